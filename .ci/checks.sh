@@ -132,7 +132,7 @@ check_fuzz() {
   done
 }
 
-check_site() { docs/site/build.sh; }
+check_site() { site/build.sh; }
 check_site_in_browser() { tests/tools/check_site.py build/site/html; }
 
 # bare_root RELEASE: run.sh and test.sh there; a root that cannot be made is a failure.

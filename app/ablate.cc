@@ -48,26 +48,25 @@ std::string label_of(const std::vector<Switch>& switches, SwitchSet set) {
 Ablation of_switches(const AblateOptions& options) {
   const std::string& file = options.kernels.front();
   if (!names_kernel_file(file)) {
-    throw bad_input("{}: is one kernel: give another to compare it with, or a kernel file that has switches", file);
+    throw bad_input("{}: only one kernel given; add another to compare with, or use a kernel file that has switches",
+                    file);
   }
   const KernelSource source = read_kernel_source(file);
   Ablation ablation{.file = file, .switches = switches_of(source)};
   const auto count = static_cast<int>(ablation.switches.size());
   if (count == 0) {
     throw bad_input(
-        "{}: declares no switch: put each optimization between '#ifdef WITH_SOMETHING' and '#endif', with what is "
-        "there "
-        "without it behind '#else'",
+        "{}: no switches found; put each optimization between '#ifdef WITH_SOMETHING' and '#endif', and the code "
+        "without it after '#else'",
         file);
   }
   const int most = options.every ? kMostForEverySubset : kMostSwitches;
   if (count > most) {
-    throw bad_input("{}: declares {} switches; {} takes at most {}{}", file, count,
+    throw bad_input("{}: {} switches are too many; {} supports at most {}{}", file, count,
                     options.every ? "--all" : "convlab ablate", most,
-                    options.every && count <= kMostSwitches ? "; without --all it takes these" : "");
+                    options.every && count <= kMostSwitches ? "; omit --all" : "");
   }
-  if (!options.together.empty())
-    throw bad_input("--together {}: is for several kernels, not for one file", options.together);
+  if (!options.together.empty()) throw bad_input("--together {} needs several kernels, not one file", options.together);
   ablation.sets = ablation_subsets(count, options.every ? Subsets::every : Subsets::alone_and_left_out);
   for (const SwitchSet set : ablation.sets) {
     ablation.variants.push_back({.label = label_of(ablation.switches, set),
@@ -79,12 +78,14 @@ Ablation of_switches(const AblateOptions& options) {
 
 /// Several kernels, each against the first.
 Ablation of_kernels(const AblateOptions& options) {
-  if (options.every) throw bad_input("--all: is for the switches of one file, not for several kernels");
-  if (std::ssize(options.kernels) > kMostKernels) throw bad_input("more than {} kernels at once", kMostKernels);
+  if (options.every) throw bad_input("--all needs one file with switches, not several kernels");
+  if (std::ssize(options.kernels) > kMostKernels) {
+    throw bad_input("too many kernels: at most {} are supported, got {}", kMostKernels, options.kernels.size());
+  }
   Ablation ablation{.together = options.together};
   for (const std::string& name : options.kernels) {
     if (std::ranges::find(ablation.variants, name, &Variant::label) != ablation.variants.end()) {
-      throw bad_input("{}: is named twice", name);
+      throw bad_input("kernel {} appears twice", name);
     }
     ablation.variants.push_back({.label = name});
     if (names_kernel_file(name)) ablation.variants.back().source = read_kernel_source(name);
@@ -92,7 +93,7 @@ Ablation of_kernels(const AblateOptions& options) {
   const auto others = options.kernels.begin() + 1;
   if (!options.together.empty() &&
       std::find(others, options.kernels.end(), options.together) == options.kernels.end()) {
-    throw bad_input("--together {}: is none of the kernels after the first", options.together);
+    throw bad_input("--together {} must be one of the kernels after the first", options.together);
   }
   return ablation;
 }
@@ -116,8 +117,8 @@ void finish(const Ablation& ablation) {
   };
   const auto wrong = count_of(FileOutcome::failed) + count_of(FileOutcome::timed_out);
   const auto total = ablation.variants.size();
-  if (wrong > 0) throw wrong_result("{} of {} variants are wrong, and were not measured", wrong, total);
-  if (count_of(FileOutcome::passed) == 0) throw bad_input("none of {} variants could be measured", total);
+  if (wrong > 0) throw wrong_result("{} of {} variants are wrong and were not measured", wrong, total);
+  if (count_of(FileOutcome::passed) == 0) throw bad_input("none of the {} variants could be measured", total);
 }
 
 void ablate(const AblateOptions& options, Output& output) {
@@ -145,10 +146,10 @@ void ablate(const AblateOptions& options, Output& output) {
                fmt::format("{} variants, {} on {}", ablation.variants.size(), to_text(ablation.problem),
                            ablation.where.description.empty() ? device : ablation.where.description));
   print_ablation(output, ablation);
-  if (!ablation.where.no_code_why.empty()) note("no machine code: {}", ablation.where.no_code_why);
+  if (!ablation.where.no_code_why.empty()) note("machine code is not available: {}", ablation.where.no_code_why);
   if (!options.picture.empty()) {
     write_file(options.picture, ablation_picture(ablation));
-    output.print("\n{}: the picture\n", options.picture);
+    output.print("\npicture: {}\n", options.picture);
   }
   write_json(output, ablation);
   finish(ablation);
@@ -160,24 +161,24 @@ Action declare_ablate(CLI::App& parser) {
   auto options = std::make_shared<AblateOptions>();
   add_texts(
       parser, "KERNELS", options->kernels, 1, kAnyNumber, "",
-      "a kernel file whose optimizations are switches, #ifdef WITH_SOMETHING; or several kernels or kernel files, each "
-      "compared with the first");
+      "a kernel file with switches (#ifdef WITH_SOMETHING), or several kernels or kernel files, each compared with "
+      "the first");
   add_flag(parser, "--all", options->every,
-           "every subset of at most 5 switches: main effects, and which two go together");
+           "measure all subsets of at most 5 switches: main effects and interactions of pairs");
   add_text(parser, "--together", options->together, "KERNEL",
-           "of several kernels: the one that has the ideas of all others; compared with the product of their gains");
-  add_text(parser, "--problem", options->problem, "TEXT", "a problem (default c12h33w33_k24r5s5)");
+           "the kernel that combines the ideas of all others; compare it with the product of their speedups");
+  add_text(parser, "--problem", options->problem, "TEXT", "convolution to measure (default: c12h33w33_k24r5s5)");
   add_int(parser, "-n,--images", options->images, 1, kMostImages,
-          "images in a batch (default: 10000 on cuda, 100 on cpu, 1 on simt)");
+          "batch size (default: 10000 on cuda, 100 on cpu, 1 on simt)");
   add_device(parser, options->compute);
   add_threads(parser, options->compute);
-  add_text(parser, "-o,--output", options->picture, "FILE.svg", "writes a picture, too");
-  add_flag(parser, "--no-code", options->no_code, "does not compare the machine code of the variants");
-  add_real(parser, "--seconds", options->effort.seconds, 0.001, 3600,
-           "the most that a variant takes of the turns (default 1)");
-  add_int(parser, "--samples", options->most_samples, 1, 1'000'000, "the most rounds of turns (default 500)");
+  add_text(parser, "-o,--output", options->picture, "FILE.svg", "also draw the result");
+  add_flag(parser, "--no-code", options->no_code, "do not compare the machine code of the variants");
+  add_real(parser, "--seconds", options->effort.seconds, 0.001, 3600, "maximum seconds for each variant (default: 1)");
+  add_int(parser, "--samples", options->most_samples, 1, 1'000'000,
+          "maximum number of interleaved rounds (default: 500)");
   add_real(parser, "--spread", options->effort.spread, 0.0001, 1,
-           "turns end when all ratios to the first are known to this share (default 0.01)");
+           "stop when all ratios to the first variant are known to this relative error (default: 0.01)");
   return [options](Output& output) { ablate(*options, output); };
 }
 

@@ -95,7 +95,7 @@ std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, Devic
   if (options.math) {
     std::erase_if(kernels, [&](const ConvKernel* kernel) { return kernel->info.math != *options.math; });
     if (kernels.empty())
-      throw bad_input("--kernel {}: none of these computes in {}", options.kernel, name_of(*options.math));
+      throw bad_input("--kernel {}: no matching kernel computes in {}", options.kernel, name_of(*options.math));
   }
   return kernels;
 }
@@ -117,8 +117,8 @@ ConvStep step_for(const ConvKernel& kernel, const ConvStep& plain, const DeviceC
 void require_outputs(const ConvStep& step) {
   const Shape shape = step.output_shape();
   if (element_count(shape) > 0) return;
-  throw bad_input("--epilogue {}: the window is larger than the outputs of {}, {} x {}", to_text(step.epilogue),
-                  to_text(step.problem), step.problem.p(), step.problem.q());
+  throw bad_input("--epilogue {}: pooling window is larger than the {}x{} output of {}", to_text(step.epilogue),
+                  step.problem.p(), step.problem.q(), to_text(step.problem));
 }
 
 bool was_busy(const Record& record) { return record.waited_share && *record.waited_share > kBusy; }
@@ -138,10 +138,9 @@ class Table {
 
   void legend() {
     output_.print(
-        "hot: launch after launch; cold: caches flushed before each; Op Time: the host's clock around a hot launch and "
-        "its end\n"
-        "+-: half the 95 % interval of the median, - with fewer than six samples; roofline: the least time for "
-        "arithmetic and traffic\n");
+        "hot: launches back to back; cold: caches flushed before each; Op Time: host time of one hot launch\n"
+        "+-: half the 95 % confidence interval of the median (- with fewer than six samples)\n"
+        "roofline: minimum time for the arithmetic and the memory traffic\n");
   }
 
   void begin(const ConvStep& step, const Ceilings& ceilings) {
@@ -161,21 +160,20 @@ class Table {
                   record.cold_ms.median, record.op_ms.median, record.gflops, record.gbps, 100 * record.share,
                   was_busy(record) ? "  BUSY" : "");
     if (record.graph_ms) {
-      output_.print("{:<{}}  {:.4f} ms, +- {}, of each of {} launches as one CUDA graph\n", "", width_,
+      output_.print("{:<{}}  {:.4f} ms +- {} per launch of {} launches in one CUDA graph\n", "", width_,
                     record.graph_ms->median, spread_text(*record.graph_ms), record.graph);
     }
     if (record.layer_ms) {
       output_.print(
-          "{:<{}}  prolog to epilog {:.4f} ms, +- {}: {}\n", "", width_, record.layer_ms->median,
+          "{:<{}}  prolog to epilog {:.4f} ms +- {}: {}\n", "", width_, record.layer_ms->median,
           spread_text(*record.layer_ms),
           record.computes_in_prolog
-              ? "this file computes in its prolog, so that the times of its call tell nothing; rates are of this"
-              : "the other times are those of its call alone");
+              ? "this file computes in its prolog; rates use this time, the times of its call are not comparable"
+              : "the other times are of its call alone");
     }
     if (!record.choice.empty()) output_.print("{:<{}}  {}\n", "", width_, record.choice);
     if (!record.layout.empty()) {
-      output_.print("{:<{}}  takes and gives {}; the time of putting them so is not counted\n", "", width_,
-                    record.layout);
+      output_.print("{:<{}}  layout: {}; conversion from and to nchw is not timed\n", "", width_, record.layout);
     }
   }
 
@@ -192,7 +190,7 @@ class Table {
 /// On simt the host's threads stand in for a GPU's: what is faster here may be slower there.
 std::string_view caveat(const Device& device) {
   return device.caps().kind == DeviceKind::simt
-             ? "; simt's times are not a GPU's: 'convlab predict' says which is faster there"
+             ? "; simt's times are not GPU times: 'convlab predict' estimates which is faster on a GPU"
              : "";
 }
 
@@ -202,10 +200,9 @@ void print_comparison(Output& output, const Device& device, const ConvKernel& fi
   if (!comparison.doubt.empty()) {
     output.print(": {}{}\n", comparison.doubt, caveat(device));
   } else if (!std::isfinite(comparison.interval.high)) {
-    output.print(": {} pairs of launches are too few to tell; --seconds gives them more time\n",
-                 comparison.first.samples.size());
+    output.print(": {} pairs of launches are too few to decide; increase --seconds\n", comparison.first.samples.size());
   } else {
-    output.print(", takes {:.4f} times as long{} (99 % interval {:.4f} to {:.4f}; {} pairs in turns){}\n",
+    output.print(", takes {:.4f} times as long{} (99 % interval {:.4f} to {:.4f}; {} interleaved pairs){}\n",
                  comparison.ratio, comparison.layers ? " from prolog to epilog" : "", comparison.interval.low,
                  comparison.interval.high, comparison.first.samples.size(), caveat(device));
   }
@@ -250,9 +247,9 @@ void print_ceilings(Output& output, const Ceilings& ceilings) {
   if (ceilings.tf32_flops > 0) output.print(", tf32 {:.1f}", ceilings.tf32_flops * 1e-9);
   if (ceilings.fp16_flops > 0) output.print(", fp16 {:.1f}", ceilings.fp16_flops * 1e-9);
   if (ceilings.bf16_flops > 0) output.print(", bf16 {:.1f}", ceilings.bf16_flops * 1e-9);
-  output.print("; copying {:.1f} GB/s, within a cache of {:.1f} MiB {:.1f} GB/s", ceilings.memory_bytes * 1e-9,
+  output.print("; memory copy {:.1f} GB/s, in the {:.1f} MiB cache {:.1f} GB/s", ceilings.memory_bytes * 1e-9,
                static_cast<double>(ceilings.cache_size) * 0x1p-20, ceilings.cache_bytes * 1e-9);
-  if (ceilings.upload_bytes > 0) output.print("; to the GPU {:.1f} GB/s", ceilings.upload_bytes * 1e-9);
+  if (ceilings.upload_bytes > 0) output.print("; host to GPU {:.1f} GB/s", ceilings.upload_bytes * 1e-9);
   output.print("\n");
 }
 
@@ -314,7 +311,7 @@ class Session {
     } catch (const Error& error) {
       untimed(kernel, {error.kind() == ErrorKind::wrong_result ? Outcome::failed : Outcome::skipped, error.what()});
     } catch (const std::bad_alloc&) {
-      untimed(kernel, {Outcome::skipped, "out of memory; give a smaller -n"});
+      untimed(kernel, {Outcome::skipped, "out of memory; use a smaller -n"});
     }
   }
 
@@ -331,7 +328,7 @@ class Session {
       if (result.outcome != Outcome::passed) return untimed(*each, result);
     }
     if (options_.sweep) {
-      if (kernel.tunables.empty()) return untimed(kernel, {Outcome::skipped, "declares no tunables"});
+      if (kernel.tunables.empty()) return untimed(kernel, {Outcome::skipped, "kernel has no tunables"});
       for (const Record& record : sweep(kernel, arrays(step), ceilings_, effort_, output_)) add(record);
     } else if (other_ != nullptr) {
       compare(kernel, arrays(step));
@@ -374,7 +371,7 @@ class Session {
     constexpr double kLaunches = 4, kPatience = 10;  // a pair of turns; how often the planned time may pass
     const double seconds = kLaunches * effort_.least * (best->median_ms + library.median_ms) * 1e-3;
     if (seconds > kPatience * effort_.seconds) {
-      output_.print("{} against {}: {}: turns would take {:.1f} s; --seconds {:.1f} gives them time\n",
+      output_.print("{} against {}: {}: a comparison would take {:.1f} s; use --seconds {:.1f}\n",
                     best->kernel->info.name, library.kernel->info.name, name_of(Decision::undecided), seconds,
                     seconds / kPatience);
       return;
@@ -421,18 +418,18 @@ void bench(const BenchOptions& options, Output& output) {
   const Ceilings ceilings = known_ceilings(*device, options.ceilings);
   print_ceilings(output, ceilings);
   if (const auto waited = contention.waited_share(); kind != DeviceKind::cuda && waited && *waited > kBusy) {
-    output.print("{}; at best it does more than this\n", busy_text(*waited));
+    output.print("{}; when idle it is faster than this\n", busy_text(*waited));
   }
   Session session(options, *device, kernels, ceilings, output, results);
   for (const ConvProblem& problem : problems) session.time(problem);
   results.finish();
   if (session.busy()) {
     note(
-        "others held the CPU while kernels marked BUSY were timed: these times are worthless; bench again on an idle "
-        "machine");
+        "other processes used the CPU while kernels marked BUSY were timed, so their times are not valid; rerun on an "
+        "idle machine");
   }
   if (session.wrong()) {
-    throw wrong_result("a kernel gave wrong results and was not timed; 'convlab verify' tells more");
+    throw wrong_result("a kernel computed wrong results and was not timed; run 'convlab verify' for details");
   }
 }
 
@@ -440,20 +437,20 @@ void bench(const BenchOptions& options, Output& output) {
 
 Action declare_bench(CLI::App& parser) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::Option* file = add_text(parser, "FILE", options->file, "", "a kernel file; as --kernel FILE");
+  CLI::Option* file = add_text(parser, "FILE", options->file, "", "kernel file, same as --kernel FILE");
   exclude(add_text(parser, "--kernel", options->kernel, "GLOB",
-                   "kernels whose names match (default: all of the device but the reference), or a kernel file"),
+                   "kernels with matching names, or a kernel file (default: all of the device except the reference)"),
           file);
   CLI::Option* problem =
-      add_text(parser, "--problem", options->problem, "TEXT", "one problem: n10000_c12h33w33_k24r5s5");
+      add_text(parser, "--problem", options->problem, "TEXT", "one convolution: n10000_c12h33w33_k24r5s5");
   CLI::Option* model =
-      add_text(parser, "--model", options->model, "NAME", "the convolutions of a model (default fa19)");
+      add_text(parser, "--model", options->model, "NAME", "the convolutions of this model (default: fa19)");
   CLI::Option* shapes = add_text(parser, "--shapes", options->shapes, "FILE",
-                                 "a list of problems, one a line; those of well-known networks are in shapes/layers");
+                                 "file with one convolution per line; shapes/layers has those of well-known networks");
   exclude(model, problem);
   exclude(shapes, problem);
   exclude(shapes, model);
-  add_parsed(parser, "-n,--images", "N,N,...", "images in a batch (default: 10000 on cuda, 1000 on cpu, 2 on simt)",
+  add_parsed(parser, "-n,--images", "N,N,...", "batch sizes (default: 10000 on cuda, 1000 on cpu, 2 on simt)",
              [options](const std::string& text, const std::string& name) {
                options->images.clear();
                for (const std::string& part : split(text, ',')) {
@@ -462,23 +459,25 @@ Action declare_bench(CLI::App& parser) {
              });
   add_parsed(
       parser, "--epilogue", "TEXT",
-      "what follows the sums: bias+relu, bias+max2x2/2+tanh, swish; kernels without it refuse",
+      "fused epilogue: bias+relu, bias+max2x2/2+tanh, swish; kernels that do not support it are skipped",
       [options](const std::string& text, const std::string& name) { options->epilogue = parse_epilogue(text, name); });
   add_device(parser, options->compute);
-  add_parsed(parser, "--math", "M", "only kernels that compute in M: fp32, tf32, bf16x2, bf16, fp16 (default: all)",
+  add_parsed(parser, "--math", "M", "only kernels with this math: fp32, tf32, bf16x2, bf16, fp16 (default: all)",
              [options](const std::string& text, const std::string& name) { options->math = parse_math(text, name); });
   add_threads(parser, options->compute);
   CLI::Option* against = add_text(parser, "--against", options->against, "KERNEL",
-                                  "compare with this kernel, in turns, and say which is faster");
-  exclude(add_flag(parser, "--sweep", options->sweep, "time every combination of a kernel's tunables"), against);
-  add_flag(parser, "--ceilings", options->ceilings, "measure the machine anew, not as kept from an earlier run");
+                                  "compare with this kernel in interleaved launches and report which is faster");
+  exclude(add_flag(parser, "--sweep", options->sweep, "time all combinations of a kernel's tunables"), against);
+  add_flag(parser, "--ceilings", options->ceilings,
+           "measure the machine's peak rates again instead of using saved ones");
   add_real(parser, "--seconds", options->effort.seconds, 0.001, 3600,
-           "the most that a series of samples takes (default 1)");
-  add_int(parser, "--samples", options->most_samples, 1, 1'000'000, "the most samples of a series (default 500)");
+           "maximum seconds for a series of samples (default: 1)");
+  add_int(parser, "--samples", options->most_samples, 1, 1'000'000,
+          "maximum number of samples in a series (default: 500)");
   add_int(parser, "--graph", options->graph, 1, 1000,
-          "of a GPU: also the time of each of so many launches that are replayed as one CUDA graph (default: none)");
+          "on a GPU, also time N launches replayed as one CUDA graph (default: off)");
   add_real(parser, "--spread", options->effort.spread, 0.0001, 1,
-           "a series is long enough when its median is known to this share (default 0.01)");
+           "stop a series when its median is known to this relative error (default: 0.01)");
   return [options](Output& output) {
     if (!options->file.empty()) options->kernel = options->file;
     if (!run_in_guest({options->kernel, options->against}, options->compute.device)) bench(*options, output);

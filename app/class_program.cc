@@ -25,9 +25,8 @@ void start_class_program(char** arguments) {
   ::execv(beside.c_str(), all.data());
   ::execvp(kProgram, all.data());
   throw unavailable(
-      "'convlab class' is a program of its own, {}, which is neither beside this one nor in PATH: install the packages "
-      "in "
-      "cmake/packages-class.txt, then build it with 'ninja -C build/cpu convlab_class'",
+      "cannot find {} next to convlab or in PATH; install the packages in cmake/packages-class.txt, then run 'ninja -C "
+      "build/cpu convlab_class'",
       kProgram);
 }
 

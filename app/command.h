@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string_view>
 
@@ -12,10 +13,14 @@ namespace convlab::app {
 /// failures are thrown as Error, whose kind is the exit status.
 using Action = std::function<void(Output& output)>;
 
+/// Commands as a user types them, for --help; those that are not used are empty.
+using Examples = std::array<std::string_view, 3>;
+
 /// One command of the binary. `declare` adds its options and positionals to `options` (see app/options.h) and returns
 /// the action, which holds the parsed values. Help does not show commands without a summary.
 struct Command {
-  std::string_view name, summary, example;
+  std::string_view name, summary;
+  Examples examples;
   Action (*declare)(CLI::App& options);
 };
 

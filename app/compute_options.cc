@@ -38,20 +38,19 @@ PlanOptions ComputeOptions::plan_options(PlanMode mode, ElementType input) const
 }
 
 void add_device(CLI::App& options, ComputeOptions& compute) {
-  add_text(
-      options, "--device", compute.device, "D",
-      "auto (default), cpu, cuda, cuda:1, simt; of 'convlab run' also cuda:all, the images shared out to all GPUs");
+  add_text(options, "--device", compute.device, "D",
+           "auto, cpu, cuda, cuda:1 or simt; for 'convlab run' also cuda:all, all GPUs (default: auto)");
 }
 
 void add_threads(CLI::App& options, ComputeOptions& compute) {
   add_int(options, "--threads", compute.threads, 1, kMostThreads,
-          "threads of host work (default: as many as the machine or container lets this process use)");
+          "host threads (default: all that this process may use)");
 }
 
 void add_math(CLI::App& options, ComputeOptions& compute) {
   add_parsed(
       options, "--math", "fp32|tf32|bf16x2|bf16|fp16",
-      "arithmetic of convolutions, never less precise than asked (default fp32, or that of --kernel)",
+      "minimum precision of convolutions (default: that of --kernel, or fp32)",
       [&compute](const std::string& text, const std::string& name) { compute.asked_math = parse_math(text, name); });
 }
 
@@ -62,7 +61,7 @@ std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, Devi
     if (kernel.info.device == device && glob_match(pattern, kernel.info.name)) kernels.push_back(&kernel);
   }
   if (kernels.empty()) {
-    throw bad_input("--kernel {}: no kernel of device {} matches; 'convlab list kernels' shows all", pattern,
+    throw bad_input("--kernel {}: no kernel for device {} matches; 'convlab list kernels' lists all", pattern,
                     name_of(device));
   }
   return kernels;
@@ -70,8 +69,7 @@ std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, Devi
 
 void add_compute(CLI::App& options, ComputeOptions& compute) {
   add_device(options, compute);
-  add_text(options, "--kernel", compute.kernel, "K",
-           "a kernel, or a kernel file, for every convolution (default auto)");
+  add_text(options, "--kernel", compute.kernel, "K", "kernel or kernel file for all convolutions (default: auto)");
   add_math(options, compute);
   add_threads(options, compute);
 }

@@ -25,7 +25,7 @@ void list_kernels(Output& output, Listing& listing) {
                  name_of(info.math), info.idea, info.after.empty() ? "" : fmt::format(" (after {})", info.after));
     listing.kernels.push_back(info);
   }
-  if (!simt_present()) output.print("  The CUDA kernels are not all here: {}\n", how_to_get_simt());
+  if (!simt_present()) output.print("  Some CUDA kernels are not available: {}\n", how_to_get_simt());
 }
 
 void list_models(Output& output, Listing& listing) {
@@ -43,7 +43,7 @@ void list_devices(Output& output, Listing& listing) {
   const auto is_gpu = [](const DeviceListing& device) { return device.name.starts_with("cuda:"); };
   if (const auto gpus = std::ranges::count_if(devices, is_gpu); gpus > 1) {
     devices.push_back(
-        {std::string(kAllGpus), fmt::format("all {} GPUs, to which 'convlab run' shares out images", gpus)});
+        {std::string(kAllGpus), fmt::format("all {} GPUs; 'convlab run' splits the images among them", gpus)});
   }
   for (const DeviceListing& device : devices) {
     output.print("  {:<24} {}\n", device.name, device.description);
@@ -54,7 +54,7 @@ void list_devices(Output& output, Listing& listing) {
 
 Action declare_list(CLI::App& options) {
   auto what = std::make_shared<std::string>("all");
-  add_choice(options, "WHAT", *what, {"kernels", "models", "devices"}, "what to show (default: all)");
+  add_choice(options, "WHAT", *what, {"kernels", "models", "devices"}, "what to list (default: all)");
   return [what](Output& output) {
     Listing listing;
     if (*what == "all" || *what == "kernels") list_kernels(output, listing);

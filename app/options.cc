@@ -44,7 +44,7 @@ CLI::Option* add_choice(CLI::App& options, const std::string& names, std::string
   return add_parsed(options, names, fmt::format("{}", fmt::join(choices, "|")), help,
                     [&value, choices](const std::string& text, const std::string& name) {
                       if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-                        throw bad_input("{}: '{}' is none of {}", name, text, fmt::join(choices, ", "));
+                        throw bad_input("{} must be one of {}, got '{}'", name, fmt::join(choices, ", "), text);
                       }
                       value = text;
                     });
@@ -53,7 +53,7 @@ CLI::Option* add_choice(CLI::App& options, const std::string& names, std::string
 CLI::Option* add_text(CLI::App& options, const std::string& names, std::string& value, const std::string& type,
                       const std::string& help) {
   return add_parsed(options, names, type, help, [&value](const std::string& text, const std::string& name) {
-    if (text.empty()) throw bad_input("{}: the value is empty", name);
+    if (text.empty()) throw bad_input("{}: value is empty", name);
     value = text;
   });
 }

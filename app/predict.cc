@@ -117,7 +117,7 @@ KernelWork work_of(const std::string& name, const ConvProblem& problem, const Pr
                   .functions = count_kernel(kernel, few, simt),
                   .filled_bytes = static_cast<double>(simt_filled_bytes()),
                   .arrays = {}};
-  if (work.functions.empty()) throw bad_input("{}: {}: launches nothing that simt counts", name, to_text(problem));
+  if (work.functions.empty()) throw bad_input("{}: {}: no launch that simt can count", name, to_text(problem));
   add_registers(name, rates.limits.compute_capability, work.functions);
 
   const auto add = [&](const char* array, double counted_bytes, double bytes) {
@@ -148,7 +148,7 @@ std::optional<MeasuredStep> measured_in(const std::vector<Record>& records, cons
   }
   if (before == nullptr || after == nullptr) return std::nullopt;
   if (before->machine.device != after->machine.device) {
-    throw bad_input("--measured: {} was measured on {}, {} on {}: give Records of one machine", options.from,
+    throw bad_input("--measured: {} was measured on {}, but {} on {}; use Records of one machine", options.from,
                     before->machine.device, options.kernel, after->machine.device);
   }
   return MeasuredStep{
@@ -161,7 +161,7 @@ std::vector<Record> measured_here(const PredictOptions& options, const std::stri
   const ChildRun child = run_child({"convlab", "bench", "--kernel", options.kernel, "--against", options.from,
                                     "--problem", problem, "--device", device, "--json", "-"});
   if (child.status != 0) {
-    note("not measured: 'convlab bench' ended with status {}: {}", child.status, child.complaint);
+    note("not measured: 'convlab bench' failed with status {}: {}", child.status, child.complaint);
     return {};
   }
   Evidence evidence;
@@ -176,7 +176,7 @@ void predict(const PredictOptions& options, Output& output) {
   }
   const GpuRates rates = chosen_rates(options);
   const std::vector<ConvProblem> problems = chosen_problems(options);
-  if (!simt_present()) throw unavailable("a prediction is made of simt's counts; {}", how_to_get_simt());
+  if (!simt_present()) throw unavailable("predict needs simt's counters; {}", how_to_get_simt());
   if (run_in_guest({options.kernel, options.from}, "simt", GuestWork::counting)) return;
 
   const std::unique_ptr<Device> simt = open_device("simt", options.compute.device_options());
@@ -192,7 +192,7 @@ void predict(const PredictOptions& options, Output& output) {
     if (predicted.measured) {
       output.print("{}", compared_text(predicted.step, *predicted.measured));
     } else if (!options.measured.empty()) {
-      output.print("  The Records have no times of both on this problem.\n");
+      output.print("  The Records have no times of both kernels for this problem.\n");
     }
   }
   write_json(output, steps);
@@ -202,26 +202,26 @@ void predict(const PredictOptions& options, Output& output) {
 
 Action declare_predict(CLI::App& parser) {
   auto options = std::make_shared<PredictOptions>();
-  require(add_text(parser, "KERNEL", options->kernel, "", "the kernel after the step: a CUDA kernel's name or file"));
-  require(add_text(parser, "--from", options->from, "KERNEL", "the kernel before it, likewise"));
-  CLI::Option* problem =
-      add_text(parser, "--problem", options->problem, "TEXT", "one problem, with all images: n10000_c12h33w33_k24r5s5");
-  exclude(add_text(parser, "--model", options->model, "NAME", "the convolutions of a model (default fa19)"), problem);
-  add_int(parser, "-n,--images", options->images, 1, kMostImages, "images (default: the problem's, or 10000)");
+  require(add_text(parser, "KERNEL", options->kernel, "", "CUDA kernel or kernel file after the change"));
+  require(add_text(parser, "--from", options->from, "KERNEL", "CUDA kernel or kernel file before the change"));
+  CLI::Option* problem = add_text(parser, "--problem", options->problem, "TEXT",
+                                  "one convolution with its batch size: n10000_c12h33w33_k24r5s5");
+  exclude(add_text(parser, "--model", options->model, "NAME", "the convolutions of this model (default: fa19)"),
+          problem);
+  add_int(parser, "-n,--images", options->images, 1, kMostImages, "batch size (default: that of --problem, or 10000)");
   add_int(parser, "--counted", options->counted, 1, 1000,
-          "images that simt counts; the counts are taken as proportional to the images (default 2)");
+          "images that simt counts; counts are scaled to the batch size (default: 2)");
   add_device(parser, options->compute);
   add_text(
       parser, "--machine", options->machine, "RECORD.json",
-      "the GPU of these Records (default: this machine's; where there is none, an H200). Of it the model knows rates; "
-      "it leaves out barriers, waits for memory and what the first-level cache does not hold: see docs/predict.md");
+      "Records of the GPU to predict for (default: this machine's GPU, or an H200); the model leaves out barriers, "
+      "memory latency and L1 misses, see docs/guide/predict.md");
   add_texts(parser, "--measured", options->measured, 1, kAnyNumber, "RECORD.json",
-            "Records of both kernels, as 'convlab bench --json' writes them, to compare with");
+            "Records of both kernels from 'convlab bench --json', to compare with the prediction");
   add_threads(parser, options->compute);
   return [options](Output& output) {
-    if (options->kernel == options->from) throw bad_input("--from {}: is the same kernel", options->from);
-    if (options->compute.device == "cpu")
-      throw bad_input("--device cpu: a prediction is about GPUs; give cuda or simt");
+    if (options->kernel == options->from) throw bad_input("--from {} must differ from KERNEL", options->from);
+    if (options->compute.device == "cpu") throw bad_input("--device cpu: predict is for GPUs; use cuda or simt");
     predict(*options, output);
   };
 }

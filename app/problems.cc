@@ -22,7 +22,7 @@ std::vector<ConvProblem> problems_of_model(const std::string& name) {
     if (conv == nullptr || std::find(problems.begin(), problems.end(), conv->problem) != problems.end()) continue;
     problems.push_back(conv->problem);
   }
-  if (problems.empty()) throw bad_input("--model {}: has no convolution", name);
+  if (problems.empty()) throw bad_input("--model {}: model has no convolutions", name);
   return problems;
 }
 

@@ -62,7 +62,7 @@ class Program {
   /// The GPU's counters, from one more pass.
   Utilisation counters() {
     if (classifier_->caps().kind != DeviceKind::cuda) {
-      return {.kernels = {}, .refusal = "only GPUs have them; give --device cuda"};
+      return {.kernels = {}, .refusal = "counters need a GPU; use --device cuda"};
     }
     engine().observe(&recorder_);
     recorder_.start();
@@ -109,18 +109,19 @@ void print_lists(Output& output, const ProfileTotals& summary) {
                to_text(rows_above(summary.activities, kReportedShare)));
   output.print("\n{} that together take more than {:.0f} % of the time in calls:\n{}", gpu ? "API calls" : "Host calls",
                100 * kReportedShare, to_text(rows_above(summary.calls, kReportedShare)));
-  if (gpu) output.print("(Recording starts the driver itself: what that takes stands in the bill below.)\n");
+  if (gpu)
+    output.print("(The recorder starts the driver itself; the table of the whole run below includes that time.)\n");
   output.print("\n{}", kKernelsVersusApiCalls);
 }
 
 void print_check(Output& output, const ProfilingCheck& check) {
   output.print(
-      "\nProfiling made the network {:.2f} % slower: {:.3f} ms instead of {:.3f} ms, medians of {} passes each in "
-      "turn;\n"
-      "switching it on and off took {:.3f} ms, outside of these.\n",
+      "\nProfiling made the network {:.2f} % slower: {:.3f} ms instead of {:.3f} ms, medians of {} interleaved passes "
+      "each;\n"
+      "starting and stopping the recorder took another {:.3f} ms.\n",
       100 * check.overhead(), check.profiled_s * 1e3, check.plain_s * 1e3, check.passes, check.start_stop_s * 1e3);
   if (check.timed_kernels_s) {
-    output.print("Kernels of a pass: {:.3f} ms by the profile, {:.3f} ms by events without it ({:+.2f} %).\n",
+    output.print("Kernel time of one pass: {:.3f} ms in the profile, {:.3f} ms by events without it ({:+.2f} %).\n",
                  check.recorded_kernels_s * 1e3, *check.timed_kernels_s * 1e3,
                  100 * (check.recorded_kernels_s / *check.timed_kernels_s - 1));
   }
@@ -128,7 +129,7 @@ void print_check(Output& output, const ProfilingCheck& check) {
 
 void profile(const ProfileOptions& options, Output& output) {
   if (options.run.classify.compute.device == kAllGpus) {
-    throw bad_input("--device {}: a profile is one GPU's; give one of them, such as cuda:0", kAllGpus);
+    throw bad_input("--device {}: profile supports one GPU; use one, for example cuda:0", kAllGpus);
   }
   // Before this process touches a GPU, so that the run starts as cold as any. A table for programs stands alone.
   const bool table_only = options.csv && !output.wants_json();
@@ -160,11 +161,11 @@ void profile(const ProfileOptions& options, Output& output) {
   if (!options.csv) {
     print_lists(output, summary);
     if (recording.device == DeviceKind::cuda) {
-      output.print("\nThe GPU's own time, by what asked for it; what overlaps counts once:\n{}",
+      output.print("\nGPU busy time by part of the network (overlapping work counts once):\n{}",
                    to_text(gpu_time(recording)));
     }
     print_check(output, check);
-    if (utilisation) output.print("\nCounters of the GPU:\n{}", to_text(*utilisation));
+    if (utilisation) output.print("\nGPU counters:\n{}", to_text(*utilisation));
     output.print("\nWhere the time of a whole run went ({}):\n{}", options.command(), to_text(*bill));
   }
   write_json(output, ProfileResult{.command = options.command(),
@@ -185,19 +186,19 @@ void profile(const ProfileOptions& options, Output& output) {
 Action declare_profile(CLI::App& parser) {
   auto options = std::make_shared<ProfileOptions>();
   add_run_options(parser, options->run);
-  add_flag(parser, "--csv", options->csv, "the table as nvprof --csv writes it, and nothing else");
-  add_flag(parser, "--gpu-trace", options->gpu_trace, "one line a kernel or copy, in order, instead of the summary");
+  add_flag(parser, "--csv", options->csv, "print only the table, as nvprof --csv does");
+  add_flag(parser, "--gpu-trace", options->gpu_trace, "print each kernel and copy in order instead of the summary");
   add_flag(
       parser, "--counters", options->counters,
-      "also each kernel's use of the GPU's units, where the driver permits; on simt, instead, what each line of the "
-      "convolutions' kernels does to memory");
-  add_text(parser, "--trace", options->trace, "FILE", "write a trace for chrome://tracing or Perfetto");
+      "also print each kernel's GPU utilization, if the driver permits; on simt, print the memory accesses of each "
+      "source line instead");
+  add_text(parser, "--trace", options->trace, "FILE", "also write a trace for chrome://tracing or Perfetto");
   return [options](Output& output) {
     if (!options->trace.empty()) require_writable("--trace", options->trace);
     take_file_as_kernel(options->run);
     if (options->counters && counts_on_simt(options->run)) {
       if (options->csv || options->gpu_trace || !options->trace.empty()) {
-        throw bad_input("--counters on simt has a table of its own: give it without --csv, --gpu-trace and --trace");
+        throw bad_input("--counters on simt cannot be combined with --csv, --gpu-trace or --trace");
       }
       return count(options->run, output);
     }

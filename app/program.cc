@@ -45,7 +45,7 @@ int run_program(const ProgramInfo& program, std::span<const Command> commands, i
   } catch (const Error& error) {
     return complain(error.what(), static_cast<int>(error.kind()));
   } catch (const std::bad_alloc&) {
-    return complain("out of memory; give a smaller --batch, fewer images or a smaller model", kBadInput);
+    return complain("out of memory; use a smaller --batch, fewer images or a smaller model", kBadInput);
   } catch (const std::exception& error) {
     return complain(error.what(), kBadInput);
   }

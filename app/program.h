@@ -6,9 +6,10 @@
 
 namespace convlab::app {
 
-/// What --help says of a program before its commands, and after them.
+/// What --help says of a program before its commands.
 struct ProgramInfo {
-  const char *name, *summary, *example;
+  const char *name, *summary;
+  Examples examples;
   /// Called before anybody reads options.
   void (*begin)(int argc, char** argv) = nullptr;
 };

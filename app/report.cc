@@ -51,7 +51,7 @@ Evidence read_evidence(const std::vector<std::string>& from) {
     if (const std::optional<std::filesystem::path> results = own_results()) {
       add_evidence(evidence, *results);
     } else {
-      note("there is no folder results, and no --from: the page shows what this CPU does, and what is missing");
+      note("no results folder and no --from: the report has only this CPU's results and a list of what is missing");
     }
   }
   for (SavedRun& run : evidence.runs) {
@@ -73,7 +73,7 @@ std::string semester_of(const ReportOptions& options) {
 void report(const ReportOptions& options, Output& output) {
   require_writable("-o", options.path);
   if (options.kernels.empty() && !options.baseline.empty()) {
-    throw bad_input("--baseline {}: is for the kernels of --kernel, of which there are none", options.baseline);
+    throw bad_input("--baseline {} needs --kernel", options.baseline);
   }
   ReportInput input{.semester = semester_of(options), .evidence = {}};
   for (const std::string& file : options.kernels) input.own.push_back(own_kernel(file, options.baseline));
@@ -83,7 +83,7 @@ void report(const ReportOptions& options, Output& output) {
   input.when = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   {
     constexpr int64_t kScripts = 4, kLargest = kCourseSizes[2];
-    Progress progress("running what a CPU can do", kScripts + 1);
+    Progress progress("running the CPU measurements", kScripts + 1);
     input.answers = answer(input.semester == "fa17" ? "fa17-high" : input.semester, options.data);
     progress.advance(1);
     add_run_of("m1.1", kLargest, options.data, input);
@@ -101,10 +101,10 @@ void report(const ReportOptions& options, Output& output) {
                input.evidence.records.size(), input.evidence.runs.size(), input.evidence.profiles.size());
   for (const Deliverable& each : page.deliverables) {
     if (each.there) {
-      output.print("there    {}\n", each.what);
+      output.print("present  {}\n", each.what);
     } else {
       output.print("missing  {}\n", each.what);
-      for (const std::string& command : each.commands) output.print("         make it with: {}\n", command);
+      for (const std::string& command : each.commands) output.print("         to create it: {}\n", command);
     }
   }
   write_json(output, options.path, input, page);
@@ -114,19 +114,18 @@ void report(const ReportOptions& options, Output& output) {
 
 Action declare_report(CLI::App& parser) {
   auto options = std::make_shared<ReportOptions>();
-  require(add_text(parser, "-o,--output", options->path, "FILE", "the page to write"));
+  require(add_text(parser, "-o,--output", options->path, "FILE", "HTML page to write"));
   add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
-             "whose network (default: the one that a kernel file tells, otherwise fa19)");
-  add_texts(
-      parser, "--kernel", options->kernels, 1, kAnyNumber, "FILE ...",
-      "kernel files that the report is about, in order: measured here as far as this machine can, without a GPU on "
-      "simt with few images; without it, the report is about convlab's own kernels");
+             "semester of the network (default: that of the kernel file, or fa19)");
+  add_texts(parser, "--kernel", options->kernels, 1, kAnyNumber, "FILE ...",
+            "kernel files to report on, in order; measured here if possible, without a GPU on simt with few images "
+            "(default: report on convlab's own kernels)");
   add_text(parser, "--baseline", options->baseline, "K",
-           "the kernel, or kernel file, that each of them is compared with (default cuda.basic, or cpu.direct)");
+           "kernel or kernel file to compare each with (default: cuda.basic, or cpu.direct for CPU files)");
   add_texts(
       parser, "--from", options->from, 1, kAnyNumber, "RESULTS.json ...",
-      "what bench, run, profile, verify FILE and the course's scripts wrote with --json, or folders of such files "
-      "(default: the repository's results)");
+      "--json files of bench, run, profile, verify FILE and the course's scripts, or folders of them (default: the "
+      "repository's results)");
   add_text(parser, "--data", options->data, "DIR", "folder of the idx files, as for 'convlab run'");
   return [options](Output& output) { report(*options, output); };
 }

@@ -41,7 +41,7 @@ void make_evidence(std::vector<std::string> arguments, bool wrong_is_news, Repor
   if (child.status != 0 && (!wrong_is_news || child.output.empty())) {
     input.failed.push_back(
         fmt::format("{}: {}", command,
-                    child.complaint.empty() ? fmt::format("ended with status {}", child.status) : child.complaint));
+                    child.complaint.empty() ? fmt::format("failed with status {}", child.status) : child.complaint));
     return;
   }
   const size_t runs = input.evidence.runs.size();

@@ -108,38 +108,38 @@ void verify_given_files(const VerifyOptions& options, Output& output) {
 Action declare_verify(CLI::App& options) {
   auto chosen = std::make_shared<VerifyOptions>();
   add_texts(options, "FILES", chosen->files, 0, kAnyNumber, "",
-            "kernel files, each compiled and judged in a process of its own");
-  add_text(options, "--kernel", chosen->kernel, "GLOB", "kernels whose names match (default: all of the device)");
+            "kernel files; each is compiled and checked in a separate process");
+  add_text(options, "--kernel", chosen->kernel, "GLOB", "kernels with matching names (default: all of the device)");
   CLI::Option* problem =
       add_text(options, "--problem", chosen->problem, "TEXT",
-               "one problem, such as n2_c12h33w33_k24r5s5_p1_st2_d1_g1: images, channels, height and "
-               "width; maps and filter; padding, stride, dilation, groups");
-  exclude(
-      add_text(options, "--shapes", chosen->shapes, "FILE", "a list of problems, one a line (default: shapes/*.txt)"),
-      problem);
+               "one convolution: n2_c12h33w33_k24r5s5_p1_st2_d1_g1 is batch size; input channels, height and width; "
+               "output channels and filter; padding, stride, dilation, groups");
+  exclude(add_text(options, "--shapes", chosen->shapes, "FILE",
+                   "file with one convolution per line (default: shapes/*.txt)"),
+          problem);
   add_text(options, "--device", chosen->compute.device, "D",
-           "cpu, cuda, cuda:1, simt (default: cpu; for a file with CUDA kernels a GPU, or simt where there is none)");
+           "cpu, cuda, cuda:1 or simt (default: cpu; for CUDA files a GPU, or simt without one)");
   add_threads(options, chosen->compute);
   add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400,
-           "on simt, a kernel without progress for so many seconds of computing fails (default: 30, of files 3)");
+           "on simt: a kernel fails after X seconds of computing without progress (default: 30, for files 3)");
   add_choice(options, "--semester", chosen->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
-             "of files: whose layers to try; sp25 stands for fall 2020 to spring 2025 (default: what the file tells)");
+             "files: semester of the layers to run; sp25 is fall 2020 to spring 2025 (default: that of the file)");
   add_int(options, "-n,--images", chosen->images, 1, 1000000,
-          "of files: images a layer (default: 10 on simt, else 1000)");
+          "files: batch size of each layer (default: 10 on simt, else 1000)");
   add_real(options, "--time-limit", chosen->limit_seconds, 1, 86400,
-           "of files: a problem may take so many seconds without progress (default: 60)");
+           "files: a convolution fails after X seconds without progress (default: 60)");
   add_flag(options, "--strict", chosen->strict,
-           "of files, on simt: fail also for what changes no result: redundant writes, reads of memory that nothing "
-           "wrote, barriers that threads have left, lanes that only wmma orders");
-  add_flag(options, "-v,--verbose", chosen->verbose, "of files: a line for each shape, and all findings");
+           "files on simt: also fail on faults that change no result: redundant writes, reads of uninitialized memory, "
+           "barriers that some threads exited before, lanes ordered only by wmma");
+  add_flag(options, "-v,--verbose", chosen->verbose, "files: show each shape and all findings");
   add_flag(options, "--all", chosen->all,
-           "of files: try all shapes (default: stop after 3 different findings), and show all findings");
+           "files: run all shapes and show all findings (default: stop after 3 different findings)");
   add_choice(
       options, "--format", chosen->format, {"text", "gcc", "json", "sarif", "github"},
-      "of files: how findings are printed: text, one line as GCC's (gcc), JSON, SARIF 2.1.0, or workflow commands "
-      "of GitHub Actions (default: text)");
+      "files: print findings as text, one line each (gcc), JSON, SARIF 2.1.0 or GitHub Actions workflow commands "
+      "(default: text)");
   add_choice(options, "--color", chosen->color, {"auto", "always", "never"},
-             "of files: colors on a terminal unless NO_COLOR is set (auto, the default), always or never");
+             "files: colors; auto uses them on a terminal unless NO_COLOR is set (default: auto)");
   return [chosen](Output& output) {
     if (chosen->files.empty()) return verify(*chosen, output);
     verify_given_files(*chosen, output);

@@ -2,7 +2,7 @@
 # Measures the ladder on this machine's GPU: verifies every rung over all shape lists, then times every rung, and cuDNN,
 # on the convolutions of every semester's network at 100, 1000 and 10000 images.
 #
-#   bench/ladder.sh BINARY FOLDER            writes FOLDER/fa19.json, ... (Records, see docs/reference/records.md) and verify.txt
+#   bench/ladder.sh BINARY FOLDER            writes FOLDER/fa19.json, ... (docs/reference/records.md) and verify.txt
 #   bench/ladder.sh BINARY FOLDER MODEL...   times these models alone, and verifies nothing
 #
 # About ten minutes on an H200; sp25 and fa19 take longest.

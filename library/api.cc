@@ -34,7 +34,7 @@ convlab_status status_of(Work work) {
     last_error = error.what();
     return error.kind() == ErrorKind::unavailable ? CONVLAB_UNAVAILABLE : CONVLAB_BAD_INPUT;
   } catch (const std::bad_alloc&) {
-    last_error = "there is not enough memory";
+    last_error = "not enough memory";
   } catch (...) {
     last_error = message_of_exception();
   }
@@ -43,7 +43,7 @@ convlab_status status_of(Work work) {
 
 /// Error(bad_input) where a program gives NULL for what it must give.
 void require_given(bool given, const char* what) {
-  if (!given) throw bad_input("NULL is given for {}", what);
+  if (!given) throw bad_input("argument '{}' is NULL", what);
 }
 
 /// Types that are the same, in the same order.
@@ -51,7 +51,7 @@ constexpr ElementType kTypes[] = {ElementType::f32, ElementType::f16, ElementTyp
                                   ElementType::i8,  ElementType::i32, ElementType::i64};
 
 ElementType type_of(const convlab_array& array) {
-  if (array.type < 0 || array.type >= std::ssize(kTypes)) throw bad_input("{} is no convlab_type", array.type);
+  if (array.type < 0 || array.type >= std::ssize(kTypes)) throw bad_input("unknown convlab_type {}", array.type);
   return kTypes[array.type];
 }
 
@@ -59,14 +59,14 @@ int32_t type_of(ElementType type) { return static_cast<int32_t>(std::ranges::fin
 
 bool is_on_device(const convlab_array& array) {
   if (array.memory != CONVLAB_HOST && array.memory != CONVLAB_DEVICE) {
-    throw bad_input("{} is no convlab_memory", array.memory);
+    throw bad_input("unknown convlab_memory {}", array.memory);
   }
   return array.memory == CONVLAB_DEVICE;
 }
 
 Shape shape_of(const convlab_array& array) {
   if (array.rank < 0 || array.rank > CONVLAB_MAX_RANK) {
-    throw bad_input("an array has rank {}; from 0 to {} are possible", array.rank, CONVLAB_MAX_RANK);
+    throw bad_input("array rank must be between 0 and {}, got {}", CONVLAB_MAX_RANK, array.rank);
   }
   Shape shape(array.shape, array.shape + array.rank);
   element_count(shape);  // Error(bad_input) where it is none
@@ -76,15 +76,16 @@ Shape shape_of(const convlab_array& array) {
 template <class To>
 void set_shape(const Shape& shape, To& to) {
   if (shape.size() > CONVLAB_MAX_RANK) {
-    throw bad_input("an array has rank {}; convlab_array has room for {}", shape.size(), CONVLAB_MAX_RANK);
+    throw bad_input("array of rank {} is not supported; convlab_array holds at most {} dimensions", shape.size(),
+                    CONVLAB_MAX_RANK);
   }
   to.rank = static_cast<int32_t>(shape.size());
   std::copy(shape.begin(), shape.end(), to.shape);
 }
 
 template <class To>
-std::vector<To> arrays_of(const convlab_array* arrays, size_t count) {
-  require_given(arrays != nullptr || count == 0, "the arrays");
+std::vector<To> arrays_of(const convlab_array* arrays, size_t count, const char* what) {
+  require_given(arrays != nullptr || count == 0, what);
   std::vector<To> all;
   for (size_t i = 0; i < count; ++i) {
     all.push_back({arrays[i].data, type_of(arrays[i]), shape_of(arrays[i]), is_on_device(arrays[i])});
@@ -104,7 +105,7 @@ SessionOptions options_of(const convlab_options* options, const SessionOptions& 
   if (options->math != nullptr) wanted.math = options->math;
   if (options->plan != nullptr) wanted.plan = options->plan;
   wanted.threads = options->threads;
-  if (wanted.threads < 0) throw bad_input("threads: {} is less than 0", wanted.threads);
+  if (wanted.threads < 0) throw bad_input("threads must be at least 0, got {}", wanted.threads);
   wanted.gather_wait = std::chrono::microseconds(options->gather_wait_us);
   if (options->gather_images != 0) wanted.gather_images = options->gather_images;
   return wanted;
@@ -112,16 +113,16 @@ SessionOptions options_of(const convlab_options* options, const SessionOptions& 
 
 convlab_status open(const char* model, const convlab_options* options, convlab_session** session) {
   return status_of([&] {
-    require_given(model != nullptr, "the model");
-    require_given(session != nullptr, "where the session goes");
+    require_given(model != nullptr, "model");
+    require_given(session != nullptr, "session");
     *session = new convlab_session{.session = Session(model, options_of(options, {}))};
   });
 }
 
 convlab_status another(const convlab_session* other, const convlab_options* options, convlab_session** session) {
   return status_of([&] {
-    require_given(other != nullptr, "the other session");
-    require_given(session != nullptr, "where the session goes");
+    require_given(other != nullptr, "other");
+    require_given(session != nullptr, "session");
     *session = new convlab_session{.session = other->session.another(options_of(options, other->session.options()))};
   });
 }
@@ -141,8 +142,8 @@ size_t output_count(const convlab_session* session) { return session->session.ou
 
 convlab_status value_of(const std::vector<Session::Value>& values, size_t index, convlab_value* to) {
   return status_of([&] {
-    require_given(to != nullptr, "where the value goes");
-    if (index >= values.size()) throw bad_input("there is no value {}: there are {}", index, values.size());
+    require_given(to != nullptr, "value");
+    if (index >= values.size()) throw bad_input("index must be less than {}, got {}", values.size(), index);
     convlab_value value{};
     value.name = values[index].name.c_str();
     value.type = type_of(values[index].type);
@@ -162,11 +163,12 @@ convlab_status output(const convlab_session* session, size_t index, convlab_valu
 convlab_status output_shapes(convlab_session* session, const convlab_array* inputs, size_t inputs_given,
                              convlab_array* outputs, size_t outputs_wanted) {
   return status_of([&] {
-    const std::vector<Shape> shapes = session->session.output_shapes(arrays_of<ConstArray>(inputs, inputs_given));
+    const std::vector<Shape> shapes =
+        session->session.output_shapes(arrays_of<ConstArray>(inputs, inputs_given, "inputs"));
     if (outputs_wanted != shapes.size()) {
-      throw bad_input("{} outputs are asked for; the model gives {}", outputs_wanted, shapes.size());
+      throw bad_input("wrong number of outputs: expected {}, got {}", shapes.size(), outputs_wanted);
     }
-    require_given(outputs != nullptr, "the outputs");
+    require_given(outputs != nullptr, "outputs");
     for (size_t i = 0; i < shapes.size(); ++i) {
       set_shape(shapes[i], outputs[i]);
       outputs[i].type = type_of(session->session.outputs()[i].type);
@@ -178,7 +180,8 @@ convlab_status output_shapes(convlab_session* session, const convlab_array* inpu
 convlab_status run(convlab_session* session, const convlab_array* inputs, size_t inputs_given,
                    const convlab_array* outputs, size_t outputs_given, void* stream) {
   return status_of([&] {
-    session->session.run(arrays_of<ConstArray>(inputs, inputs_given), arrays_of<Array>(outputs, outputs_given), stream);
+    session->session.run(arrays_of<ConstArray>(inputs, inputs_given, "inputs"),
+                         arrays_of<Array>(outputs, outputs_given, "outputs"), stream);
   });
 }
 
@@ -192,16 +195,16 @@ char* text_of(const std::string& text) {
 
 convlab_status plan(convlab_session* session, const convlab_array* inputs, size_t inputs_given, char** json) {
   return status_of([&] {
-    require_given(json != nullptr, "where the text goes");
-    *json = text_of(to_json(session->session.plan(arrays_of<ConstArray>(inputs, inputs_given))));
+    require_given(json != nullptr, "json");
+    *json = text_of(to_json(session->session.plan(arrays_of<ConstArray>(inputs, inputs_given, "inputs"))));
   });
 }
 
 convlab_status profile(convlab_session* session, const convlab_array* inputs, size_t inputs_given, int32_t repeat,
                        char** json) {
   return status_of([&] {
-    require_given(json != nullptr, "where the text goes");
-    *json = text_of(to_json(session->session.profile(arrays_of<ConstArray>(inputs, inputs_given), repeat)));
+    require_given(json != nullptr, "json");
+    *json = text_of(to_json(session->session.profile(arrays_of<ConstArray>(inputs, inputs_given, "inputs"), repeat)));
   });
 }
 

@@ -11,7 +11,7 @@ trap 'rm -rf "$work"' EXIT
 # A line a command: its name, a tab, what it does.
 "$program" --help >"$work/help"
 awk '/^Subcommands:/ { on = 1; next } /^$/ { on = 0 } on { name = $1; $1 = ""; print name "\t" substr($0, 2) }' "$work/help" >"$work/commands"
-[ -s "$work/commands" ] || { echo "$program --help names no commands" >&2; exit 1; }
+[ -s "$work/commands" ] || { echo "$program --help lists no commands" >&2; exit 1; }
 
 # `convlab class` says 3 where it was not built: it has a name then, and no options.
 help_of() { "$program" "$1" --help >"$work/help.$1" 2>"$work/error" || [ $? = 3 ] || { cat "$work/error" >&2; exit 1; }; }
@@ -35,7 +35,7 @@ while IFS=$'\t' read -r command _; do
       argument = substr(line, RSTART + RLENGTH + 1)
       next
     }
-    text == "" { text = substr($0, 31) }
+    text !~ /:$/ { text = text (text == "" ? "" : " ") substr($0, 31) }  # a list may follow a colon
     END { give() }' "$work/help.$command"
 done <"$work/commands" >"$work/options"
 
@@ -116,5 +116,5 @@ roff() { sed -e 's/\\/\\e/g' -e "s/^[.']/\\\\\&&/" -e 's/-/\\-/g'; }
     echo '.fi'
   done <"$work/commands"
   echo '.SH EXIT STATUS'
-  echo '0: done and right. 1: a result is wrong. 2: bad usage or bad input. 3: the device, kernel or library asked for is not there.'
+  echo '0: success. 1: a result is wrong. 2: bad usage or bad input. 3: the requested device, kernel or library is not available.'
 } >"$folder/convlab.1"

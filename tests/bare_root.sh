@@ -106,7 +106,7 @@ write_a_kernel() {
   inside --in . "sed -i 's/TILE_WIDTH 16/TILE_WIDTH 8/' new-forward.cuh"
   timed "convlab verify" inside --in . "$convlab verify new-forward.cuh"
   timed "convlab m3.1 100" inside --in . "$convlab m3.1 100 --device simt --kernel new-forward.cuh --json m3.1.json"
-  timed "convlab report" inside --in . "$convlab report -o report.html --from m3.1.json" | grep -c there
+  timed "convlab report" inside --in . "$convlab report -o report.html --from m3.1.json" | grep -c present
   grep -q new-forward.cuh "$bare/srv/report.html"
 }
 

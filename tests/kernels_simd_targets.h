@@ -38,8 +38,6 @@ inline std::vector<int64_t> simd_targets() {
 }
 
 /// Whether sums may differ in the last bit from those of the other instruction sets.
-inline bool may_lack_fused_multiply_add(int64_t target) {
-  return target == HWY_SSE4 || target == HWY_SCALAR;
-}
+inline bool may_lack_fused_multiply_add(int64_t target) { return target == HWY_SSE4 || target == HWY_SCALAR; }
 
 }  // namespace convlab

@@ -42,7 +42,7 @@ void judge_again(Member& member, const std::vector<classroom::Submission>& submi
     if (member.store().judge_again(each.number)) students.push_back(each.student.id);
   }
   classroom::publish(member.folder(), member.settings(), member.store(), students);
-  output.print("{} submissions wait to be judged again; 'convlab class work' on a quiet machine does it\n",
+  output.print("Submissions queued to be judged again: {}. Next, run 'convlab class work' on an idle machine\n",
                students.size());
 }
 
@@ -60,7 +60,7 @@ std::vector<classroom::Submission> numbered(Member& member, const std::vector<st
     all.push_back(member.submission(parse_int(each, "--again", 1, INT64_MAX)).submission);
     const classroom::Submission& one = all.back();
     if (std::filesystem::exists(member.folder().file(one.number, one.file))) continue;
-    throw bad_input("submission {} was refused when it arrived, and its file was not kept", one.number);
+    throw bad_input("submission {} was refused on arrival, so its file was not kept", one.number);
   }
   return all;
 }
@@ -89,7 +89,7 @@ void show_similar(Member& member, const std::vector<classroom::Grade>& grades, O
                       {"submissions", {pair.first.submission, pair.second.submission}}});
     }
   }
-  if (json.empty()) output.print("No two students' best submissions have half of their text in common\n");
+  if (json.empty()) output.print("No two students' best submissions share 50 % or more of their text\n");
   output.json({{"similar", std::move(json)}});
 }
 
@@ -112,7 +112,7 @@ void grade(const GradeOptions& options, Output& output) {
     output.print("{}", csv);
   } else {
     write_file(options.csv, csv);
-    output.print("{}: the grades of {} students\n", options.csv, member.store().students().size());
+    output.print("Wrote {}: grades of {} students\n", options.csv, member.store().students().size());
   }
   Json json = Json::array();
   for (const classroom::Grade& each : all) json.push_back(grade_json(each));
@@ -123,17 +123,17 @@ void grade(const GradeOptions& options, Output& output) {
 
 Action declare_class_grade(CLI::App& options) {
   auto chosen = std::make_shared<GradeOptions>();
-  require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder"));
-  add_text(options, "--assignment", chosen->assignment, "A", "of one assignment (default: of all)");
-  CLI::Option* csv =
-      add_text(options, "--csv", chosen->csv, "FILE", "write the registrar's table; - is standard output");
+  require(add_text(options, "DIR", chosen->folder, "DIR", "class folder"));
+  add_text(options, "--assignment", chosen->assignment, "A", "only this assignment (default: all)");
+  CLI::Option* csv = add_text(options, "--csv", chosen->csv, "FILE",
+                              "write grades as CSV for the registrar; - is standard output (default: -)");
   CLI::Option* regrade =
-      add_flag(options, "--regrade", chosen->regrade, "have the best submission of each student judged once more");
-  CLI::Option* similar =
-      add_flag(options, "--similar", chosen->similar, "instead, pairs of students whose best submissions are alike");
+      add_flag(options, "--regrade", chosen->regrade, "queue each student's best submission to be judged again");
+  CLI::Option* similar = add_flag(options, "--similar", chosen->similar,
+                                  "list pairs of students with similar best submissions, instead of grades");
   CLI::Option* again = add_texts(options, "--again", chosen->again, 1, kAnyNumber, "NUMBER",
-                                 "have these submissions judged once more: after a change of limits, or where the "
-                                 "judge failed");
+                                 "queue these submissions to be judged again, for example after a change of limits "
+                                 "or a judge failure");
   for (CLI::Option* each : {csv, regrade, similar}) exclude(again, each);
   exclude(regrade, csv);
   exclude(similar, csv);

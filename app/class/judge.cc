@@ -24,7 +24,8 @@ constexpr int64_t kMostJobBytes = 1 << 20;
 void judge_job(const fs::path& folder, Output& output) {
   if (const std::string shown = judge::shown_to_compilers(fs::weakly_canonical(folder)); !shown.empty()) {
     throw unavailable(
-        "{}: the class lies in {}, which every submission's compiler sees: move it elsewhere, below /home or /srv",
+        "{}: the class is inside {}, which submissions can read at compile time; move it, for example below /home or "
+        "/srv",
         folder.string(), shown);
   }
   const fs::path path = folder / "job.json";
@@ -33,7 +34,7 @@ void judge_job(const fs::path& folder, Output& output) {
   std::string file, device;
   job.read("file", file);
   job.read("device", device);
-  if (!job.has("assignment")) throw bad_input("{}: 'assignment' is missing", path.string());
+  if (!job.has("assignment")) throw bad_input("{}: member 'assignment' is missing", path.string());
   const judge::Assignment assignment = judge::assignment_from(json.at("assignment"), path.string() + ".assignment");
   const judge::Judgement judgement = judge::judge_submission(
       folder / file, assignment, device,
@@ -41,7 +42,7 @@ void judge_job(const fs::path& folder, Output& output) {
   const Json answer = to_json(judgement);
   write_file(folder / "judgement.json", json_text(answer, 1) + "\n");
   output.print("{}{}{}\n", name_of(judgement.verdict), judgement.reason.empty() ? "" : ": ", judgement.reason);
-  if (!judgement.what_to_do.empty()) output.print("{}\n", judgement.what_to_do);
+  if (!judgement.what_to_do.empty()) output.print("help: {}\n", judgement.what_to_do);
   output.json(answer);
 }
 
@@ -52,11 +53,11 @@ Action declare_class_judge(CLI::App& options) {
     std::string folder, job;
   };
   auto chosen = std::make_shared<Chosen>();
-  require(add_text(options, "CLASS", chosen->folder, "DIR", "the class's folder"));
-  require(add_text(options, "JOB", chosen->job, "NAME", "the job's name: a folder in CLASS/jobs with job.json"));
+  require(add_text(options, "CLASS", chosen->folder, "DIR", "class folder"));
+  require(add_text(options, "JOB", chosen->job, "NAME", "job name: a folder in CLASS/jobs that holds job.json"));
   return [chosen](Output& output) {
     if (chosen->job.find('/') != std::string::npos || chosen->job.starts_with('.')) {
-      throw bad_input("'{}' is no job's name: a name has no folder, and does not begin with a dot", chosen->job);
+      throw bad_input("'{}' is not a job name; job names must not contain '/' or begin with '.'", chosen->job);
     }
     judge_job(fs::path(chosen->folder) / "jobs" / chosen->job, output);
   };

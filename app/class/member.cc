@@ -29,7 +29,7 @@ fs::path configuration() {
   }
   const char* home = std::getenv("HOME");
   if (home == nullptr || *home != '/')
-    throw bad_input("$HOME is not set: there would be kept what tells you from others");
+    throw bad_input("$HOME must be an absolute path; $HOME/.config/convlab stores the secret that identifies you");
   return fs::path(home) / ".config/convlab";
 }
 
@@ -59,7 +59,7 @@ std::string Member::secret() const {
 std::string Member::submit(const std::string& file, const std::string& assignment, const std::string& as) {
   const classroom::AssignmentSettings& chosen = settings_.assignment(assignment);
   if (!as.empty()) {
-    if (!is_owner()) throw bad_input("--as: only the class's owner may hand in for others");
+    if (!is_owner()) throw bad_input("--as: only the class owner may submit for other students");
     classroom::require_student_name(as);
   }
   classroom::SpoolEntry entry{.assignment = chosen.name, .as = as, .file = fs::path(file).filename().string()};
@@ -117,8 +117,8 @@ std::vector<Seen> Member::submissions(const classroom::Which& which) {
 Seen Member::submission(int64_t number) {
   std::vector<Seen> found = submissions({.number = number});
   if (!found.empty()) return std::move(found.front());
-  throw bad_input("there is no submission {}{}", number,
-                  is_owner() ? "" : " of yours; 'convlab class history' lists yours");
+  throw bad_input("submission {} does not exist{}", number,
+                  is_owner() ? "" : " or is not yours; 'convlab class history' lists your submissions");
 }
 
 Seen Member::submission(const std::string& receipt) {
@@ -129,11 +129,11 @@ Seen Member::submission(const std::string& receipt) {
   std::vector<Seen> found = submissions({.receipt = receipt});
   if (!found.empty() && (waits || found.front().submission.number > 0)) return std::move(found.front());
   if (const auto why = classroom::why_set_aside(folder_, receipt)) {
-    throw bad_input("it is not a submission, and was not kept: {}", *why);
+    throw bad_input("{}: rejected and not kept: {}", receipt, *why);
   }
-  if (waits) throw bad_input("{}: it waits in the spool; it has a number when a worker takes it in", receipt);
-  throw bad_input("{}: there is no such submission{}", receipt,
-                  is_owner() ? "" : " of yours, or too many of yours were refused today to keep this one");
+  if (waits) throw bad_input("{}: waiting in the spool; a worker will assign its number", receipt);
+  throw bad_input("{}: unknown receipt{}", receipt,
+                  is_owner() ? "" : ", not your submission, or not kept because too many were refused today");
 }
 
 std::vector<classroom::RankingEntry> Member::ranking(const classroom::AssignmentSettings& assignment) {

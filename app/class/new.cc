@@ -38,8 +38,7 @@ double parse_deadline(std::string text) {
     classroom::TomlTable::parse("deadline = " + text, "--deadline").read_time("deadline", seconds);
   } catch (const Error&) {
     throw bad_input(
-        "--deadline: '{}' is not a date with a time; give '2026-12-01 23:59', in this machine's time zone, or "
-        "2026-12-01T23:59+01:00",
+        "--deadline: expected '2026-12-01 23:59' (this machine's time zone) or 2026-12-01T23:59+01:00, got '{}'",
         printable(text));
   }
   return *seconds;
@@ -64,14 +63,14 @@ void make_class(NewClass& chosen, Output& output) {
     settings.assignments.back().name = settings.assignments.back().pack = pack;
   }
   classroom::create_class(chosen.folder, settings);
-  output.print("{}: the class {}, with {}\n", chosen.folder, settings.name, fmt::join(chosen.packs, ", "));
+  output.print("Created class {} in {} with {}\n", settings.name, chosen.folder, fmt::join(chosen.packs, ", "));
   if (common.deadline_s) {
-    output.print("Deadline: {}, which is {}\n", classroom::local_time_text(*common.deadline_s),
+    output.print("Deadline: {} ({})\n", classroom::local_time_text(*common.deadline_s),
                  classroom::time_text(*common.deadline_s));
   }
-  output.print("Students find problem texts and files to begin with in {}/public; class.toml has what you decide.\n",
+  output.print("Problem texts and starter files for students: {0}/public. Your settings: {0}/class.toml\n",
                chosen.folder);
-  output.print("Now start a worker: convlab class work {}\n", chosen.folder);
+  output.print("Next, start a worker: convlab class work {}\n", chosen.folder);
 }
 
 }  // namespace
@@ -79,30 +78,33 @@ void make_class(NewClass& chosen, Output& output) {
 Action declare_class_new(CLI::App& options) {
   auto chosen = std::make_shared<NewClass>();
   classroom::AssignmentSettings& each = chosen->each;
-  require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder, which is not there yet, or empty"));
+  require(add_text(options, "DIR", chosen->folder, "DIR", "class folder to create; must be empty if it exists"));
   require(add_texts(options, "--assignment", chosen->packs, 1, kAnyNumber, "PACK",
-                    "what is to be built: fa17, fa18, sp19, fa19, sp25, one or more"));
-  add_text(options, "--name", chosen->settings.name, "TEXT", "the class's name (default: the folder's)");
+                    "one or more assignments: fa17, fa18, sp19, fa19, sp25"));
+  add_text(options, "--name", chosen->settings.name, "TEXT", "class name (default: the folder's name)");
   add_text(options, "--deadline", chosen->deadline, "TIME",
-           "of all assignments: '2026-12-01 23:59', in this machine's time zone, or 2026-12-01T23:59+01:00 (default: "
-           "none)");
-  add_text(options, "--device", each.device, "D", "where submissions run: cpu, simt (default), cuda or cuda:N");
+           "deadline of all assignments: '2026-12-01 23:59' (this machine's time zone) or 2026-12-01T23:59+01:00 "
+           "(default: none)");
+  add_text(options, "--device", each.device, "D",
+           "device that runs submissions: cpu, simt, cuda or cuda:N (default: simt)");
   add_int(options, "-n,--images", each.images, 1, 1'000'000,
-          "images in each layer (default: 2 on simt, 100 on cpu, 1000 on cuda)");
-  add_choice(
-      options, "--points", chosen->formula, {"passed", "linear", "deviations", "top"},
-      "passed (default): all who pass get the most; linear: by the ratio to the reference; deviations: by standard "
-      "deviations faster than the median; top: by the rank");
-  add_real(options, "--most", each.points.most, 0, 1e6, "the most points (default: 100)");
-  add_real(options, "--least", each.points.least, 0, 1e6, "the least points of who passed (default: 0)");
-  add_real(options, "--full", each.points.full, -1e6, 1e6, "linear, deviations: what gives the most points");
-  add_real(options, "--zero", each.points.zero, -1e6, 1e6, "linear, deviations: what gives the least");
-  add_int(options, "--top", each.points.n, 1, 1'000'000, "top: how many ranks get more than the least (default: 10)");
+          "images per layer (default: 2 on simt, 100 on cpu, 1000 on cuda)");
+  add_choice(options, "--points", chosen->formula, {"passed", "linear", "deviations", "top"},
+             "points formula; passed: maximum points for all who pass; linear: by ratio to the reference time; "
+             "deviations: by standard deviations faster than the median; top: by rank (default: passed)");
+  add_real(options, "--most", each.points.most, 0, 1e6, "maximum points (default: 100)");
+  add_real(options, "--least", each.points.least, 0, 1e6, "minimum points of a submission that passed (default: 0)");
+  add_real(options, "--full", each.points.full, -1e6, 1e6,
+           "linear, deviations: value that earns the maximum points (default: 0)");
+  add_real(options, "--zero", each.points.zero, -1e6, 1e6,
+           "linear, deviations: value that earns the minimum points (default: 0)");
+  add_int(options, "--top", each.points.n, 1, 1'000'000,
+          "top: ranks that earn more than the minimum points (default: 10)");
   add_int(options, "--per-hour", chosen->settings.per_hour, 1, 1'000'000,
-          "submissions that a student may send in an hour (default: 60)");
-  add_flag(options, "--show-names", chosen->show_names, "the ranking shows students' names, not made-up ones");
+          "submissions allowed per student per hour (default: 60)");
+  add_flag(options, "--show-names", chosen->show_names, "show students' names in the ranking (default: made-up names)");
   add_choice(options, "--trust", chosen->trust, {"jails", "students"},
-             "jails (default): judge in jails or not at all; students: without jails where none can be had");
+             "jails: judge only in jails; students: judge without a jail if none is available (default: jails)");
   return [chosen](Output& output) { make_class(*chosen, output); };
 }
 

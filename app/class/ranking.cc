@@ -16,7 +16,7 @@ struct RankingOptions {
 };
 
 std::string ratio_text(const classroom::Passed& best) {
-  if (!best.bounds) return best.counters.empty() ? "right" : best.counters;
+  if (!best.bounds) return best.counters.empty() ? "correct" : best.counters;
   return fmt::format("{:.4g} ({:.4g} to {:.4g})", best.bounds->ratio, best.bounds->low, best.bounds->high);
 }
 
@@ -44,7 +44,7 @@ void show_ranking(const RankingOptions& options, Output& output) {
                  own.contains(each.best.submission) ? "  (you)" : "");
     entries.push_back(entry_json(each));
   }
-  if (entries.empty()) output.print("Nobody has passed {} yet\n", assignment.name);
+  if (entries.empty()) output.print("No submission has passed {} yet\n", assignment.name);
   output.json({{"assignment", assignment.name}, {"entries", std::move(entries)}});
 }
 
@@ -52,8 +52,8 @@ void show_ranking(const RankingOptions& options, Output& output) {
 
 Action declare_class_ranking(CLI::App& options) {
   auto chosen = std::make_shared<RankingOptions>();
-  require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder"));
-  add_text(options, "--assignment", chosen->assignment, "A", "of which (default: the only one)");
+  require(add_text(options, "DIR", chosen->folder, "DIR", "class folder"));
+  add_text(options, "--assignment", chosen->assignment, "A", "assignment to rank (default: the only one)");
   return [chosen](Output& output) { show_ranking(*chosen, output); };
 }
 

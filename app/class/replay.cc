@@ -10,7 +10,7 @@ namespace convlab::app {
 
 Action declare_class_replay(CLI::App& options) {
   auto request = std::make_shared<std::string>();
-  require(add_text(options, "REQUEST", *request, "FILE", "what to carry out, as JSON"));
+  require(add_text(options, "REQUEST", *request, "FILE", "request to run, as JSON"));
   return [request](Output&) { judge::replay_on_gpu(*request); };
 }
 

@@ -27,7 +27,8 @@ void serve_class(const ServeOptions& options, Output& output) {
   }
   const bool is_local =
       options.address.starts_with("127.") || options.address == "::1" || options.address == "localhost";
-  if (!is_local) note("other machines reach this page unencrypted: put a server that speaks TLS before it");
+  if (!is_local)
+    note("other machines can reach this page, but without encryption; put a TLS reverse proxy in front of it");
   const classroom::Site site(folder,
                              [](const std::string& line) { fmt::print(messages_stream(), "convlab: {}\n", line); });
   const auto ready = [&](int port) {
@@ -44,11 +45,12 @@ void serve_class(const ServeOptions& options, Output& output) {
 
 Action declare_class_serve(CLI::App& options) {
   auto chosen = std::make_shared<ServeOptions>();
-  require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder"));
+  require(add_text(options, "DIR", chosen->folder, "DIR", "class folder"));
   constexpr int64_t kMostPort = 65535;
   add_int(options, "--port", chosen->port, 0, kMostPort,
-          "where it listens (default: 8080; 0: a port that is free, which is printed)");
-  add_text(options, "--bind", chosen->address, "ADDRESS", "this machine's address (default: 127.0.0.1, itself alone)");
+          "port to listen on; 0 picks a free port; the URL is printed (default: 8080)");
+  add_text(options, "--bind", chosen->address, "ADDRESS",
+           "address to listen on; 127.0.0.1 is reachable from this machine only (default: 127.0.0.1)");
   return [chosen](Output& output) { serve_class(*chosen, output); };
 }
 

@@ -59,7 +59,7 @@ std::vector<Seen> list(Member& member, const StatusOptions& options, bool all, O
     output.print("{:>5}  {:<20} {:<8} {}\n", each.submission.number, each.submission.student.name,
                  each.submission.assignment, in_a_line(state_text(each)));
   }
-  if (seen.empty()) output.print("There are no submissions yet\n");
+  if (seen.empty()) output.print("No submissions yet\n");
   return seen;
 }
 
@@ -68,14 +68,14 @@ void tell_set_aside(Member& member, const StatusOptions& options) {
   const std::vector<classroom::Misfit> misfits = member.store().misfits();
   for (const classroom::Misfit& each : misfits) {
     if (!options.set_aside) break;
-    note("{} of {}, {}: {}", each.name, classroom::name_of_user(static_cast<uid_t>(each.uid)),
+    note("{} from {}, {}: {}", each.name, classroom::name_of_user(static_cast<uid_t>(each.uid)),
          classroom::time_text(each.at_s), each.reason);
   }
   if (misfits.empty() || options.set_aside) return;
   const classroom::Misfit& last = misfits.back();
-  note("{} files in the spool were not submissions, the last one {} of {}: {}", misfits.size(), last.name,
+  note("files rejected from the spool: {}; the latest is {} from {}: {}", misfits.size(), last.name,
        classroom::name_of_user(static_cast<uid_t>(last.uid)), last.reason);
-  note("--set-aside lists them, and --forget-set-aside clears the list");
+  note("list them with --set-aside, clear the list with --forget-set-aside");
 }
 
 void show(const StatusOptions& options, bool all, Output& output) {
@@ -94,14 +94,13 @@ void show(const StatusOptions& options, bool all, Output& output) {
 
 Action declare(CLI::App& options, bool all) {
   auto chosen = std::make_shared<StatusOptions>();
-  require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder"));
-  add_text(options, "NUMBER", chosen->one, "NUMBER",
-           "one submission, by number or receipt, with its stages and what they said");
-  add_text(options, "--assignment", chosen->assignment, "A", "those for one assignment (default: all)");
-  add_text(options, "--student", chosen->student, "NAME", "those of one student (default: all)");
+  require(add_text(options, "DIR", chosen->folder, "DIR", "class folder"));
+  add_text(options, "NUMBER", chosen->one, "NUMBER", "one submission, by number or receipt, with its stage logs");
+  add_text(options, "--assignment", chosen->assignment, "A", "only submissions for this assignment (default: all)");
+  add_text(options, "--student", chosen->student, "NAME", "only submissions of this student (default: all)");
   if (!all) {
-    add_flag(options, "--set-aside", chosen->set_aside, "list what was in the spool and was not a submission");
-    add_flag(options, "--forget-set-aside", chosen->forget_set_aside, "clear that list");
+    add_flag(options, "--set-aside", chosen->set_aside, "list files rejected from the spool");
+    add_flag(options, "--forget-set-aside", chosen->forget_set_aside, "clear the list of rejected files");
   }
   return [chosen, all](Output& output) { show(*chosen, all, output); };
 }

@@ -52,11 +52,11 @@ Seen wait_for_verdict(Member& member, const std::string& receipt) {
 void tell_what_comes(const SubmitOptions& options, Member& member, const Seen& seen) {
   if (member.is_owner()) {
     if (member.store().has_worker(seen.submission.device, member.settings().lease_s)) return;
-    note("no worker is running: 'convlab class work {}' starts one", options.folder);
+    note("no worker is running; start one with 'convlab class work {}'", options.folder);
   } else if (seen.submission.number == 0) {
     note(
-        "it has arrived, and its time counts; a worker will take it in: then 'convlab class status {} {}' tells its "
-        "number",
+        "submission received; its arrival time counts. When a worker has read it, 'convlab class status {} {}' shows "
+        "its number",
         options.folder, seen.submission.receipt);
   }
 }
@@ -91,12 +91,12 @@ void submit(const SubmitOptions& options, Output& output) {
 
 Action declare_class_submit(CLI::App& options) {
   auto chosen = std::make_shared<SubmitOptions>();
-  require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder"));
-  require(add_text(options, "FILE", chosen->file, "FILE", "the kernel file, at most 1 MiB"));
-  add_text(options, "--assignment", chosen->assignment, "A", "for which it is (default: the only one)");
-  add_text(options, "--as", chosen->as, "NAME", "hand in for a student; for the class's owner");
+  require(add_text(options, "DIR", chosen->folder, "DIR", "class folder"));
+  require(add_text(options, "FILE", chosen->file, "FILE", "kernel file, at most 1 MiB"));
+  add_text(options, "--assignment", chosen->assignment, "A", "assignment that FILE is for (default: the only one)");
+  add_text(options, "--as", chosen->as, "NAME", "submit for this student (class owner only)");
   add_flag(options, "--wait", chosen->wait,
-           "follow the stages, and end with the verdict: 0 if it is PASSED, otherwise 1");
+           "follow the stages and print the verdict; exit status 0 for PASSED, 1 for any other verdict");
   return [chosen](Output& output) { submit(*chosen, output); };
 }
 

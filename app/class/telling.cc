@@ -15,11 +15,11 @@ namespace {
 std::string judged_text(const judge::Judgement& judgement) {
   std::string text(name_of(judgement.verdict));
   if (judgement.verdict != judge::Verdict::passed) {
-    return fmt::format("{} at {}: {}", text, name_of(judgement.failed_at), judgement.reason);
+    return fmt::format("{} ({}): {}", text, name_of(judgement.failed_at), judgement.reason);
   }
   text += fmt::format(", {}", name_of(judgement.math));
   if (judgement.ratio) {
-    text += fmt::format(", {:.4g} of the reference's time ({:.4g} to {:.4g})", judgement.ratio->median,
+    text += fmt::format(", {:.4g}x the reference time ({:.4g} to {:.4g})", judgement.ratio->median,
                         judgement.ratio->low, judgement.ratio->high);
   }
   const std::string counters = classroom::counters_text(judgement);
@@ -35,10 +35,10 @@ std::string times_text(const std::vector<judge::LayerTime>& times) {
   if (times.empty()) return "";
   size_t width = 0;
   for (const judge::LayerTime& each : times) width = std::max(width, each.layer.size());
-  std::string text = fmt::format("{:{}}  {:>9}  {:>9}  {:>9}\n", "", width, "this", "reference", "bound");
+  std::string text = fmt::format("{:{}}  {:>10}  {:>9}  {:>9}\n", "", width, "submission", "reference", "bound");
   constexpr double kMs = 1e3;
   for (const judge::LayerTime& each : times) {
-    text += fmt::format("{:{}}  {:>9}  {:>9}  {:>9}  {:.0f} % of the bound's speed\n", each.layer, width,
+    text += fmt::format("{:{}}  {:>10}  {:>9}  {:>9}  {:.0f} % of the direct-convolution roofline\n", each.layer, width,
                         duration(kMs * each.seconds), duration(kMs * each.reference_s), duration(kMs * each.bound_s),
                         100 * each.bound_s / each.seconds);
   }
@@ -56,12 +56,12 @@ std::string state_text(const Seen& seen) {
   const classroom::Submission& submission = seen.submission;
   std::string text = submission.judgement ? judged_text(*submission.judgement) : "";
   if (submission.is_done()) return text;
-  if (!text.empty()) text += "; judged again: ";
+  if (!text.empty()) text += "; judging again: ";
   text += name_of(submission.stage);
   if (seen.turn) {
-    text += fmt::format(", place {} on {}", seen.turn->place, submission.device);
+    text += fmt::format(", position {} in the {} queue", seen.turn->place, submission.device);
     text += seen.turn->due_s ? ", due in " + duration_text(*seen.turn->due_s)
-                             : std::string(" (when it is due is known after the first verdicts)");
+                             : std::string(" (no estimate before the first verdicts)");
   }
   return text;
 }
@@ -73,7 +73,7 @@ std::string details_text(const Seen& seen) {
   text += state_text(seen) + "\n";
   if (!submission.complaint.empty()) text += "The judge failed: " + submission.complaint + "\n";
   if (!submission.judgement) return text;
-  if (!submission.judgement->what_to_do.empty()) text += "What to do: " + submission.judgement->what_to_do + "\n";
+  if (!submission.judgement->what_to_do.empty()) text += "help: " + submission.judgement->what_to_do + "\n";
   text += times_text(submission.judgement->times);
   for (const judge::StageLog& each : submission.judgement->stages) {
     text += fmt::format("{}: {:.2f} s\n", name_of(each.stage), each.seconds);

@@ -12,8 +12,8 @@ namespace convlab::app {
 /// Its number or, before it has one, its receipt.
 std::string name_of(const Seen& seen);
 
-/// "queued, place 2 on simt, due in 3:05", "verifying", "PASSED, 0.412 of the reference's time (0.405 to 0.420)"; in
-/// one line, which may be long.
+/// "queued, position 2 in the simt queue, due in 3:05", "verifying", "PASSED, fp32, 0.412x the reference time (0.405 to
+/// 0.420)"; in one line, which may be long.
 std::string state_text(const Seen& seen);
 
 /// Everything about one: verdict, reason, what to do, each layer's times, and the stages with their logs, indented, so

@@ -26,15 +26,16 @@ Json list_tokens(classroom::Store& store, Output& output) {
     output.print("{}  {}\n", classroom::time_text(each.made_s), each.name);
     all.push_back({{"name", each.name}, {"made", classroom::time_text(each.made_s)}});
   }
-  if (all.empty()) output.print("Nobody has a token\n");
+  if (all.empty()) output.print("No student has a token\n");
   return all;
 }
 
 Json revoke_tokens(classroom::Store& store, const std::vector<std::string>& names, Output& output) {
   Json all = Json::array();
   for (const std::string& name : names) {
-    if (!classroom::revoke_token(store, name)) throw bad_input("{} has no token; --list shows who has", name);
-    output.print("{} has no token any more\n", name);
+    if (!classroom::revoke_token(store, name))
+      throw bad_input("{} has no token; --list shows students with tokens", name);
+    output.print("Revoked the token of {}\n", name);
     all.push_back({{"name", name}});
   }
   return all;
@@ -48,7 +49,7 @@ Json make_tokens(classroom::Store& store, const std::vector<std::string>& names,
     output.print("{}  {}\n", token, name);
     all.push_back({{"name", name}, {"token", token}});
   }
-  note("nobody can show a token again: give it to its student now");
+  note("tokens are shown only once; give each to its student now");
   return all;
 }
 
@@ -56,7 +57,7 @@ void tokens(const TokenOptions& options, Output& output) {
   const classroom::Folder folder(options.folder);
   folder.require_owned("token");
   if (options.list != options.names.empty()) {
-    throw bad_input("give the names of students{}", options.list ? ", or --list, not both" : ", or --list");
+    throw bad_input("{}", options.list ? "--list does not accept student names" : "expected student names or --list");
   }
   classroom::Store store(folder.database());
   Json all = options.list     ? list_tokens(store, output)
@@ -69,11 +70,12 @@ void tokens(const TokenOptions& options, Output& output) {
 
 Action declare_class_token(CLI::App& options) {
   auto chosen = std::make_shared<TokenOptions>();
-  require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder"));
+  require(add_text(options, "DIR", chosen->folder, "DIR", "class folder"));
   add_texts(options, "NAME", chosen->names, 0, kAnyNumber, "NAME",
-            "students: each gets a new token, shown once, and a former one ends");
-  CLI::Option* revoke = add_flag(options, "--revoke", chosen->revoke, "their tokens end, and they get none");
-  exclude(add_flag(options, "--list", chosen->list, "show who has a token, and since when"), revoke);
+            "students; each gets a new token, shown once, which replaces any earlier one");
+  CLI::Option* revoke = add_flag(options, "--revoke", chosen->revoke, "revoke the tokens of these students");
+  exclude(add_flag(options, "--list", chosen->list, "list students with tokens and when each token was created"),
+          revoke);
   return [chosen](Output& output) { tokens(*chosen, output); };
 }
 

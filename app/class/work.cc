@@ -44,12 +44,12 @@ void work_on(const WorkerOptions& options) {
 
 Action declare_class_work(CLI::App& options) {
   auto chosen = std::make_shared<WorkerOptions>();
-  require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder"));
+  require(add_text(options, "DIR", chosen->folder, "DIR", "class folder"));
   add_text(options, "--device", chosen->device, "D",
-           "take only what is for this device: cpu, simt, cuda:0 (default: all)");
+           "judge only submissions for this device: cpu, simt or cuda:N (default: all)");
   add_choice(options, "--via", chosen->via, {"local", "slurm"},
-             "where the judge runs: here (default), or on a machine that Slurm chooses and that shares DIR");
-  add_flag(options, "--until-empty", chosen->until_empty, "end when nothing waits or runs any more");
+             "where the judge runs: on this machine, or on a Slurm node that shares DIR (default: local)");
+  add_flag(options, "--until-empty", chosen->until_empty, "exit when no submission is queued or running");
   return [chosen](Output&) { work_on(*chosen); };
 }
 

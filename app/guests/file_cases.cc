@@ -28,7 +28,7 @@ std::string case_text(const FileCase& each) {
 FileCase parse_case(const std::string& text) {
   const size_t colon = std::min(text.find(':'), text.size());
   const auto purpose = std::ranges::find(kPurposes, std::string_view(text).substr(0, colon));
-  if (purpose == kPurposes.end() || colon == text.size()) throw bad_input("'{}' is no question to a file", text);
+  if (purpose == kPurposes.end() || colon == text.size()) throw bad_input("'{}' is not a case to verify", text);
   return {parse_problem(text.substr(colon + 1)), static_cast<FileCase::Purpose>(purpose - kPurposes.begin())};
 }
 

@@ -121,7 +121,7 @@ size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std
     for (size_t i = from; i < cases.size(); ++i) skip(reports.at(i), why, on_report);
   };
   const auto take_line = [&](std::string_view line) {
-    const Json json = parse_json(line, "a guest's answer");
+    const Json json = parse_json(line, "answer of a child process");
     if (json.contains("error")) {
       refusal.emplace(static_cast<ErrorKind>(json.at("kind").get<int>()), json.at("error").get<std::string>());
     } else if (json.contains("begin")) {

@@ -41,7 +41,7 @@ struct Pipe {
 
   Pipe() {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw unavailable("cannot make a pipe: {}", std::strerror(errno));
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw unavailable("cannot create a pipe: {}", std::strerror(errno));
     // Not one of those that a guest gets: the copy would close the original.
     read = ::fcntl(ends[0], F_DUPFD_CLOEXEC, 10);
     write = ::fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
@@ -201,11 +201,11 @@ std::string describe(const GuestEnd& end, double limit_s) {
     case GuestEnd::How::done:
       return "";
     case GuestEnd::How::exited:
-      return fmt::format("it ended the program: exit({})", end.code);
+      return fmt::format("the file ended the program: exit({})", end.code);
     case GuestEnd::How::crashed:
-      return fmt::format("it crashed: {}", signal_text(end.code));
+      return fmt::format("the file crashed: {}", signal_text(end.code));
     case GuestEnd::How::out_of_time:
-      return fmt::format("it made no progress for {:g} s", limit_s);
+      return fmt::format("the file made no progress for {:g} s", limit_s);
   }
   return "?";
 }
@@ -274,7 +274,7 @@ GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
 GuestFolder::GuestFolder() {
   std::error_code error;
   path_ = (std::filesystem::temp_directory_path(error) / "convlab-guest-XXXXXX").string();
-  if (error || ::mkdtemp(path_.data()) == nullptr) throw unavailable("cannot make a folder like {}", path_);
+  if (error || ::mkdtemp(path_.data()) == nullptr) throw unavailable("cannot create a temporary folder {}", path_);
 }
 
 GuestFolder::~GuestFolder() {
@@ -296,7 +296,7 @@ void tell_host(std::string_view line) {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {  // the host is gone, or the file has closed what is not its own
       if (errno == EBADF)
-        ::dprintf(STDERR_FILENO, "file descriptor %d, which is convlab's, was closed\n", kGuestResults);
+        ::dprintf(STDERR_FILENO, "the kernel file closed file descriptor %d, which convlab uses\n", kGuestResults);
       ::_exit(1);
     }
     at += static_cast<size_t>(count);

@@ -77,8 +77,8 @@ std::string path_of_kernel(const std::string& name) {
 std::string device_for(const KernelSource& source, const std::string& asked) {
   if (asked.empty() || asked == "auto") return !source.cuda ? "cpu" : cuda_present() ? "cuda" : "simt";
   if (source.cuda == (asked == "cpu")) {
-    throw bad_input("{}: --device {}: the file is for {}", source.path.string(), asked,
-                    source.cuda ? "GPUs; give cuda or simt" : "CPUs; give cpu");
+    throw bad_input("{}: --device {} is not supported: the file is for {}", source.path.string(), asked,
+                    source.cuda ? "GPUs; use cuda or simt" : "CPUs; use cpu");
   }
   return asked;
 }
@@ -93,7 +93,7 @@ CompiledFile compile_for(const KernelSource& source, const std::string& device, 
   } else if (device != "cpu") {
     toolchain = Toolchain::nvcc;
     if (!cuda_present()) {
-      throw unavailable("{}: cuda is {}; without a GPU, give --device simt", source.path.string(),
+      throw unavailable("{}: cuda is {}; without a GPU, use --device simt", source.path.string(),
                         list_cuda().front().description);
     }
     options.compute_capability = cuda_compute_capability(index_of(device));
@@ -129,7 +129,7 @@ void run_guest_with(const std::vector<GuestKernel>& kernels, std::vector<std::st
   std::vector<std::string> names;
   for (const GuestKernel& each : kernels) {
     if (each.path.find('\n') != std::string::npos)
-      throw bad_input("{}: a file's name has one line", printable(each.path));
+      throw bad_input("{}: line breaks in file names are not supported", printable(each.path));
     files += fmt::format("{}\n{}\n{}\n{}\n", each.device, each.library, each.path, each.name);
     names.push_back(each.name);
   }
@@ -138,7 +138,7 @@ void run_guest_with(const std::vector<GuestKernel>& kernels, std::vector<std::st
   ::setenv(kVariable, files.c_str(), 1);
   const GuestEnd end = run_guest(std::move(arguments), INFINITY, [&](std::string_view line) {
     if (!line.starts_with(kEnded)) return on_line(line);
-    status = static_cast<int>(parse_int(line.substr(kEnded.size()), "a guest's status", 0, 255));
+    status = static_cast<int>(parse_int(line.substr(kEnded.size()), "status of a child process", 0, 255));
   });
   ::unsetenv(kVariable);
   show_prints(end, names);

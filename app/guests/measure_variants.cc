@@ -102,7 +102,7 @@ std::optional<double> time(const std::vector<const ConvKernel*>& kernels, const 
   const bool layers = are_whole_layers(all);
   std::vector<TakeSample> series;
   for (KernelBench* each : all) series.push_back(hot_launches(*each, layers));
-  Progress progress("timing in turns", static_cast<int64_t>(effort.seconds * 1e3));
+  Progress progress("timing", static_cast<int64_t>(effort.seconds * 1e3));
   const Clock::time_point begin = Clock::now();
   series.front() = [&, take = series.front(), told = int64_t{0}](bool end) mutable {
     const auto now = static_cast<int64_t>(seconds_since(begin) * 1e3);

@@ -31,10 +31,10 @@ void write_template(const NewOptions& options, Output& output) {
   const std::filesystem::path path = options.output.empty() ? std::string(chosen->file) : options.output;
   std::error_code error;
   if (std::filesystem::exists(path, error)) {
-    throw bad_input("{}: is there already; remove it, or give another -o FILE", path.string());
+    throw bad_input("{} already exists; delete it or use another -o FILE", path.string());
   }
   write_file(path, read_file(find_resource(std::filesystem::path("convlab/kernel_file/templates") / chosen->file)));
-  output.print("{}: a kernel of kind {}; try 'convlab verify {}'\n", path.string(), chosen->kind, path.string());
+  output.print("{}: kernel of kind {}; try 'convlab verify {}'\n", path.string(), chosen->kind, path.string());
 }
 
 }  // namespace
@@ -44,10 +44,11 @@ Action declare_new(CLI::App& options) {
   std::vector<std::string> names;
   for (const Template& each : kTemplates) names.emplace_back(each.name);
   require(add_choice(options, "KIND", chosen->name, names,
-                     "own: what convlab's ladder is made of; mxnet, minidnn: the course's new-forward.cuh and "
-                     "new-forward.cu; streams: a new-forward.cu whose copies and kernels overlap; function: void "
-                     "convolve(x, w, y, shape...)"));
-  add_text(options, "-o,--output", chosen->output, "FILE", "where to (default: the kind's name here)");
+                     "own: as in convlab's ladder; mxnet, minidnn: the course's new-forward.cuh and new-forward.cu; "
+                     "streams: new-forward.cu with overlapping copies and kernels; function: void convolve(x, w, y, "
+                     "shape...)"));
+  add_text(options, "-o,--output", chosen->output, "FILE",
+           "file to write (default: own.cu, mxnet.cuh, minidnn.cu, streams.cu or function.cu)");
   return [chosen](Output& output) { write_template(*chosen, output); };
 }
 

@@ -20,8 +20,7 @@ std::map<std::string, int> asked(const std::string& kernel, int compute_capabili
     return registers_of(read_kernel_source(path_of_kernel(kernel)), compute_capability);
   } catch (const Error& error) {
     const std::string reason = error.what();
-    if (!noted)
-      note("registers are not known, so they do not limit occupancy: {}", reason.substr(0, reason.find('\n')));
+    if (!noted) note("register counts are unknown, so occupancy ignores them: {}", reason.substr(0, reason.find('\n')));
     noted = true;
     return {};
   }
@@ -65,13 +64,14 @@ std::string register_note(const KernelSource& source, const std::map<std::string
     const auto found = registers.find(kernel);
     if (found == registers.end()) {
       return fmt::format(
-          "{} is launched with {} threads a block without __launch_bounds__; a GPU refuses the launch if the compiler "
-          "uses more than {} registers a thread",
+          "{} is launched with {} threads per block without __launch_bounds__; the launch fails on a GPU if the "
+          "compiler "
+          "uses more than {} registers per thread",
           kernel, count, most);
     }
     if (found->second <= most) continue;
     return fmt::format(
-        "{} needs {} registers x {} threads > {}: a GPU refuses this launch (too many resources requested for launch; "
+        "{} needs {} registers x {} threads > {}: this launch fails on a GPU (too many resources requested for launch; "
         "compiled with nvcc for compute capability 9.0). Declare it __launch_bounds__({})",
         kernel, found->second, count, kRegisters, count);
   }

@@ -141,11 +141,11 @@ class Measuring {
       measured_.no_code_why = (*error)->what();
       for (Variant& each : variants_) each.code.reset();
     } else if (toolchain == Toolchain::cpu) {
-      measured_.code_of = "the host's compiler's";
+      measured_.code_of = "the host compiler";
     } else if (counts()) {
-      measured_.code_of = fmt::format("nvcc's for compute capability {}.{}", kCapability / 10, kCapability % 10);
+      measured_.code_of = fmt::format("nvcc for compute capability {}.{}", kCapability / 10, kCapability % 10);
     } else {
-      measured_.code_of = "nvcc's for this GPU";
+      measured_.code_of = "nvcc for this GPU";
     }
   }
 
@@ -185,7 +185,7 @@ class Measuring {
     if (asked.empty()) return;
     run_guest_with(kernels, std::move(arguments), [&](std::string_view line) {
       try {
-        hear(parse_json(line, "a guest's answer"), asked);
+        hear(parse_json(line, "answer of a child process"), asked);
       } catch (const std::exception&) {  // no line of ours: a file writes where it should not
       }
     });

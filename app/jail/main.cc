@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc != 3) {
-    std::fputs("convlab-jail is started by 'convlab class judge'\n", stderr);
+    std::fputs("convlab-jail is internal; 'convlab class judge' starts it\n", stderr);
     return 2;
   }
   try {

@@ -29,7 +29,7 @@ PlanOptions plan_of_node(const Node& node, PlanOptions options) {
   if (!choices || !std::holds_alternative<ConvOp>(node.op)) return options;
   const std::vector<KernelChoice>& kernels = choices->plans.front().kernels;
   const auto found = std::ranges::find(kernels, printable(node.name), &KernelChoice::step);
-  if (found == kernels.end()) throw bad_input("{}: it says nothing of '{}'; tune again", choices->place, node.name);
+  if (found == kernels.end()) throw bad_input("{}: no kernel for '{}'; tune again", choices->place, node.name);
   options.kernel = found->kernel;
   return options;
 }
@@ -45,7 +45,7 @@ Activations activations_of(const Graph& graph, std::span<const Tensor> inputs, c
   Graph observed = graph.clone();
   observed.outputs.clear();
   for (const Node& node : graph.nodes) observed.outputs.push_back({.value = node.output});
-  if (observed.outputs.empty()) throw bad_input("{}: it has no layers to compare", graph.name);
+  if (observed.outputs.empty()) throw bad_input("{}: model has no layers to compare", graph.name);
   std::vector<Shape> shapes;
   for (const Tensor& input : inputs) shapes.push_back(input.shape());
   Executor executor(std::move(observed), shapes, machine.device, {.plan = machine.plan});
@@ -67,7 +67,7 @@ Activations recorded_activations(const std::string& folder) {
     values.emplace(path.stem().string(), converted(parse_npy(read_file(path), path.string()), ElementType::f32));
   }
   if (error) throw bad_input("{}: {}", folder, error.message());
-  if (values.empty()) throw bad_input("{}: it holds no .npy file: record each layer's output as NAME.npy", folder);
+  if (values.empty()) throw bad_input("{}: no .npy files; save each layer's output as NAME.npy", folder);
   return values;
 }
 

@@ -44,7 +44,7 @@ struct CompareOptions {
 std::pair<std::string, std::string> both(const std::string& text, const char* option) {
   const std::vector<std::string> parts = split(text, ',');
   if (parts.size() > 2)
-    throw bad_input("{}: '{}' has {} parts; give one for both, or two, A's and B's", option, text, parts.size());
+    throw bad_input("{}: expected one value for both, or two for A and B, got {} in '{}'", option, parts.size(), text);
   return {parts.front(), parts.back()};
 }
 
@@ -115,7 +115,7 @@ std::vector<ComparedLayer> compare_layers(const Side& side, const Activations& e
     const Tensor& got = own.at(name);
     ComparedLayer layer{.name = node.name, .value = name, .op = name_of(node.op), .shape = got.shape()};
     if (want->shape() != got.shape()) {
-      layer.reason = fmt::format("its shape is {}, and {} is expected", to_text(got.shape()), to_text(want->shape()));
+      layer.reason = fmt::format("shape is {}, expected {}", to_text(got.shape()), to_text(want->shape()));
       layers.push_back(std::move(layer));
       continue;
     }
@@ -142,15 +142,16 @@ std::vector<ComparedLayer> compare_layers(const Side& side, const Activations& e
         layer.worst = worst;
         layer.got = run.output.values<float>()[static_cast<size_t>(worst)];
         layer.expected = want->values<float>()[static_cast<size_t>(worst)];
-        layer.reason = fmt::format("element ({}) is {:g}, and {:g} is expected", place_text(worst, layer.shape),
-                                   layer.got, layer.expected);
+        layer.reason = fmt::format("element ({}) is {:g}, expected {:g}", place_text(worst, layer.shape), layer.got,
+                                   layer.expected);
       }
     }
     layers.push_back(std::move(layer));
   }
   if (layers.empty()) {
-    throw bad_input("no value of {} has a name that the other side knows; names are compared, such as '{}'",
-                    side.graph.name, side.graph.name_of(side.graph.nodes.back().output));
+    throw bad_input(
+        "no output of a layer of {} has the same name on the other side; names are compared, for example '{}'",
+        side.graph.name, side.graph.name_of(side.graph.nodes.back().output));
   }
   return layers;
 }
@@ -185,41 +186,42 @@ void compare(const CompareOptions& options, Output& output) {
   }
   const auto wrong = [](const ComparedLayer& layer) { return !layer.reason.empty(); };
   const auto first = std::ranges::find_if(layers, wrong);
-  output.print("{:<28} {:<20} {:<18} {:>10} {:>10} {:>10}\n", "layer", "op", "shape", "here", "at most", "so far");
+  output.print("{:<28} {:<20} {:<18} {:>10} {:>10} {:>10}\n", "layer", "op", "shape", "error", "limit", "total");
   for (const ComparedLayer& layer : layers) {
     if (options.all || wrong(layer) || layers.size() <= 60) print_layer(output, layer);
   }
   const ComparedLayer& last = layers.back();
   output.print(
-      "\n{} layers compared; relative L2 errors: 'here' of a layer that is given what is expected before it, 'so far' "
-      "with all errors before it: {:.2g} at the end\n",
+      "\n{} layers compared by relative L2 error: 'error' is of one layer alone, computed from the expected inputs;\n"
+      "'total' includes the errors of all layers before it: {:.2g} at the end\n",
       layers.size(), last.so_far);
   if (first != layers.end()) {
-    output.print("the first wrong layer is '{}' ({}): {}\n", first->name, first->op, first->reason);
+    output.print("first wrong layer: '{}' ({}): {}\n", first->name, first->op, first->reason);
   } else {
-    output.print("no layer is wrong\n");
+    output.print("all layers are correct\n");
   }
   write_json(output, options.a, options.b, layers);
-  if (first != layers.end()) throw wrong_result("'{}' ({}) is wrong: {}", first->name, first->op, first->reason);
+  if (first != layers.end()) throw wrong_result("layer '{}' ({}) is wrong: {}", first->name, first->op, first->reason);
 }
 
 }  // namespace
 
 Action declare_compare(CLI::App& parser) {
   auto options = std::make_shared<CompareOptions>();
-  require(add_text(parser, "A", options->a, "", "a model, as 'convlab infer' takes it: what is expected"));
+  require(add_text(parser, "A", options->a, "", "the model with the expected results, as for 'convlab infer'"));
   require(add_text(parser, "B", options->b, "",
-                   "another, or the same, whose layers are judged; or a folder of what a framework's layers gave for "
-                   "this input, NAME.npy each, by "
-                   "which A's are judged"));
-  require(add_texts(parser, "--input", options->inputs, 1, kAnyNumber, "[NAME=]X.npy", "what both compute on"));
-  add_text(parser, "--device", options->device, "D[,D]", "cpu, cuda, simt: for both, or A's and B's");
-  add_text(parser, "--kernel", options->kernel, "K[,K]", "one kernel for every convolution, likewise");
-  add_text(parser, "--math", options->math, "M[,M]", "fp32 (default), bf16x2, tf32, fp16, bf16, likewise");
+                   "the model to check, can be the same; or a folder of a framework's layer outputs for this input, "
+                   "NAME.npy each, to check A against"));
+  require(add_texts(parser, "--input", options->inputs, 1, kAnyNumber, "[NAME=]X.npy", "input of both"));
+  add_text(parser, "--device", options->device, "D[,D]", "cpu, cuda or simt, for both or for A and B (default: auto)");
+  add_text(parser, "--kernel", options->kernel, "K[,K]",
+           "one kernel for all convolutions, for both or for A and B (default: auto)");
+  add_text(parser, "--math", options->math, "M[,M]",
+           "fp32, bf16x2, tf32, fp16 or bf16, for both or for A and B (default: fp32)");
   add_text(parser, "--plan-file", options->plan_file, "FILE",
-           "take the kernels that 'convlab tune --plan layers' chose for what is judged");
-  add_int(parser, "--threads", options->threads, 1, 4096, "threads on a CPU (default: all that this process may use)");
-  add_flag(parser, "--all", options->all, "print every layer, also of networks with more than 60");
+           "plan that 'convlab tune --plan layers' wrote for the model to check");
+  add_int(parser, "--threads", options->threads, 1, 4096, "host threads (default: all that this process may use)");
+  add_flag(parser, "--all", options->all, "print all layers, also of networks with more than 60");
   return [options](Output& output) { compare(*options, output); };
 }
 

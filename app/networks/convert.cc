@@ -51,11 +51,10 @@ void convert(const ConvertOptions& options, Output& output) {
 Action declare_convert(CLI::App& parser) {
   auto options = std::make_shared<ConvertOptions>();
   require(
-      add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file, or an MXNet .params file"));
-  require(add_text(parser, "-o,--output", options->output, "OUT.onnx", "the ONNX file to write"));
-  add_texts(
-      parser, "--shape", options->shapes, 1, kAnyNumber, "[NAME=]NxCxHxW",
-      "the shape of an input, where the model leaves it open; N stays open unless what the model computes needs it");
+      add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file"));
+  require(add_text(parser, "-o,--output", options->output, "OUT.onnx", "ONNX file to write"));
+  add_texts(parser, "--shape", options->shapes, 1, kAnyNumber, "[NAME=]NxCxHxW",
+            "shape of an input that has dynamic sizes; N stays dynamic unless the model needs its value");
   return [options](Output& output) { convert(*options, output); };
 }
 

@@ -37,7 +37,7 @@ void add_word(CLI::App& parser, const char* option, const char* help, std::optio
                for (const Choice<T>& each : all) {
                  if (text == each.name) value = each.value;
                }
-               if (!value) throw bad_input("{}: '{}' is none of {}", name, printable(text), names);
+               if (!value) throw bad_input("{} must be one of {}, got '{}'", name, names, printable(text));
              });
 }
 
@@ -48,7 +48,7 @@ constexpr Choice<PixelOrder> kOrders[] = {{"nchw", PixelOrder::nchw}, {"nhwc", P
 
 /// "resize 256x320", ...: presets as --help lists them.
 std::string preset_help() {
-  std::string text = "how pictures are prepared, as for the usual networks; options given beside it count more.";
+  std::string text = "how images are prepared, as common networks expect them; other options override it:";
   for (const Preset& each : presets()) text += fmt::format("\n{}: {}", each.name, each.meaning);
   return text;
 }
@@ -62,7 +62,7 @@ void put(const Tensor& picture, Pictures& pictures, size_t at) {
   const Shape& all = pictures.pixels.shape();
   const Shape one(all.begin() + 1, all.end());
   if (picture.shape() != one) {
-    throw bad_input("{} has {}x{} pixels, {} has {}x{}: give --resize HxW, or --crop N", pictures.files[at],
+    throw bad_input("{} has {}x{} pixels, but {} has {}x{}; use --resize HxW or --crop N", pictures.files[at],
                     picture.shape()[0], picture.shape()[1], pictures.files[0], one[0], one[1]);
   }
   std::memcpy(pictures.pixels.values<uint8_t>().data() + at * picture.bytes(), picture.raw(), picture.bytes());
@@ -74,11 +74,11 @@ void read_all(Pictures& pictures, const Preparation& preparation, ThreadPool& th
   const Tensor first = read_picture(files[0], preparation);
   Shape shape = first.shape();
   shape.insert(shape.begin(), count);
-  require_memory(checked_mul(element_count(shape), 1 + sizeof(float)), fmt::format("{} pictures take", count),
-                 "give fewer at a time");
+  require_memory(checked_mul(element_count(shape), 1 + sizeof(float)), fmt::format("{} images need", count),
+                 "use fewer at a time");
   pictures.pixels = Tensor(ElementType::u8, shape);
   put(first, pictures, 0);
-  Progress progress("reading pictures", count);
+  Progress progress("reading images", count);
   std::mutex mutex;
   threads.parallel_for(count - 1, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin + 1; i <= end; ++i) {
@@ -97,9 +97,9 @@ const GraphInput& input_of(const Pictures& pictures, const Graph& graph) {
   }
   std::vector<std::string> names;
   for (const GraphInput& input : graph.inputs) names.push_back(graph.name_of(input));
-  throw bad_input("{}: {} inputs are {}: --image {}={}", graph.name,
-                  pictures.name.empty() ? "which input are the pictures for? The" : "there is no such input; the",
-                  fmt::join(names, ", "), names[0], pictures.files[0]);
+  const std::string what = pictures.name.empty() ? "name the input for the images, one of"
+                                                 : fmt::format("no input '{}'; inputs are", printable(pictures.name));
+  throw bad_input("{}: {} {}: --image {}={}", graph.name, what, fmt::join(names, ", "), names[0], pictures.files[0]);
 }
 
 /// The number of images aside, all sizes that the model has must be those of the pictures.
@@ -112,9 +112,8 @@ void check_size(const Pictures& pictures, const Preparation& preparation, const 
   std::vector<std::string> sizes;
   for (int64_t size : takes) sizes.push_back(size < 0 ? "?" : std::to_string(size));
   throw bad_input(
-      "{}: the model takes {}, and prepared pictures are {}; --resize, --crop, --preset, --channels and --layout "
-      "change "
-      "that",
+      "{}: model expects {}, but the prepared images are {}; adjust --resize, --crop, --preset, --channels or "
+      "--layout",
       graph.name, fmt::join(sizes, "x"), to_text(have));
 }
 
@@ -142,13 +141,13 @@ void ImageOptions::require_images() const {
       {to_one.has_value(), "--pixels"}, {channels.has_value(), "--channels"}, {order.has_value(), "--layout"},
   };
   for (const auto& [is_given, name] : given) {
-    if (is_given) throw bad_input("{}: it is for pictures, and there is no --image", name);
+    if (is_given) throw bad_input("{} needs --image", name);
   }
 }
 
 void add_image_options(CLI::App& parser, ImageOptions& options) {
   add_texts(parser, "--image", options.files, 1, kAnyNumber, "[NAME=]FILE",
-            "pictures, JPEG or PNG, for the model's input, or the one of this name");
+            "JPEG or PNG images for the model's input, or for the input NAME");
   add_parsed(parser, "--preset", "NAME", preset_help(), [&options](const std::string& text, const std::string& name) {
     options.preset = find_preset(text, name).name;
   });
@@ -156,19 +155,19 @@ void add_image_options(CLI::App& parser, ImageOptions& options) {
     add_parsed(parser, option, "N|HxW", help,
                [&value](const std::string& text, const std::string& name) { value = parse_extent(text, name); });
   };
-  add_extent("--resize", "pictures' short side, or both", options.resize);
-  add_extent("--crop", "what is cut from the middle of pictures", options.crop);
-  add_word(parser, "--filter", "how pictures are resized (default bilinear)", options.filter, kFilters);
-  add_word(parser, "--pixels", "the range of pixels before --mean and --std (default 0..1)", options.to_one, kRanges);
+  add_extent("--resize", "resize images to this short side, or to this height and width", options.resize);
+  add_extent("--crop", "then crop the center of images", options.crop);
+  add_word(parser, "--filter", "how images are resized (default: bilinear)", options.filter, kFilters);
+  add_word(parser, "--pixels", "range of pixels before --mean and --std (default: 0..1)", options.to_one, kRanges);
   const auto add_numbers = [&](const char* option, const char* help, std::optional<std::vector<double>>& value) {
     add_parsed(parser, option, "A,B,C", help, [&value](const std::string& text, const std::string& name) {
       value = parse_channel_numbers(text, name);
     });
   };
-  add_numbers("--mean", "subtracted from pixels, one number or one a channel (default 0)", options.mean);
-  add_numbers("--std", "what pixels are divided by then (default 1)", options.deviation);
-  add_word(parser, "--channels", "the order of a pixel's numbers (default rgb)", options.channels, kChannels);
-  add_word(parser, "--layout", "the order of the model's input (default nchw)", options.order, kOrders);
+  add_numbers("--mean", "subtract from pixels, one number or one per channel (default: 0)", options.mean);
+  add_numbers("--std", "then divide pixels by this, one number or one per channel (default: 1)", options.deviation);
+  add_word(parser, "--channels", "order of the channels (default: rgb)", options.channels, kChannels);
+  add_word(parser, "--layout", "layout of the model's input (default: nchw)", options.order, kOrders);
 }
 
 std::vector<Pictures> read_pictures(const ImageOptions& options, int64_t threads) {
@@ -189,7 +188,8 @@ GivenInput to_input(const Pictures& pictures, const Preparation& preparation, co
   check_size(pictures, preparation, graph, input);
   const bool bytes = input.type == ElementType::u8;
   if (bytes && !keeps_bytes(preparation)) {
-    throw bad_input("{}: it takes bytes, which --mean and --std would change; give --mean 0 --std 1", graph.name);
+    throw bad_input("{}: model expects uint8 input, which --mean and --std would change; use --mean 0 --std 1",
+                    graph.name);
   }
   const size_t more = pictures.files.size() - 1;
   return {.name = graph.name_of(input),

@@ -89,8 +89,7 @@ int64_t take_share(const Shard& shard, std::vector<GivenInput>& given, std::vect
   const Shape& shape = given[0].tensor.shape();
   const int64_t all = shape.empty() ? 1 : shape[0];
   if (shard.whole()) return all;
-  if (given.size() > 1 || shape.empty())
-    throw bad_input("--shard: it is for models with one input, of images; 0/1 is all");
+  if (given.size() > 1 || shape.empty()) throw bad_input("--shard needs a model with a single input of images");
   const int64_t first = shard.first(all), images = shard.some_images(all);
   given[0].tensor = rows_of(given[0].tensor, first, images);
   if (!image_names.empty()) image_names = {image_names.begin() + first, image_names.begin() + first + images};
@@ -101,14 +100,14 @@ int64_t take_share(const Shard& shard, std::vector<GivenInput>& given, std::vect
 void check_usage(const InferOptions& options, const Output& output) {
   options.images.require_images();
   if (options.stream.resume || options.stream.classes) {
-    throw bad_input("{}: it is for --stream", options.stream.resume ? "--resume" : "--classes");
+    throw bad_input("{} needs --stream", options.stream.resume ? "--resume" : "--classes");
   }
   if (options.inputs.empty() && options.images.files.empty()) {
-    throw bad_input("infer: there is nothing to compute on: give --input or --image");
+    throw bad_input("infer: no input; use --input or --image");
   }
   const bool shown = !options.output.empty() || wants_top(options) || options.repeat > 0 || options.profile ||
                      !options.trace.empty() || output.wants_json();
-  if (!shown) throw bad_input("infer: the result goes nowhere: give --output, --top, --repeat or --json");
+  if (!shown) throw bad_input("infer: the result would be lost; use --output, --top, --repeat or --json");
 }
 
 /// Runs it in bounded memory; what tells of each image, or of several passes, does not fit to that.
@@ -119,7 +118,8 @@ void infer_stream(const InferOptions& options, Share& share, Output& output) {
                                                 {options.profile, "--profile"},
                                                 {!options.trace.empty(), "--trace"}};
   for (const auto& [is_given, name] : given) {
-    if (is_given) throw bad_input("{}: with --stream each image is computed once, and nothing is printed of it", name);
+    if (is_given)
+      throw bad_input("{} is not supported with --stream, which computes each image once and prints none", name);
   }
   stream_infer({.model = options.model,
                 .inputs = options.inputs,
@@ -157,7 +157,7 @@ void print_times(Output& output, const ModelRun::Times& times, Device& device, i
   output.print("\n{} in {:.3f} ms on {}\n", images == 1 ? "1 image" : fmt::format("{} images", images),
                times.network_s * 1e3, device.caps().name);
   if (device.caps().kind == DeviceKind::cuda) {
-    output.print("the GPU alone, from inputs to outputs in its memory: {:.3f} ms\n", times.device_network_s * 1e3);
+    output.print("on the GPU alone, from inputs to outputs in its memory: {:.3f} ms\n", times.device_network_s * 1e3);
   }
 }
 
@@ -221,8 +221,7 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
   replay_plan_file(options.compute, graph, device->caps(), engine_options);
   ModelRun run(std::move(graph), std::move(inputs), *device, engine_options);
   if (!share.shard().whole() && !run.splits()) {
-    throw bad_input("{}: it does not compute each image by itself, so that --shard 0/1, all, is its only share",
-                    options.model);
+    throw bad_input("{}: --shard is not supported: the model does not process each image independently", options.model);
   }
   result.load_seconds = seconds_since(begin);
   std::vector<Tensor> outputs = run.run();
@@ -268,26 +267,26 @@ Action declare_infer(CLI::App& parser) {
   require(
       add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file"));
   add_texts(parser, "--input", options->inputs, 1, kAnyNumber, "[NAME=]X.npy|X.npz",
-            "what the model computes on, by the names of its inputs where it has several: float32, or uint8 pixels; "
-            "other types are converted; a .npz file's arrays have names of their own");
+            "input arrays, with the input's NAME if the model has several; float32 or uint8 pixels, other types are "
+            "converted; arrays of a .npz file have names already");
   add_image_options(parser, options->images);
   add_text(parser, "--output", options->output, "Y.npy|Y.npz|FOLDER",
-           "where its output goes; several go into a .npz file or a folder, under their names");
+           "where to write the output; several outputs go into a .npz file or a folder, under their names");
   add_int(parser, "--top", options->top, 1, kMostTop,
-          "print the N most probable classes of each image (default 5 with --image or --labels)");
-  add_text(parser, "--labels", options->labels, "FILE", "what to call the classes, one a line");
+          "print the N most probable classes of each image (default: 5 with --image or --labels)");
+  add_text(parser, "--labels", options->labels, "FILE", "names of the classes, one per line");
   add_stream_options(parser, options->stream);
   add_shard(parser, options->sharing);
   add_compute(parser, options->compute);
   add_plan_file(parser, options->compute);
-  add_parsed(parser, "--plan", "layers|fused|folded", "as of 'convlab run' (default fused)",
+  add_parsed(parser, "--plan", "layers|fused|folded", "as for 'convlab run' (default: fused)",
              [options](const std::string& text, const std::string& name) { options->plan = parse_plan(text, name); });
-  add_int(parser, "--batch", options->batch, 1, kMostInferred,
-          "images computed at a time (default: what suits the caches)");
+  add_int(parser, "--batch", options->batch, 1, kMostInferred, "batch size (default: what fits the caches)");
   add_int(parser, "--repeat", options->repeat, 1, kMostPasses,
           "also time each layer and the network: medians of N passes after the first");
-  add_flag(parser, "--profile", options->profile, "also print what the pass did, as 'convlab profile' does");
-  add_text(parser, "--trace", options->trace, "FILE", "write a trace of the pass for chrome://tracing or Perfetto");
+  add_flag(parser, "--profile", options->profile, "also print a profile of the pass, as 'convlab profile' does");
+  add_text(parser, "--trace", options->trace, "FILE",
+           "also write a trace of the pass for chrome://tracing or Perfetto");
   return [options](Output& output) {
     if (!run_in_guest({options->compute.kernel}, options->compute.device)) infer(*options, output);
   };

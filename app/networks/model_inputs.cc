@@ -25,7 +25,7 @@ void read_archive(const NamedFile& archive, std::vector<GivenInput>& given) {
   std::vector<NamedTensor> arrays = parse_npz(read_file(archive.file), archive.file);
   const bool unnamed = arrays.size() == 1 && arrays[0].name == kUnnamed;
   if (!archive.name.empty() && !unnamed) {
-    throw bad_input("{}={}: the arrays in it have names of their own, '{}' for one: leave '{}=' out",
+    throw bad_input("{}={}: arrays in the file have names already, for example '{}'; omit '{}='",
                     printable(archive.name), archive.file, printable(arrays[0].name), printable(archive.name));
   }
   for (NamedTensor& each : arrays) {
@@ -82,8 +82,8 @@ std::vector<Shape> input_shapes(const Graph& graph, const std::map<std::string, 
     Shape shape = found != asked.end() ? found->second : input.shape;
     if (!shape.empty() && shape[0] == -1) shape[0] = images;
     if (std::ranges::find(shape, -1) != shape.end()) {
-      throw bad_input("{}: the model leaves sizes of its input '{}' open, {}; say which: --shape {}=1x3x224x224",
-                      graph.name, name, to_text(shape), name);
+      throw bad_input("{}: input '{}' has dynamic sizes, {}; set them, for example --shape {}=1x3x224x224", graph.name,
+                      name, to_text(shape), name);
     }
     shapes.push_back(std::move(shape));
   }
@@ -98,7 +98,7 @@ std::vector<GivenInput> in_order(const Graph& graph, std::vector<GivenInput> giv
   for (const std::string& name : names) {
     const auto found = std::ranges::find(given, name, [](const GivenInput& each) { return printable(each.name); });
     if (found == given.end()) {
-      throw bad_input("{}: nothing is given for its input '{}'; its inputs are {}: --input {}=X.npy", graph.name, name,
+      throw bad_input("{}: input '{}' is missing; inputs are {}: --input {}=X.npy", graph.name, name,
                       fmt::join(names, ", "), name);
     }
     ordered.push_back(std::move(*found));
@@ -107,10 +107,10 @@ std::vector<GivenInput> in_order(const Graph& graph, std::vector<GivenInput> giv
   // What a model does not use may be given all the same.
   for (const GivenInput& each : given) {
     if (each.name.empty()) {
-      throw bad_input("{}: which input is it for? The model's are {}: --input {}={}", each.file, fmt::join(names, ", "),
+      throw bad_input("{}: name the input for the file, one of {}: --input {}={}", each.file, fmt::join(names, ", "),
                       names[0], each.file);
     }
-    note("{} has no use for an input '{}'", graph.name, printable(each.name));
+    note("{} does not use input '{}'", graph.name, printable(each.name));
   }
   return ordered;
 }

@@ -43,8 +43,8 @@ std::vector<std::string> output_files(const std::vector<std::string>& names, con
   const bool folder = fs::is_directory(output) || output.ends_with('/');
   if (names.size() > 1 && !folder && fs::path(output).has_extension()) {
     const std::string stem = fs::path(output).stem().string();
-    throw bad_input("{}: the model has {} outputs; give a folder, such as {}/, or {}.npz", output, names.size(), stem,
-                    stem);
+    throw bad_input("{}: the model has {} outputs; use a folder, for example {}/, or {}.npz", output, names.size(),
+                    stem, stem);
   }
   if (names.size() == 1 && !folder) return {output};
   std::vector<std::string> files;

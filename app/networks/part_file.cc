@@ -28,7 +28,7 @@ constexpr int64_t kMostJournalBytes = 1 << 20;
 constexpr double kKeepEveryS = 0.25;  // a disk takes some time to be sure of something
 constexpr mode_t kMode = 0666;        // less what the user's mask takes away
 
-Error cannot_write(const std::string& file) { return bad_input("{}: cannot write: {}", file, std::strerror(errno)); }
+Error cannot_write(const std::string& file) { return bad_input("cannot write {}: {}", file, std::strerror(errno)); }
 
 void write_at(int descriptor, int64_t offset, std::string_view bytes, const std::string& file) {
   while (!bytes.empty()) {
@@ -88,21 +88,21 @@ PartFile::~PartFile() {
 void PartFile::open_part(bool resume) {
   const bool part = fs::exists(part_);
   if (part && !resume) {
-    throw bad_input("{}: an earlier run has left it: give --resume to go on with it, or remove it", part_);
+    throw bad_input("{}: left by an earlier run; continue with --resume or delete the file", part_);
   }
   if (part && !fs::exists(journal_)) {
-    throw bad_input("{}: there is no {}, which would say what is in it: remove it", part_, journal_);
+    throw bad_input("{}: journal {} is missing; delete the file", part_, journal_);
   }
   journal_descriptor_ = open_file(journal_, O_RDWR | O_CREAT);
   if (::flock(journal_descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    throw bad_input("{}: another process is writing it", part_);
+    throw bad_input("{}: in use by another process", part_);
   }
   if (part) {
     check_journal();
     descriptor_ = open_file(part_, O_RDWR);
     const auto bytes = static_cast<int64_t>(fs::file_size(part_));
     if (bytes < static_cast<int64_t>(header_.size()) + rows_ * row_bytes_) {
-      throw bad_input("{}: has {} bytes, fewer than {} says: remove it", part_, bytes, journal_);
+      throw bad_input("{}: file has {} bytes, fewer than its journal {} says; delete the file", part_, bytes, journal_);
     }
     return;
   }
@@ -126,7 +126,7 @@ void PartFile::begin() {
     const int64_t bytes = checked_mul(total_rows_, row_bytes_) + static_cast<int64_t>(header_.size());
     // Better now than after hours. Where the file system cannot tell, it is seen when rows are written.
     if (::fallocate(descriptor_, 0, 0, bytes) != 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) {
-      throw bad_input("{}: there is no space for {} bytes of results: {}", part_, bytes, std::strerror(errno));
+      throw bad_input("{}: no disk space for {} bytes of results: {}", part_, bytes, std::strerror(errno));
     }
     write_at(descriptor_, 0, {reinterpret_cast<const char*>(header_.data()), header_.size()}, part_);
   } catch (const Error&) {
@@ -144,8 +144,10 @@ void PartFile::check_journal() {
   const std::vector<std::string> wanted = split(work_, '\n');
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (i < there.size() && there[i] == wanted[i]) continue;
-    throw bad_input("{}: it is of other work: {} has '{}', and this run '{}'; run as before, or remove it", part_,
-                    journal_, i < there.size() ? printable(there[i]) : "", wanted[i]);
+    throw bad_input(
+        "{}: belongs to a different run ({}: '{}' in the file, '{}' now); rerun with the same options or delete the "
+        "file",
+        part_, journal_, i < there.size() ? printable(there[i]) : "", wanted[i]);
   }
   constexpr size_t kRowsAt = 6, kDigits = 20;
   rows_ = parse_int(text.substr(kRowsAt, kDigits), journal_, 0, total_rows_);
@@ -184,7 +186,7 @@ void PartFile::finish() {
   keep();
   std::error_code error;
   fs::rename(part_, file_, error);
-  if (error) throw bad_input("{}: cannot be renamed to {}: {}", part_, file_, error.message());
+  if (error) throw bad_input("cannot rename {} to {}: {}", part_, file_, error.message());
   ::unlink(journal_.c_str());
 }
 

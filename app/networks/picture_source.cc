@@ -64,10 +64,10 @@ class PictureFolder : public PicturePlace {
         is_picture_name(name) ? names_.push_back(name) : static_cast<void>(++others);
       }
     } catch (const fs::filesystem_error& error) {
-      throw bad_input("{}: cannot be listed: {}", folder, error.code().message());
+      throw bad_input("cannot list {}: {}", folder, error.code().message());
     }
     std::ranges::sort(names_);
-    if (others > 0) note("{}: {} files whose names do not end in .jpg, .jpeg or .png are left out", folder, others);
+    if (others > 0) note("{}: skipped {} files that are not .jpg, .jpeg or .png", folder, others);
   }
 
   int64_t count() const override { return std::ssize(names_); }
@@ -102,7 +102,7 @@ class PictureArchive : public PicturePlace {
     while (const std::optional<TarFile::Entry> entry = all.next()) {
       is_picture_name(entry->name) ? ++count_ : ++others;
     }
-    if (others > 0) note("{}: {} files whose names do not end in .jpg, .jpeg or .png are left out", path, others);
+    if (others > 0) note("{}: skipped {} files that are not .jpg, .jpeg or .png", path, others);
   }
 
   int64_t count() const override { return count_; }
@@ -121,7 +121,8 @@ class PictureArchive : public PicturePlace {
   PictureFile read() override {
     const TarFile::Entry entry = next_picture();
     const std::string name = fmt::format("{}: {}", path_, printable(entry.name));
-    if (entry.link) throw bad_input("{}: it is a link; make the archive with --hard-dereference", name);
+    if (entry.link)
+      throw bad_input("{}: links are not supported; create the archive with tar --hard-dereference", name);
     return {.name = name, .bytes = archive_->content()};
   }
 
@@ -130,7 +131,7 @@ class PictureArchive : public PicturePlace {
     while (std::optional<TarFile::Entry> entry = archive_->next()) {
       if (is_picture_name(entry->name)) return *entry;
     }
-    throw bad_input("{}: it has fewer pictures than when it was opened", path_);
+    throw bad_input("{}: archive has fewer images than when it was opened", path_);
   }
 
   std::string path_;
@@ -237,7 +238,7 @@ class PictureSource : public ImageSource {
   void decode(const PictureFile& file, uint8_t* to) const {
     const Tensor picture = as_one(prepare(file));
     if (picture.shape() != first_.pixels.shape()) {
-      throw bad_input("{} is {}, and {} is {}: give --resize HxW, or --crop N", file.name,
+      throw bad_input("{} is {}, but {} is {}; use --resize HxW or --crop N", file.name,
                       to_text(input_shape(picture.shape(), preparation_.order)), first_.files[0],
                       to_text(input_shape(first_.pixels.shape(), preparation_.order)));
     }
@@ -265,7 +266,7 @@ std::unique_ptr<ImageSource> open_pictures(const NamedFile& place, const ImageOp
     pictures = std::make_unique<PictureArchive>(place.file);
   }
   if (pictures->count() == 0)
-    throw bad_input("{}: there is no picture in it: no name ends in .jpg, .jpeg or .png", place.file);
+    throw bad_input("{}: no images found; no file name ends in .jpg, .jpeg or .png", place.file);
   return std::make_unique<PictureSource>(std::move(pictures), place.name, options, threads);
 }
 

@@ -38,10 +38,10 @@ int64_t chunk_bytes(const DeviceCaps& caps) { return int64_t{caps.kind == Device
 void check_usage(const StreamRequest& request) {
   request.images.require_images();
   if (request.inputs.size() + request.images.files.size() != 1) {
-    throw bad_input("--stream: it takes one file, folder or archive: give one --input or one --image");
+    throw bad_input("--stream needs one file, folder or archive: one --input or one --image");
   }
   if (fs::path(request.output).extension() != ".npy") {
-    throw bad_input("--stream: give --output Y.npy, for the rows that are computed");
+    throw bad_input("--stream needs --output Y.npy");
   }
   require_writable("--output", request.output);
 }
@@ -67,7 +67,8 @@ std::string sum_of_model(const std::string& model, const Graph& graph) {
 /// An image's row: the model's output for it.
 Shape row_shape(const Engine& engine, const std::string& model) {
   Shape shape = engine.output_shape(1);
-  if (shape.empty() || shape[0] != 1) throw bad_input("{}: its output {} is no row an image", model, to_text(shape));
+  if (shape.empty() || shape[0] != 1)
+    throw bad_input("{}: output {} does not have one row per image", model, to_text(shape));
   return shape;
 }
 
@@ -80,7 +81,8 @@ std::unique_ptr<Engine> make_engine(Graph graph, const ImageSource& source, Devi
   input[0] = std::min(input[0], std::max({int64_t{1}, fit, options.batch}));
   const std::string name = graph.name;
   auto engine = std::make_unique<Engine>(std::move(graph), input, device, options);
-  if (!engine->splits()) throw bad_input("{}: it does not compute each image by itself: leave --stream out", name);
+  if (!engine->splits())
+    throw bad_input("{}: --stream is not supported: the model does not process each image independently", name);
   return engine;
 }
 
@@ -114,14 +116,14 @@ Facts facts_of(const StreamRequest& request, const ImageSource& source, const st
 }
 
 std::string where_it_stands(const PartFile& part, int64_t total) {
-  return fmt::format("{} of {} rows are in {}: --resume goes on with them", part.rows(), total, part.part());
+  return fmt::format("{} of {} rows are in {}; continue with --resume", part.rows(), total, part.part());
 }
 
 void print_result(Output& output, const StreamResult& result) {
   output.print("{}: {} -> {}: {}\n", result.input, to_text(result.input_shape), result.output,
                to_text(result.output_shape));
-  if (result.resumed > 0) output.print("{} rows were there before\n", result.resumed);
-  output.print("{} images in {:.3f} s: {:.0f} images/s; the engine alone {:.0f} images/s; at most {} MB of memory\n",
+  if (result.resumed > 0) output.print("{} rows were already computed\n", result.resumed);
+  output.print("{} images in {:.3f} s: {:.0f} images/s; the engine alone {:.0f} images/s; peak memory {} MB\n",
                result.images, result.seconds, rate_of(result.images, result.seconds),
                rate_of(result.images, result.engine_seconds), result.memory_most_kb / 1000);
 }
@@ -129,11 +131,10 @@ void print_result(Output& output, const StreamResult& result) {
 }  // namespace
 
 void add_stream_options(CLI::App& parser, StreamOptions& options) {
-  add_flag(
-      parser, "--stream", options.on,
-      "for files larger than memory: read, compute and write some images at a time; --input may also be an idx file, "
-      "--image a folder or a tar archive of pictures");
-  add_flag(parser, "--resume", options.resume, "with --stream: go on where an earlier run was stopped");
+  add_flag(parser, "--stream", options.on,
+           "read, compute and write images in chunks, for files larger than memory; --input can also be an idx file, "
+           "--image a folder or tar archive of images");
+  add_flag(parser, "--resume", options.resume, "with --stream: continue an interrupted run");
   add_flag(parser, "--classes", options.classes, "with --stream: write the class of each image instead of its scores");
 }
 
@@ -166,8 +167,8 @@ void stream_infer(const StreamRequest& request, Output& output) {
   if (source->shape().size() != 3) shapes.emplace(place.name, source->shape());  // of three, a channel may be missing
   Graph graph = load_model(request.model, shapes);
   if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
-    throw bad_input("{}: it has {} inputs and {} outputs; --stream is for one of each", graph.name, graph.inputs.size(),
-                    graph.outputs.size());
+    throw bad_input("{}: model has {} inputs and {} outputs; --stream needs one of each", graph.name,
+                    graph.inputs.size(), graph.outputs.size());
   }
   source->fit(graph);
   EngineOptions engine_options{.plan = request.compute.plan_options(request.plan, source->type()),

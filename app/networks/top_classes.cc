@@ -56,7 +56,7 @@ std::vector<std::string> read_labels(const std::string& file) {
     labels.push_back(printable(line));
   }
   while (!labels.empty() && labels.back().empty()) labels.pop_back();
-  if (labels.empty()) throw bad_input("{}: there is no label in it; it has one a line", file);
+  if (labels.empty()) throw bad_input("{}: no labels; expected one per line", file);
   return labels;
 }
 
@@ -68,11 +68,11 @@ bool has_classes(const Shape& output) {
 std::vector<std::vector<TopClass>> top_classes(const Tensor& output, int64_t count,
                                                const std::vector<std::string>& labels, const std::string& labels_file) {
   if (!has_classes(output.shape())) {
-    throw bad_input("--top: the model gives {}, not a score for each class of each image", to_text(output.shape()));
+    throw bad_input("--top: expected a score for each class of each image, got output {}", to_text(output.shape()));
   }
   const int64_t classes = output.shape()[1];
   if (!labels.empty() && std::ssize(labels) != classes) {
-    throw bad_input("{}: {} labels, and the model has {} classes", labels_file, labels.size(), classes);
+    throw bad_input("{}: expected {} labels, one per class of the model, got {}", labels_file, classes, labels.size());
   }
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const Tensor scores = converted(output, ElementType::f32);
@@ -81,7 +81,7 @@ std::vector<std::vector<TopClass>> top_classes(const Tensor& output, int64_t cou
     of_images.push_back(
         scores.values<float>().subspan(static_cast<size_t>(image * classes), static_cast<size_t>(classes)));
     if (std::ranges::any_of(of_images.back(), [](float score) { return !(score < kInfinity); })) {
-      throw wrong_result("the network computes NaN or infinity for image {}", image);
+      throw wrong_result("network output for image {} is NaN or infinite", image);
     }
   }
   const bool probabilities = std::ranges::all_of(of_images, adds_up_to_one);

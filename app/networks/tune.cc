@@ -60,7 +60,7 @@ Subject subject_of(const TuneOptions& options) {
   Subject subject{.type = options.bytes ? ElementType::u8 : ElementType::f32};
   if (!options.inputs.empty()) {
     if (options.images > 0 || options.bytes || !options.shapes.empty()) {
-      throw bad_input("tune: --input says what --images, --shape and --bytes say; give one or the other");
+      throw bad_input("tune: --input cannot be combined with --images, --shape or --bytes");
     }
     std::vector<GivenInput> given = read_inputs(options.inputs);
     subject.graph = load_model(options.model, shapes_of(given));
@@ -83,13 +83,13 @@ Subject subject_of(const TuneOptions& options) {
 /// What was measured of whole networks.
 std::string ways_text(const Tuned& tuned) {
   const auto text_of = [](const TunedWay& way) {
-    return fmt::format("batches of {}, {}", way.batch, family_name(way.channel_lanes));
+    return fmt::format("batches of {}, '{}' layouts", way.batch, family_name(way.channel_lanes));
   };
   std::string text;
   for (const TunedWay& way : tuned.ways) {
     if (tuned.ways.size() > 1) text += fmt::format("{} {:.3f} ms; ", text_of(way), way.seconds * 1e3);
   }
-  return fmt::format("{}taken: {} ({})", text, text_of(tuned.ways[tuned.way]), tuned.why);
+  return fmt::format("{}chosen: {} ({})", text, text_of(tuned.ways[tuned.way]), tuned.why);
 }
 
 void print_choices(Output& output, const PlanChoice& plan) {
@@ -107,10 +107,11 @@ void tune(const TuneOptions& options, Output& output) {
   require_writable("-o", options.output);
   const std::unique_ptr<Device> device = options.compute.open();
   const DeviceCaps& caps = device->caps();
-  if (caps.kind == DeviceKind::simt) throw bad_input("tune: times on simt tell nothing; give --device cpu or cuda");
+  if (caps.kind == DeviceKind::simt)
+    throw bad_input("tune: --device simt is not supported, its times are not GPU times; use cpu or cuda");
   const Subject subject = subject_of(options);
   const EngineOptions engine{.plan = options.compute.plan_options(options.plan, subject.type), .batch = options.batch};
-  note("tuning {}: up to {:.0f} s of measurements, more where a pass takes long", subject.graph.name, options.seconds);
+  note("tuning {}: up to {:.0f} s of measurements, more if a pass takes long", subject.graph.name, options.seconds);
   Tuned tuned = tune_network({.graph = subject.graph,
                               .inputs = subject.inputs,
                               .device = *device,
@@ -130,15 +131,15 @@ void tune(const TuneOptions& options, Output& output) {
                       .choices = tuned.choices};
   const Shape& shape = subject.inputs[0].shape();
   const int64_t images = shape.empty() ? 1 : shape[0];
-  const std::string summary = fmt::format("{} image{} in {:.3f} ms, {:.3f} ms as the planner plans", images,
+  const std::string summary = fmt::format("{} image{} in {:.3f} ms tuned, {:.3f} ms with the planner's choices", images,
                                           images == 1 ? "" : "s", tuned.tuned_s * 1e3, tuned.planned_s * 1e3);
-  write_file(
-      options.output,
-      to_text(file, {fmt::format("convlab {}, {}", output.command(), utc_now()), summary, ways_text(tuned),
-                     "each convolution: its kernel and time, the next best, and why: first, the planner's own;",
-                     "faster, another one, clearly; close, not clearly, so the planner's own; only, no other fits"}));
+  write_file(options.output,
+             to_text(file, {fmt::format("convlab {}, {}", output.command(), utc_now()), summary, ways_text(tuned),
+                            "each convolution: kernel, time, the next best, and why: first: the planner's choice; "
+                            "faster: clearly faster;",
+                            "close: not clearly faster, so the planner's choice; only: no other kernel supports it"}));
   for (const PlanChoice& plan : file.choices.plans) {
-    output.print("{}{}:\n", to_text(plan.inputs[0]), plan.channel_lanes ? ", channels together" : "");
+    output.print("{}, '{}' layouts:\n", to_text(plan.inputs[0]), family_name(plan.channel_lanes));
     print_choices(output, plan);
     output.print("\n");
   }
@@ -153,21 +154,22 @@ Action declare_tune(CLI::App& parser) {
   require(
       add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file"));
   require(add_text(parser, "-o,--output", options->output, "PLAN.txt",
-                   "where the plan goes, for --plan-file of 'convlab run', 'infer', 'explain' and 'compare'"));
+                   "plan file to write, for --plan-file of 'convlab run', 'infer', 'explain' and 'compare'"));
   add_int(parser, "-n,--images", options->images, 1, kMostImages,
-          "images of a run (default: as the model says, or 1); batches of 1, 2, 4 and so on up to that are tried");
-  add_int(parser, "--batch", options->batch, 1, kMostImages, "images computed at a time (default: the fastest)");
+          "images of a run; batches of 1, 2, 4, ... up to N are tried (default: the model's, or 1)");
+  add_int(parser, "--batch", options->batch, 1, kMostImages, "batch size (default: the fastest)");
   add_texts(parser, "--shape", options->shapes, 1, kAnyNumber, "[NAME=]NxCxHxW",
-            "the shape of an input, where the model leaves it open");
+            "shape of an input that has dynamic sizes");
   add_texts(parser, "--input", options->inputs, 1, kAnyNumber, "[NAME=]X.npy|X.npz",
-            "what to measure on (default: pixels at random)");
-  add_flag(parser, "--bytes", options->bytes, "inputs are bytes, as those of 'convlab run' (default: float32)");
+            "arrays to measure on (default: random pixels)");
+  add_flag(parser, "--bytes", options->bytes, "inputs are uint8, as for 'convlab run' (default: float32)");
   add_device(parser, options->compute);
   add_math(parser, options->compute);
   add_threads(parser, options->compute);
-  add_parsed(parser, "--plan", "layers|fused|folded", "as of 'convlab run' (default fused)",
+  add_parsed(parser, "--plan", "layers|fused|folded", "as for 'convlab run' (default: fused)",
              [options](const std::string& text, const std::string& name) { options->plan = parse_plan(text, name); });
-  add_real(parser, "--seconds", options->seconds, 0, kMostSeconds, "for all measurements, about (default 20)");
+  add_real(parser, "--seconds", options->seconds, 0, kMostSeconds,
+           "approximate seconds for all measurements (default: 20)");
   return [options](Output& output) { tune(*options, output); };
 }
 

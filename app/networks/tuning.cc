@@ -135,7 +135,7 @@ class Tuner {
     std::vector<size_t> good;  // those that take part in turns
     double best = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < ways.size() && ways.size() > 1; ++i) {
-      request_.tell(fmt::format("batches of {}, {}", ways[i].batch, family_name(ways[i].channel_lanes)));
+      request_.tell(fmt::format("batches of {}, '{}' layouts", ways[i].batch, family_name(ways[i].channel_lanes)));
       const std::unique_ptr<ModelRun> run = run_of(inputs, engine_of(ways[i]));
       double least = run->time_once();
       for (int trial = 1; trial < kTrials && least < 2 * kTooSlow * best; ++trial) {
@@ -148,7 +148,7 @@ class Tuner {
       if (i == 0 || times[i][0] <= kTooSlow * best) good.push_back(i);
     }
     if (good.size() > 1) {
-      request_.tell(fmt::format("{} ways in turns", good.size()));
+      request_.tell(fmt::format("{} configurations, interleaved", good.size()));
       std::vector<std::unique_ptr<ModelRun>> runs;
       for (const size_t way : good) {
         runs.push_back(run_of(inputs, engine_of(ways[way])));
@@ -198,7 +198,7 @@ class Tuner {
     }
     for (Contest& contest : contests) contest.leave_out_the_slow();
     if (most_rivals() > 1) {
-      request_.tell(fmt::format("{} of them in turns", most_rivals()));
+      request_.tell(fmt::format("{} of them, interleaved", most_rivals()));
       std::vector<std::unique_ptr<ModelRun>> runs;
       for (size_t number = 0; number < most_rivals(); ++number) {
         runs.push_back(run_with(number));
@@ -215,7 +215,7 @@ class Tuner {
 
   /// The planner's whole network beside the tuned one.
   void compare_with_planner() {
-    request_.tell("the tuned network beside the planner's own");
+    request_.tell("the tuned network and the planner's");
     EngineOptions chosen = request_.engine;
     chosen.batch = result_.batch();
     chosen.plan.choices = std::make_shared<PlanChoices>(result_.choices);

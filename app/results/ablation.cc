@@ -31,33 +31,33 @@ std::string counted_verdict(Effect effect) {
     case Effect::adds:
     case Effect::adds_less:
     case Effect::adds_more:
-      return "fewer, alone and in the end";
+      return "fewer, alone and with the others";
     case Effect::cancels:
-      return "fewer alone; in the end the same";
+      return "fewer alone, the same with the others";
     case Effect::needs_others:
-      return "fewer in the end, not alone";
+      return "fewer with the others, not alone";
     case Effect::hurts:
-      return "more in the end";
+      return "more with the others";
     case Effect::hurts_alone:
-      return "more alone; in the end the same";
+      return "more alone, the same with the others";
     case Effect::nothing:
       return "the same";
     case Effect::undecided:
     case Effect::unknown:
       break;
   }
-  return "not known: a variant could not be counted";
+  return "unknown: a variant could not be counted";
 }
 
 /// Of one of several kernels, against the first.
 std::string verdict_of_kernel(const std::optional<Worth>& worth, Samples samples) {
-  if (!worth) return "not known: it, or the first, could not be measured";
+  if (!worth) return "unknown: this kernel or the first could not be measured";
   const bool counted = samples == Samples::counted;
   switch (worth->change) {
     case Decision::faster:
-      return counted ? "fewer" : "gains";
+      return counted ? "fewer" : "faster";
     case Decision::slower:
-      return counted ? "more" : "loses";
+      return counted ? "more" : "slower";
     case Decision::same:
       return "the same";
     case Decision::undecided:
@@ -192,7 +192,7 @@ void print_variants(Output& output, const Ablation& ablation, size_t width) {
     output.print("\n");
   } else {
     output.print("  {:>10}  {:>6}  {:>22}\n", "hot (ms)", "+-",
-                 "times as fast as " + (ablation.switches.empty() ? "first" : ablation.variants.front().label));
+                 "speedup over " + (ablation.switches.empty() ? "first" : ablation.variants.front().label));
   }
   const Variant& first = ablation.variants.front();
   for (const Variant& each : ablation.variants) {
@@ -218,8 +218,8 @@ void print_rows(Output& output, const Ablation& ablation, const AblationFigure& 
   const bool counted = figure.samples == Samples::counted;
   const bool kernels = ablation.switches.empty();
   const int column = counted ? 8 : 19;
-  output.print("\n{}\n", counted ? fmt::format("{}: how many times fewer", figure.name)
-                                 : std::string("how many times as fast (99 % interval)"));
+  output.print("\n{}\n", counted ? fmt::format("{}: reduction factor", figure.name)
+                                 : std::string("speedup (99 % confidence interval)"));
   output.print("{:<{}}  {:>{}}", kernels ? "kernel" : "switch", width, kernels ? "against first" : "alone", column);
   if (!kernels) output.print("  {:>{}}", "left out", column);
   const bool main = std::ranges::any_of(figure.rows, [](const AblationRow& row) { return row.main.has_value(); });
@@ -234,13 +234,12 @@ void print_rows(Output& output, const Ablation& ablation, const AblationFigure& 
   }
   for (const AblationPair& pair : figure.pairs) {
     if (pair.beyond.change != Decision::faster && pair.beyond.change != Decision::slower) continue;
-    output.print("{} with {}: together {} times what their gains multiplied give\n", pair.a, pair.b,
+    output.print("{} with {}: together {} times the product of their gains\n", pair.a, pair.b,
                  gain_text(pair.beyond, figure.samples));
   }
   if (!figure.product || !std::isfinite(figure.product->multiplied.times)) return;
-  output.print("the gains alone, multiplied, would give {}; {} gives {}\n",
-               times_text(figure.product->multiplied.times), kernels ? ablation.together : "all together",
-               times_text(figure.product->together.times));
+  output.print("product of the gains alone: {}; measured with {}: {}\n", times_text(figure.product->multiplied.times),
+               kernels ? ablation.together : "all together", times_text(figure.product->together.times));
 }
 
 /// The variant whose set this is.
@@ -254,8 +253,8 @@ void print_code(Output& output, const Ablation& ablation, size_t width) {
   const auto with_code =
       std::ranges::find_if(ablation.variants, [](const Variant& each) { return each.code.has_value(); });
   if (with_code == ablation.variants.end()) return;
-  output.print("\nmachine code, {}: instructions as they stand there\n{:<{}}", ablation.where.code_of, "variant",
-               width);
+  output.print("\nmachine code from {}: number of instructions, not executions\n{:<{}}", ablation.where.code_of,
+               "variant", width);
   for (const auto& [name, count] : with_code->code->counts) output.print("  {:>{}}", name, name.size());
   output.print("\n");
   for (const Variant& each : ablation.variants) {
@@ -282,10 +281,10 @@ std::string code_text(const Ablation& ablation, const std::string& name) {
   };
   const std::optional<bool> alone = same(0, one), end = same(all & ~one, all);
   if (!alone || !end) return "";
-  if (*alone && *end) return "same machine code: the compiler does it already";
-  if (*alone) return "same machine code alone, another with the others";
-  if (*end) return "another machine code alone, the same with the others";
-  return "another machine code";
+  if (*alone && *end) return "same machine code: the compiler already does it";
+  if (*alone) return "same machine code alone, different with the others";
+  if (*end) return "different machine code alone, the same with the others";
+  return "different machine code";
 }
 
 void add_figures(Ablation& ablation) {

@@ -50,7 +50,7 @@ struct Ablation {
 /// Fills in `figures`, from what was measured of the variants.
 void add_figures(Ablation& ablation);
 
-/// What a switch changes in the machine code: "same machine code: the compiler does it already"; "" where nobody knows.
+/// What a switch changes in the machine code: "same machine code: the compiler already does it"; "" where nobody knows.
 std::string code_text(const Ablation& ablation, const std::string& name);
 
 void print_ablation(Output& output, const Ablation& ablation);

@@ -84,7 +84,7 @@ void write_json(Output& output, const Ablation& ablation) {
   json["switches"] = std::move(switches);
   json["variants"] = std::move(variants);
   json["figures"] = std::move(figures);
-  json.update(parse_json(ablation.where.members, "a guest's answer"));
+  json.update(parse_json(ablation.where.members, "answer of a child process"));
   output.json(json);
 }
 

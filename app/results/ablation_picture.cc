@@ -85,8 +85,8 @@ std::string bar(const Axis& axis, const char* kind, const Worth& gain, Samples s
 }
 
 std::string title_of(const AblationFigure& figure) {
-  if (figure.samples == Samples::counted) return fmt::format("{}: times fewer", figure.name);
-  return "times as fast";
+  if (figure.samples == Samples::counted) return fmt::format("{}: reduction factor", figure.name);
+  return "speedup";
 }
 
 /// Whether a count tells anything of the change.
@@ -133,9 +133,9 @@ std::string panel(const Ablation& ablation, const AblationFigure& figure, int to
 std::string legend(int y) {
   return fmt::format(
       "<rect class=\"alone\" x=\"{0}\" y=\"{1}\" width=\"12\" height=\"10\"/><text x=\"{2}\" y=\"{3}\">alone, added to "
-      "none</text>\n<rect class=\"end\" x=\"190\" y=\"{1}\" width=\"12\" height=\"10\"/><text x=\"208\" y=\"{3}\">in "
-      "the "
-      "end, added to all others</text>\n",
+      "none</text>\n<rect class=\"end\" x=\"190\" y=\"{1}\" width=\"12\" height=\"10\"/><text x=\"208\" "
+      "y=\"{3}\">added to "
+      "all others</text>\n",
       kLeft, y, kLeft + 18, y + 10);
 }
 
@@ -163,7 +163,7 @@ std::string ablation_picture(const Ablation& ablation) {
   };
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-             "font-family=\"sans-serif\" font-size=\"12\">\n<title>{2}: what each change gains</title>\n",
+             "font-family=\"sans-serif\" font-size=\"12\">\n<title>{2}: the gain of each change</title>\n",
              kWidth, y, escaped(what)) +
          "<style>svg{background:#fff}text{fill:#24292f}.bold,.name{font-weight:bold}.small{font-size:11px}"
          ".name{paint-order:stroke;stroke:#fff;stroke-width:3}"

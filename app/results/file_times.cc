@@ -35,10 +35,10 @@ std::vector<FileTime> file_times() {
 }
 
 std::string file_time_text(const FileTime& time) {
-  return fmt::format(
-      "{} on {}: prolog to epilog {}; the prolog took {}, the call, which is the Op Time, {}, and the epilog {}{}",
-      time.file, time.problem, time_text(time.layer_s), time_text(time.prolog_s), time_text(time.call_s),
-      time_text(time.epilog_s), time.early ? ": this file computes in its prolog, and its Op Time tells nothing" : "");
+  return fmt::format("{} on {}: prolog to epilog {}; prolog {}, call (the Op Time) {}, epilog {}{}", time.file,
+                     time.problem, time_text(time.layer_s), time_text(time.prolog_s), time_text(time.call_s),
+                     time_text(time.epilog_s),
+                     time.early ? ": this file computes in its prolog, so its Op Time is not comparable" : "");
 }
 
 std::string time_text(double seconds) {

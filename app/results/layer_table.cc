@@ -29,7 +29,7 @@ void print_layers(Output& output, const std::vector<LayerResult>& layers, size_t
     output.print("{:<{}}  {:<{}}  {:<{}}  {:<6}  {:>10.3f}  {:>8}  {:>8}\n", layer.name, name_width, layer.op, op_width,
                  layer.kernel, kernel_width, name_of(layer.math), layer.seconds * 1e3, rate, share);
   }
-  if (devices > 1) output.print("(times on the GPU where the layer took longest, rates of all together)\n");
+  if (devices > 1) output.print("(times of the slowest GPU for each layer, rates of all GPUs together)\n");
 }
 
 }  // namespace convlab::app

@@ -77,9 +77,10 @@ std::string network_picture(const std::string& title, const std::vector<Explaine
       kPictureWidth, height, escaped(title));
   svg += fmt::format("<text x=\"20\" y=\"30\" style=\"font-size:18px;font-weight:bold\">{}</text>\n", escaped(title));
   svg +=
-      "<text class=\"small\" x=\"20\" y=\"50\">Bars: the least time that a step can take on this machine; "
-      "<tspan style=\"fill:#3f7d58\">green: arithmetic</tspan>, <tspan style=\"fill:#c8872e\">brown: memory</tspan>, "
-      "<tspan style=\"fill:#b08a3a\">yellow: cache</tspan> limits it.</text>\n";
+      "<text class=\"small\" x=\"20\" y=\"50\">Bars: minimum time of each step on this machine, limited by "
+      "<tspan style=\"fill:#3f7d58\">arithmetic (green)</tspan>, <tspan style=\"fill:#c8872e\">memory (brown)</tspan> "
+      "or "
+      "<tspan style=\"fill:#b08a3a\">cache (yellow)</tspan>.</text>\n";
   svg += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">input</text>\n", kBoxLeft + kBoxWidth / 2,
                      middle_of(-1) + 8);
   for (int to = 0; to < static_cast<int>(steps.size()); ++to) {

@@ -15,16 +15,16 @@ namespace convlab::app {
 void require_writable(const std::string& option, const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
-    throw bad_input("{} {}: is a folder, not a file", option, path.string());
+    throw bad_input("{} {} is a directory, not a file", option, path.string());
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   if (!std::filesystem::is_directory(parent, error)) {
-    throw bad_input("{} {}: cannot write: there is no folder {}", option, path.string(), parent.string());
+    throw bad_input("{}: cannot write {}: directory {} does not exist", option, path.string(), parent.string());
   }
   // Replacing a file needs its folder; writing to a device needs the device.
   const std::filesystem::path& written = std::filesystem::is_regular_file(path, error) ? parent : path;
   const std::filesystem::path& checked = std::filesystem::exists(written, error) ? written : parent;
   if (::access(checked.c_str(), W_OK) != 0) {
-    throw bad_input("{} {}: cannot write: {}", option, path.string(), std::strerror(errno));
+    throw bad_input("{}: cannot write {}: {}", option, path.string(), std::strerror(errno));
   }
 }
 
@@ -35,7 +35,7 @@ Output::Output(std::string json_path, std::string command)
 
 void Output::write(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), results_stream()) != text.size() || std::fflush(results_stream()) != 0) {
-    throw bad_input("standard output: cannot write: {}", std::strerror(errno));
+    throw bad_input("cannot write to standard output: {}", std::strerror(errno));
   }
 }
 

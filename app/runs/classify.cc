@@ -34,15 +34,15 @@ int64_t image_side(const Graph& graph, int64_t wanted) {
   };
   if (shape.size() != 4 || (shape[1] != 1 && shape[1] != -1) || shape[2] != shape[3]) {
     throw bad_input(
-        "{}: takes an input of {}, not grey square images as those of Fashion-MNIST (Nx1xSxS); "
-        "'convlab infer' runs it on any input",
+        "{}: input is {}, expected square grayscale images like Fashion-MNIST's (Nx1xSxS); use 'convlab infer' for "
+        "other inputs",
         graph.name, takes());
   }
   constexpr int64_t kOriginalSide = 28;
   const int64_t side = shape[2];
   if (side < 0) return wanted > 0 ? wanted : kOriginalSide;
   if (wanted > 0 && wanted != side) {
-    throw bad_input("--size {}: {} takes images of {}x{}; leave --size out", wanted, graph.name, side, side);
+    throw bad_input("--size {}: {} expects {}x{} images; omit --size", wanted, graph.name, side, side);
   }
   return side;
 }
@@ -79,7 +79,7 @@ Data load_images(const ClassifyOptions& options) {
   constexpr int64_t kBytesBeside = 2 + sizeof(int) + sizeof(float) * kFashionMnistClasses.size();
   const int64_t pixels = once.images.count() / std::ssize(once.labels);
   require_memory(checked_mul(images, pixels + kBytesBeside),
-                 fmt::format("--copies {}: {} images take", options.copies, images), "give fewer");
+                 fmt::format("--copies {}: {} images need", options.copies, images), "use fewer");
   return {part_of_copies(once, options.shard.first(all), images), all};
 }
 
@@ -112,7 +112,7 @@ PixelScale parse_pixels(const std::string& text, const std::string& name) {
   if (text == "0..255") return {};
   if (text == "0..1") return {.factor = 1 / kMost};
   const std::vector<std::string> parts = split(text, '/');
-  if (parts.size() != 2) throw bad_input("{}: '{}' is none of 0..1, 0..255, MEAN/STD", name, printable(text));
+  if (parts.size() != 2) throw bad_input("{} must be 0..1, 0..255 or MEAN/STD, got '{}'", name, printable(text));
   const double mean = parse_double(parts[0], name, -kMost, kMost),
                deviation = parse_double(parts[1], name, kLeast, kMost);
   return {.factor = 1 / (kMost * deviation), .offset = -mean / deviation};
@@ -136,7 +136,8 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   }
   const int64_t count = std::ssize(loaded.labels);
   if (options.images != ClassifyOptions().images && options.images > loaded.all_images / options.copies) {
-    note("--images {}: there are {}; all of them are taken", options.images, loaded.all_images / options.copies);
+    note("--images {}: the data set has only {}; using all of them", options.images,
+         loaded.all_images / options.copies);
   }
   {
     const Observed part(observer, {Stage::scaling});
@@ -159,8 +160,8 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   constexpr auto kClasses = static_cast<int64_t>(kFashionMnistClasses.size());
   const Shape scores = loaded.engines->first().scores_shape(count);
   if (scores.empty() || scores[0] != count || element_count(scores) != count * kClasses) {
-    throw bad_input("{}: gives {} for {} images, not a score for each of {} classes", name, to_text(scores), count,
-                    kClasses);
+    throw bad_input("{}: output is {} for {} images, expected a score for each of {} classes", name, to_text(scores),
+                    count, kClasses);
   }
   {
     const Observed part(observer, {Stage::memory});

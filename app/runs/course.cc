@@ -45,7 +45,7 @@ constexpr Script kM12{.name = "m1.2",
 constexpr Script kM21{
     .name = "m2.1", .device = "cpu", .kernel = "cpu.direct", .model_in_fa17 = true, .announced_in_fa17 = true};
 // Our own convolution on the GPU, in the course's order: first the plain one, then the best of those tried, and last
-// the best of all. m4.1 takes the fastest rung in full precision, by the table of docs/ladder.md.
+// the best of all. m4.1 takes the fastest rung in full precision, by the table of docs/measured/ladder.md.
 constexpr Script kM31{.name = "m3.1",
                       .device = "cuda",
                       .kernel = "cuda.basic",
@@ -77,12 +77,12 @@ void read_arguments(const Script& script, CourseOptions& options) {
   if (takes_model && !arguments.empty() && !std::isdigit(static_cast<unsigned char>(arguments[0][0]))) {
     course_model = arguments[0];
     if (course_model != "ece408-high" && course_model != "ece408-low") {
-      throw bad_input("MODEL: '{}' is none of ece408-high, ece408-low", course_model);
+      throw bad_input("MODEL must be ece408-high or ece408-low, got '{}'", course_model);
     }
     arguments.erase(arguments.begin());
   }
   if (arguments.size() > 1) {
-    throw bad_input("{} {}: too many arguments; {} takes {}IMAGES", script.name, fmt::join(options.arguments, " "),
+    throw bad_input("{} {}: too many arguments; expected {} {}IMAGES", script.name, fmt::join(options.arguments, " "),
                     script.name, takes_model ? "MODEL " : "");
   }
   options.classify.images = options.classify.compute.device == "simt" ? kSimtImages : kCourseImages;
@@ -104,12 +104,12 @@ std::string default_device(const Script& script) {
 /// The script's device; if it is missing, an Error that says what to do.
 std::unique_ptr<Device> open_device_of(const Script& script, const ComputeOptions& compute) {
   if (compute.device == "cuda" && !cuda_present()) {
-    throw unavailable("{} runs on a GPU, and cuda is {}; without one, type 'convlab {}'", script.name,
+    throw unavailable("{} needs a GPU; cuda is {}; without a GPU, use 'convlab {}'", script.name,
                       list_cuda().front().description, script.instead);
   }
   std::unique_ptr<Device> device = compute.open();
   if (script.device == "cuda" && device->caps().kind == DeviceKind::cpu) {
-    throw bad_input("--device {}: {} runs on a GPU; give cuda, cuda:N or simt", compute.device, script.name);
+    throw bad_input("--device {}: {} needs a GPU; use cuda, cuda:N or simt", compute.device, script.name);
   }
   return device;
 }
@@ -120,7 +120,7 @@ void suit_kernel_file(const Script& script, CourseOptions& options) {
   if (!names_kernel_file(kernel)) return;
   const KernelSource source = read_kernel_source(kernel);
   if (source.cuda != (script.device == "cuda")) {
-    throw bad_input("{}: the file is for {}, and {} runs on {}; type 'convlab {} --kernel {}'", kernel,
+    throw bad_input("{}: file is for {}, but {} runs on {}; use 'convlab {} --kernel {}'", kernel,
                     source.cuda ? "GPUs" : "CPUs", script.name, source.cuda ? "the CPU" : "a GPU",
                     source.cuda ? kM31.name : kM21.name, kernel);
   }
@@ -133,8 +133,8 @@ void run_script(const Script& script, CourseOptions& options, Output& output) {
   const ComputeOptions& compute = options.classify.compute;
   const std::unique_ptr<Device> device = open_device_of(script, compute);
   if (script.library && find_conv_kernel(compute.kernel, device->caps().kind) == nullptr) {
-    throw unavailable("{}: this build has no {}, the library whose convolution it runs; see 'convlab list kernels'",
-                      script.name, compute.kernel);
+    throw unavailable("{} needs {}, which this build does not include; see 'convlab list kernels'", script.name,
+                      compute.kernel);
   }
   const std::unique_ptr<Classifier> classifier = load_classifier(options.classify);
   const bool announced_first = options.semester == "fa17" && script.announced_in_fa17;
@@ -157,21 +157,22 @@ Action declare_script(CLI::App& parser) {
   ComputeOptions& compute = options->classify.compute;
   compute.kernel = script.kernel;
   add_texts(parser, "ARGS", options->arguments, 0, 2, "",
-            fmt::format(
-                "IMAGES, 1 to 10000 (default{}){}", takes_simt(script) ? "; on simt 10" : "",
-                script.model_in_fa17 ? "; in fa17 MODEL IMAGES, MODEL being ece408-high (default) or ece408-low" : ""));
+            fmt::format("IMAGES, from 1 to 10000{} (default: 10000{})",
+                        script.model_in_fa17 ? "; for fa17, MODEL IMAGES with MODEL ece408-high or ece408-low" : "",
+                        takes_simt(script) ? ", on simt 10" : ""));
   add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
-             "whose network and lines (default: the kernel file's, otherwise fa19); sp25, the network since fall 2020, "
-             "with fa19's lines");
+             "semester of the network and output lines; sp25 is the network since fall 2020, with fa19's lines "
+             "(default: that of "
+             "the kernel file, or fa19)");
   add_text(parser, "--data", options->classify.data, "DIR", "folder of the idx files, as for 'convlab run'");
   if (takes_simt(script)) {
     add_text(parser, "--device", compute.device, "D",
-             "auto (default: cuda, or simt where there is no GPU), cuda, cuda:1, or simt: the same CUDA kernels, "
-             "executed on the CPU");
+             "auto (cuda, or simt without a GPU), cuda, cuda:1, or simt, which runs the same CUDA kernels on the CPU "
+             "(default: auto)");
   }
   if (!script.library) {
     add_text(parser, "--kernel", compute.kernel, "K",
-             fmt::format("a kernel, or a kernel file, for every convolution; auto is the planner's choice (default {})",
+             fmt::format("kernel or kernel file for all convolutions; auto: the planner chooses (default: {})",
                          script.kernel));
   }
   add_threads(parser, compute);
@@ -181,7 +182,7 @@ Action declare_script(CLI::App& parser) {
     if (options->semester.empty()) options->semester = kSemester;
     const std::string device = asked.device == "auto" ? default_device(script) : asked.device;
     if (device == "simt" && asked.device == "auto") {
-      note("there is no GPU here: the CPU executes the CUDA kernels (--device simt)");
+      note("no GPU found; running the CUDA kernels on the CPU (--device simt)");
     }
     if (run_in_guest({asked.kernel}, asked.device)) return;
     asked.device = device;

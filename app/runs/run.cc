@@ -54,7 +54,7 @@ void print_foldings(Output& output, PlanMode plan, const std::vector<Folding>& f
   for (const Folding& each : foldings) {
     output.print("{} {}: {}\n", each.folded ? "folded" : "not folded", each.nodes, each.text);
   }
-  if (foldings.empty()) output.print("nothing folded: no two linear operators stand next to each other\n");
+  if (foldings.empty()) output.print("nothing folded: no two adjacent operators are linear\n");
 }
 
 /// Each convolution is part of the network, and the network part of the process: Op Time <= network <= wall. A GPU
@@ -63,12 +63,12 @@ void check_order_of_times(const Classification& result, double elapsed_seconds) 
   constexpr double kTolerance = 1.05;
   for (const LayerResult& layer : result.layers) {
     if (layer.seconds <= result.network_seconds * kTolerance) continue;
-    note("{} took {:.3f} ms by itself, the whole network {:.3f} ms: something disturbed the timing; run again",
-         layer.name, layer.seconds * 1e3, result.network_seconds * 1e3);
+    note("{} took {:.3f} ms, but the whole network {:.3f} ms; the timing was disturbed, run again", layer.name,
+         layer.seconds * 1e3, result.network_seconds * 1e3);
   }
   if (!(result.network_seconds <= elapsed_seconds)) {
-    throw wrong_result("the network took {} s, the whole process {} s: a clock is wrong", result.network_seconds,
-                       elapsed_seconds);
+    throw wrong_result("the network took {} s, longer than the whole process ({} s); a clock is wrong",
+                       result.network_seconds, elapsed_seconds);
   }
 }
 
@@ -91,7 +91,7 @@ std::string work_of(RunOptions options) {
 
 void run(const RunOptions& options, const ShardOptions& sharing, double expect, Output& output) {
   if (sharing.resume && options.classify.shard.whole()) {
-    throw bad_input("--resume: it is for --shard, or under mpirun or srun");
+    throw bad_input("--resume needs --shard, mpirun or srun");
   }
   const Shard& shard = options.classify.shard;
   Share share(shard, shard.whole() ? "" : work_of(options), output);
@@ -138,7 +138,7 @@ void run(const RunOptions& options, const ShardOptions& sharing, double expect, 
                  shares > 1 ? "the GPU that took longest" : "the GPU alone", result.device_network_seconds * 1e3);
   }
   if (ceilings) {
-    output.print("bound: {:.0f} GFLOP/s fp32 or {:.1f} GB/s{}, measured here\n",
+    output.print("bound: {:.0f} GFLOP/s fp32 and {:.1f} GB/s memory bandwidth{}, measured here\n",
                  ceilings->flops_per_second(Math::fp32) * 1e-9, ceilings->memory_bytes * 1e-9,
                  shares > 1 ? " of each GPU" : "");
   }
@@ -154,47 +154,51 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
   ClassifyOptions& classify = options.classify;
   add_text(
       parser, "MODEL", classify.model, "",
-      "a shipped model's name (default fa19), an .onnx file, an MXNet NAME-NNNN.params with NAME-symbol.json beside "
-      "it, or a kernel's file, as --kernel takes it");
+      "a shipped model's name, an .onnx file, an MXNet NAME-NNNN.params with NAME-symbol.json in the same folder, or a "
+      "kernel file, as for --kernel (default: fa19)");
   add_int(parser, "-n,--images", classify.images, 1, kMostRunImages, "the first N images (default: all)");
   add_int(parser, "--copies", classify.copies, 1, kMostCopies,
-          "take these images N times over, for more work than the data set has (default 1)");
-  add_parsed(parser, "--split", "test|train", "10000 images (default) or 60000",
+          "repeat the images N times, for more work than the data set has (default: 1)");
+  add_parsed(parser, "--split", "test|train", "test has 10000 images, train 60000 (default: test)",
              [&classify](const std::string& text, const std::string&) { classify.split = parse_split(text); });
   add_text(parser, "--data", classify.data, "DIR",
            "folder of the four idx files (default: /usr/share/datasets/fashion-mnist, then ./data)");
-  add_int(parser, "--size", classify.side, 1, kMostSide, "side to scale images to (default: what the model takes)");
+  add_int(parser, "--size", classify.side, 1, kMostSide,
+          "scale images to this side length (default: that of the model)");
   add_parsed(parser, "--scale", "host|device",
-             "where images are scaled to what the model takes: host, while they are loaded; device, as the network's "
-             "first step, timed with it (default: device on a GPU, which then gets the smaller originals; else host)",
+             "scale images on the host while loading, or on the device as the network's first, timed step (default: "
+             "device on a GPU, else host)",
              [&classify](const std::string& text, const std::string& name) {
-               if (text != "host" && text != "device") throw bad_input("{}: '{}' is none of host, device", name, text);
+               if (text != "host" && text != "device") {
+                 throw bad_input("{} must be one of host, device, got '{}'", name, text);
+               }
                classify.scaling = text == "host" ? Scaling::host : Scaling::device;
              });
   add_parsed(
       parser, "--scale-pixels", "0..255|0..1|MEAN/STD",
-      "what the network gets: pixels as they are, from 0 to 255 (default), as a model wants them that divides by "
-      "itself and those that are shipped; from 0 to 1; or these less MEAN, divided by STD",
+      "range of the network's input pixels: 0..255, 0..1, or 0..1 minus MEAN and divided by STD (default: 0..255, as "
+      "shipped models expect)",
       [&classify](const std::string& text, const std::string& name) {
         parse_pixels(text, name);
         classify.pixels = text;
       });
   add_compute(parser, classify.compute);
   add_plan_file(parser, classify.compute);
-  add_parsed(parser, "--plan", "layers|fused|folded",
-             "layers: each operator by itself; fused (default): a convolution with bias, pooling and activation in one "
-             "step; folded: linear operators in a chain become one, too",
-             [&classify](const std::string& text, const std::string& name) { classify.plan = parse_plan(text, name); });
+  add_parsed(
+      parser, "--plan", "layers|fused|folded",
+      "layers: one step per operator; fused: convolution, bias, pooling and activation in one step; folded: also "
+      "merge chains of linear operators (default: fused)",
+      [&classify](const std::string& text, const std::string& name) { classify.plan = parse_plan(text, name); });
   add_int(parser, "--batch", classify.batch, 1, kMostRunImages,
-          "images computed at a time by each device (default: what suits the caches)");
-  add_int(parser, "--repeat", options.repeat, 1, kMostRepeats, "times are medians of N passes (default 1)");
+          "batch size on each device (default: what fits the caches)");
+  add_int(parser, "--repeat", options.repeat, 1, kMostRepeats, "print medians of N passes (default: 1)");
 }
 
 void take_file_as_kernel(RunOptions& options) {
   ClassifyOptions& classify = options.classify;
   if (!has_source_suffix(classify.model)) return;
   if (classify.compute.kernel != "auto") {
-    throw bad_input("{} and --kernel {}: give one kernel", classify.model, classify.compute.kernel);
+    throw bad_input("{} and --kernel {}: only one kernel is supported", classify.model, classify.compute.kernel);
   }
   const std::string semester = read_kernel_source(classify.model).semester;
   classify.compute.kernel = std::exchange(classify.model, ClassifyOptions().model);
@@ -240,9 +244,9 @@ Action declare_run(CLI::App& parser) {
   auto expect = std::make_shared<double>(0);
   add_run_options(parser, *options);
   add_real(parser, "--expect", *expect, 0, 1,
-           "exit with 1 where the accuracy is below X; with --shard, give it to 'convlab merge'");
+           "exit with status 1 if the accuracy is below X; with --shard, pass it to 'convlab merge'");
   add_shard(parser, *sharing);
-  add_flag(parser, "--resume", sharing->resume, "leave alone the shares whose Records an earlier, broken launch wrote");
+  add_flag(parser, "--resume", sharing->resume, "skip shares whose Records an earlier, interrupted launch wrote");
   return [options, sharing, expect](Output& output) {
     take_file_as_kernel(*options);
     ClassifyOptions& classify = options->classify;

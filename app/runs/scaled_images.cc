@@ -32,8 +32,8 @@ const uint8_t* ScaledImages::from(int64_t first, int64_t n) {
   originals[0] = scaled[0] = n;
   if (const int64_t bytes = element_count(scaled); some_.count() < bytes) {
     require_memory(checked_add(bytes, images_.count()),
-                   fmt::format("{} images scaled to {}x{} take", n, shape_[2], shape_[3]),
-                   "give fewer images, or a smaller --batch");
+                   fmt::format("{} images scaled to {}x{} need", n, shape_[2], shape_[3]),
+                   "use fewer images or a smaller --batch");
     some_ = {};  // not old and new at once
     some_ = Tensor(ElementType::u8, scaled);
   }

@@ -31,7 +31,7 @@ void require_success(const ChildRun& run) {
   std::string message = run.complaint.substr(0, run.complaint.find_last_not_of('\n') + 1);
   message = message.substr(message.rfind('\n') + 1);  // notes may precede it
   if (message.starts_with(kPrefix)) message = message.substr(kPrefix.size());
-  if (message.empty()) message = fmt::format("timing a whole run: it ended with status {}", run.status);
+  if (message.empty()) message = fmt::format("timing a whole run: failed with status {}", run.status);
   throw Error(known ? static_cast<ErrorKind>(run.status) : ErrorKind::bad_input, message);
 }
 

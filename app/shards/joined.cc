@@ -20,7 +20,7 @@ struct Rows {
   explicit Rows(const Part& part) : path(file_of(part)), file(path, kMostBytes), header(header_of(path, file)) {
     const int64_t wanted = element_count(header.shape) * static_cast<int64_t>(header.element_bytes);
     if (header.shape.empty() || header.shape[0] != part.images || file.size() - offset() != wanted) {
-      throw bad_input("{}: {} with {} bytes behind its header is not what {} says it is: {} rows", path.string(),
+      throw bad_input("{}: {} with {} bytes after the header does not match {}: expected {} rows", path.string(),
                       to_text(header.shape), file.size() - offset(), part.file.string(), part.images);
     }
   }
@@ -29,7 +29,7 @@ struct Rows {
   static std::filesystem::path file_of(const Part& part) {
     std::string output;
     JsonMembers(*part.record, part.file.string()).read_if_there("output", output);
-    if (output.empty()) throw bad_input("{}: its share wrote no output", part.file.string());
+    if (output.empty()) throw bad_input("{}: this share has no output file", part.file.string());
     const std::filesystem::path path = output, beside = part.file.parent_path() / path.filename();
     return std::filesystem::exists(path) ? path : beside;
   }
@@ -58,9 +58,8 @@ void join_outputs(const std::vector<Part>& parts, const std::filesystem::path& p
     const bool same = rows.header.code == one.header.code && rows.header.shape.size() == shape.size() &&
                       std::equal(shape.begin() + 1, shape.end(), rows.header.shape.begin() + 1);
     if (same) continue;
-    throw bad_input("{} and {} do not belong together: rows of {} {} and of {} {}", one.path.string(),
-                    rows.path.string(), one.header.code, to_text(one.header.shape), rows.header.code,
-                    to_text(rows.header.shape));
+    throw bad_input("{} and {} do not match: rows are {} {} and {} {}", one.path.string(), rows.path.string(),
+                    one.header.code, to_text(one.header.shape), rows.header.code, to_text(rows.header.shape));
   }
   const std::filesystem::path unfinished = path.string() + ".part";
   std::ofstream to(unfinished, std::ios::binary | std::ios::trunc);
@@ -83,7 +82,7 @@ void join_outputs(const std::vector<Part>& parts, const std::filesystem::path& p
   if (to) std::filesystem::rename(unfinished, path, error);
   if (to && !error) return;
   std::filesystem::remove(unfinished, error);
-  throw bad_input("{}: cannot write all rows; is the disk full?", path.string());
+  throw bad_input("cannot write all rows of {}; the disk may be full", path.string());
 }
 
 }  // namespace convlab::app

@@ -18,9 +18,9 @@ Action declare_merge(CLI::App& parser) {
   auto expect = std::make_shared<double>(0);
   auto rows = std::make_shared<std::string>();
   require(add_texts(parser, "RESULT.json", *files, 1, kAnyNumber, "",
-                    "what each share of one 'convlab run' or 'convlab infer' wrote with --json"));
-  add_text(parser, "--output", *rows, "Y.npy", "put the shares' outputs together, too, in the order of the images");
-  add_real(parser, "--expect", *expect, 0, 1, "exit with 1 where the accuracy of all is below X");
+                    "--json files of all shares of one 'convlab run' or 'convlab infer'"));
+  add_text(parser, "--output", *rows, "Y.npy", "also merge the shares' outputs, in the order of the images");
+  add_real(parser, "--expect", *expect, 0, 1, "exit with status 1 if the accuracy of all images is below X");
   return [files, rows, expect](Output& output) {
     std::vector<Part> parts;
     for (const std::string& file : *files) parts.push_back(read_part(file));

@@ -18,13 +18,13 @@ std::string place_of(const Part& part) { return fmt::format("{}/{}", part.shard.
 void require_same(const Part& one, const Part& other) {
   const auto require = [&](bool same, const char* what, const auto& here, const auto& there) {
     if (same) return;
-    throw bad_input("{} and {} do not belong together: {} '{}' and '{}'", one.file.string(), other.file.string(), what,
+    throw bad_input("{} and {} are not of the same run: {} '{}' and '{}'", one.file.string(), other.file.string(), what,
                     here, there);
   };
-  require(one.work == other.work, "they computed", one.work, other.work);
-  require(one.shard.count == other.shard.count, "their numbers of shares are", one.shard.count, other.shard.count);
-  require(one.of == other.of, "their numbers of all images are", one.of, other.of);
-  require(one.launch == other.launch, "they were started by", one.launch, other.launch);
+  require(one.work == other.work, "command", one.work, other.work);
+  require(one.shard.count == other.shard.count, "number of shares", one.shard.count, other.shard.count);
+  require(one.of == other.of, "total number of images", one.of, other.of);
+  require(one.launch == other.launch, "launch", one.launch, other.launch);
 }
 
 /// Each share is there once. They are in order.
@@ -46,7 +46,7 @@ void require_all(const std::vector<Part>& parts) {
       missing.push_back(fmt::format("{}/{}", index, count));
     }
   }
-  throw bad_input("{} of {} shares are not there: {}{}", count - std::ssize(parts), count, fmt::join(missing, ", "),
+  throw bad_input("{} of {} shares are missing: {}{}", count - std::ssize(parts), count, fmt::join(missing, ", "),
                   count - std::ssize(parts) > std::ssize(missing) ? ", ..." : "");
 }
 
@@ -68,8 +68,7 @@ Part read_part(const std::filesystem::path& path) {
   const JsonMembers record(*part.record, path.string());
   if (!record.has("shard")) {
     throw bad_input(
-        "{}: this is no share of a run: 'convlab run' and 'convlab infer' write one with --shard, or under mpirun or "
-        "srun",
+        "{}: not a share of a run; 'convlab run' and 'convlab infer' write one with --shard, or under mpirun or srun",
         path.string());
   }
   const JsonMembers shard = record.object("shard");
@@ -98,16 +97,16 @@ Part read_part(const std::filesystem::path& path) {
   const bool placed = place.count >= 1 && place.count <= kMostShards && place.index >= 0 && place.index < place.count &&
                       part.of >= 0 && part.of <= kMostShardedImages;
   if (!placed || part.first != place.first(part.of) || part.images != place.images(part.of) || images != part.images) {
-    throw bad_input("{}: {} images from {} on are not share {} of {}", path.string(), images, part.first,
-                    place_of(part), part.of);
+    throw bad_input("{}: {} images from image {} on do not match share {} of {} images", path.string(), images,
+                    part.first, place_of(part), part.of);
   }
   if (!part.right) return part;
   if (*part.right < 0 || *part.right > images) {
-    throw bad_input("{}: {} of {} images cannot be right", path.string(), *part.right, images);
+    throw bad_input("{}: right must be between 0 and {}, got {}", path.string(), images, *part.right);
   }
   const size_t labels = record.has("labels") ? (*part.record)["labels"].size() : 0;
   if (std::cmp_not_equal(labels, images))
-    throw bad_input("{}: has {} labels for {} images", path.string(), labels, images);
+    throw bad_input("{}: expected {} labels, one per image, got {}", path.string(), images, labels);
   return part;
 }
 
@@ -122,8 +121,8 @@ std::optional<double> write_merged(const std::vector<Part>& parts, Output& outpu
   Json shares = Json::array(), labels = Json::array();
   int64_t images = 0, right = 0;
   double seconds = 0;
-  output.print("{:>9}  {:>10}  {:>10}  {:>10}  {:>12}  {}\n", "share", "from image", "images", one.right ? "right" : "",
-               "time (ms)", "computed on");
+  output.print("{:>9}  {:>10}  {:>10}  {:>10}  {:>12}  {}\n", "share", "from image", "images",
+               one.right ? "correct" : "", "time (ms)", "host, device");
   for (const Part& part : parts) {
     const Json& record = *part.record;
     const double took = seconds_of(record);
@@ -154,9 +153,9 @@ std::optional<double> write_merged(const std::vector<Part>& parts, Output& outpu
     accuracy = static_cast<double>(right) / static_cast<double>(images);
     all["right"] = right;
     all["accuracy"] = *accuracy;
-    output.print("{} of {} images are right: {}\n", right, images, *accuracy);
+    output.print("{} of {} images are correct: accuracy {}\n", right, images, *accuracy);
   }
-  output.print("{} images; the longest share took {:.3f} ms: {:.0f} images a second\n", images, seconds * 1e3, rate);
+  output.print("{} images; the slowest share took {:.3f} ms: {:.0f} images/s\n", images, seconds * 1e3, rate);
   all["seconds"] = seconds;
   all["images_per_s"] = rate;
   all["launch"] = one.launch;

@@ -33,17 +33,17 @@ constexpr Launcher kLaunchers[] = {
 
 int64_t Shard::some_images(int64_t n) const {
   if (const int64_t own = images(n); own > 0) return own;
-  throw bad_input("share {}/{} of {} images has none: give as many images as shares, or more", index, count, n);
+  throw bad_input("share {}/{} of {} images is empty; use at least as many images as shares", index, count, n);
 }
 
 Shard parse_shard(const std::string& text, const std::string& name) {
   const std::vector<std::string> parts = split(text, '/');
   if (parts.size() != 2)
-    throw bad_input("{}: '{}' is no I/N, as 0/4 is the first of four shares", name, printable(text));
+    throw bad_input("{} must be I/N, for example 0/4 for the first of four shares, got '{}'", name, printable(text));
   Shard shard{.count = parse_int(parts[1], name, 1, kMostShards)};
   shard.index = parse_int(parts[0], name, 0, kMostShards);
   if (shard.index >= shard.count) {
-    throw bad_input("{} {}: there is no such share: they are counted from 0/{} to {}/{}", name, text, shard.count,
+    throw bad_input("{} {}: no such share; shares are numbered from 0/{} to {}/{}", name, text, shard.count,
                     shard.count - 1, shard.count);
   }
   return shard;
@@ -55,14 +55,14 @@ Shard launched_shard(const std::function<const char*(const char*)>& variable) {
     const bool batch_script = size == nullptr && launcher.name == std::string_view("srun");
     if (batch_script || (rank == nullptr && size == nullptr)) continue;
     if (rank == nullptr || size == nullptr) {
-      throw bad_input("{} is set and {} is not: which share is it? Give --shard",
+      throw bad_input("{} is set but {} is not; choose the share with --shard",
                       rank != nullptr ? launcher.rank : launcher.size, rank != nullptr ? launcher.size : launcher.rank);
     }
     Shard shard{.index = parse_int(rank, launcher.rank, 0, kMostShards),
                 .count = parse_int(size, launcher.size, 1, kMostShards)};
     if (shard.index >= shard.count) {
-      throw bad_input("{} is {} and {} is {}: there is no such share; give --shard", launcher.rank, rank, launcher.size,
-                      size);
+      throw bad_input("{} is {} and {} is {}: no such share; choose it with --shard", launcher.rank, rank,
+                      launcher.size, size);
     }
     if (shard.whole()) return {};
     shard.launch = launcher.name;

@@ -9,8 +9,8 @@ Shard ShardOptions::shard() const { return said ? *said : launched_shard(std::ge
 void add_shard(CLI::App& parser, ShardOptions& options) {
   add_parsed(
       parser, "--shard", "I/N",
-      "compute share I of N, from 0 to N-1, of the images; 'convlab merge' puts the shares' --json together (default: "
-      "all, and under mpirun or srun the process's own share)",
+      "compute share I (0 to N-1) of N of the images; 'convlab merge' merges the shares' --json files (default: all; "
+      "under mpirun or srun, the process's own share)",
       [&options](const std::string& text, const std::string& name) { options.said = parse_shard(text, name); });
 }
 

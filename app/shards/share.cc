@@ -42,10 +42,11 @@ Share::Share(const Shard& shard, std::string work, Output& output) : shard_(shar
   if (!shard_.launched()) return;
   if (shard_.index > 0) output.say_nothing();
   if (!output.wants_json()) {
-    if (shard_.index == 0) note("without --json FILE, nothing puts the shares of {} together", shard_.launch);
+    if (shard_.index == 0) note("without --json FILE, the shares of {} are not merged", shard_.launch);
     return;
   }
-  if (output.json_path() == "-") throw bad_input("--json -: {} processes compute this; give a file", shard_.count);
+  if (output.json_path() == "-")
+    throw bad_input("--json - is not supported with {} processes; use a file", shard_.count);
   whole_ = output.json_path();
   output.write_json_to(part_path(whole_, shard_).string());
 }
@@ -61,7 +62,7 @@ bool Share::done_before(bool resume, Output& output) {
   if (part.shard.index != shard_.index || part.shard.count != shard_.count || part.work != work_) return false;
   (*part.record)["shard"]["launch"] = shard_.launch;
   output.json(*part.record);
-  note("share {}/{} was computed before: {}", shard_.index, shard_.count, output.json_path());
+  note("share {}/{} is already computed: {}", shard_.index, shard_.count, output.json_path());
   return true;
 }
 

@@ -22,7 +22,7 @@ template <class T>
 T random_value() {
   T value;
   if (::getrandom(&value, sizeof value, 0) != sizeof value) {
-    throw unavailable("the system gives no random bytes: {}", std::strerror(errno));
+    throw unavailable("cannot get random bytes from the system: {}", std::strerror(errno));
   }
   return value;
 }
@@ -86,7 +86,7 @@ KeyedRng::Key parse_key(std::string_view text) {
     const auto [end, error] = std::from_chars(begin, begin + kDigits, key[i], kHexadecimal);
     right = error == std::errc() && end == begin + kDigits;
   }
-  if (!right) throw bad_input("'{}' is not 64 hexadecimal digits", text);
+  if (!right) throw bad_input("expected 64 hexadecimal digits, got '{}'", text);
   return key;
 }
 

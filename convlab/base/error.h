@@ -48,7 +48,7 @@ inline std::string message_of_exception() {
   } catch (const std::exception& error) {
     return error.what();
   } catch (...) {
-    return "the kernel throws something that says nothing (no std::exception)";
+    return "exception of unknown type (not a std::exception)";
   }
 }
 

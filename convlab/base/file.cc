@@ -19,7 +19,7 @@ using File = std::unique_ptr<FILE, decltype([](FILE* file) { std::fclose(file); 
 
 File open(const std::filesystem::path& path, const char* mode) {
   File file(std::fopen(path.c_str(), mode));
-  if (!file) throw bad_input("{}: cannot open: {}", path.string(), std::strerror(errno));
+  if (!file) throw bad_input("cannot open {}: {}", path.string(), std::strerror(errno));
   return file;
 }
 
@@ -28,7 +28,7 @@ void write_all(const std::filesystem::path& path, std::span<const uint8_t> bytes
   // An empty span may be a null pointer, which fwrite must not be given.
   const bool written = bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
   if (std::fflush(file.get()) != 0 || !written) {
-    throw bad_input("{}: cannot write: {}", path.string(), std::strerror(errno));
+    throw bad_input("cannot write {}: {}", path.string(), std::strerror(errno));
   }
 }
 
@@ -41,7 +41,7 @@ std::filesystem::path target_of(const std::filesystem::path& path) {
     if (!std::filesystem::is_symlink(target, error)) return target;
     target = target.parent_path() / std::filesystem::read_symlink(target, error);  // an absolute one replaces all
   }
-  throw bad_input("{}: is a link that leads to no file, only to other links", path.string());
+  throw bad_input("{}: too many levels of symbolic links", path.string());
 }
 
 }  // namespace
@@ -49,9 +49,9 @@ std::filesystem::path target_of(const std::filesystem::path& path) {
 void require_regular_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (std::filesystem::is_directory(status)) throw bad_input("{}: is a folder, not a file", path.string());
+  if (std::filesystem::is_directory(status)) throw bad_input("{} is a directory, not a file", path.string());
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    throw bad_input("{}: is not a regular file", path.string());
+    throw bad_input("{} is not a regular file", path.string());
   }
 }
 
@@ -59,14 +59,14 @@ InputFile::InputFile(const std::filesystem::path& path, int64_t limit) : path_(p
   require_regular_file(path);
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
-  if (error) throw bad_input("{}: cannot open: {}", path.string(), error.message());
+  if (error) throw bad_input("cannot open {}: {}", path.string(), error.message());
   if (size > static_cast<uintmax_t>(limit)) {
-    throw bad_input("{}: {} bytes; at most {} are read", path.string(), size, limit);
+    throw bad_input("{}: file of {} bytes is too large; at most {} bytes are supported", path.string(), size, limit);
   }
   size_ = static_cast<int64_t>(size);
-  require_memory(size_, fmt::format("{}: reading it takes", path.string()), "give a smaller file");
+  require_memory(size_, fmt::format("{}: reading the file needs", path.string()), "use a smaller file");
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) throw bad_input("{}: cannot open: {}", path.string(), std::strerror(errno));
+  if (descriptor_ < 0) throw bad_input("cannot open {}: {}", path.string(), std::strerror(errno));
 }
 
 InputFile::~InputFile() { ::close(descriptor_); }
@@ -75,8 +75,8 @@ void InputFile::read(int64_t offset, std::span<uint8_t> into) const {
   while (!into.empty()) {
     const ssize_t got = ::pread(descriptor_, into.data(), into.size(), offset);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw bad_input("{}: cannot read: {}", path_.string(), std::strerror(errno));
-    if (got == 0) throw bad_input("{}: cannot read all of its {} bytes", path_.string(), size_);
+    if (got < 0) throw bad_input("cannot read {}: {}", path_.string(), std::strerror(errno));
+    if (got == 0) throw bad_input("cannot read {}: the file had {} bytes and is shorter now", path_.string(), size_);
     into = into.subspan(static_cast<size_t>(got));
     offset += got;
   }
@@ -110,7 +110,7 @@ void write_file(const std::filesystem::path& path, std::span<const uint8_t> byte
   if (error) {
     const std::string reason = error.message();
     std::filesystem::remove(temporary, error);
-    throw bad_input("{}: cannot write: {}", path.string(), reason);
+    throw bad_input("cannot write {}: {}", path.string(), reason);
   }
 }
 

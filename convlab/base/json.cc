@@ -16,7 +16,7 @@ Json parse_json(std::string_view text, const std::string& place) {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {
     const std::string_view before = text.substr(0, std::min(error.byte, text.size()));
-    throw bad_input("{}: is not JSON, line {}, byte {}: {}", place, 1 + std::ranges::count(before, '\n'), error.byte,
+    throw bad_input("{}: invalid JSON at line {}, byte {}: {}", place, 1 + std::ranges::count(before, '\n'), error.byte,
                     error.what());
   }
 }
@@ -37,16 +37,17 @@ class ForeignReader {
   bool keeps(size_t depth, Event event, const Json& value) {
     constexpr size_t kOfMembers = 1, kOfElements = 2;
     const bool begins = event == Event::object_start || event == Event::array_start;
-    if (begins && depth >= limits_.depth) throw bad_input("{}: more than {} brackets deep", place_, limits_.depth);
+    if (begins && depth >= limits_.depth)
+      throw bad_input("{}: JSON is nested deeper than {} levels", place_, limits_.depth);
     if (event != Event::object_end && event != Event::array_end && ++values_ > limits_.values) {
-      throw bad_input("{}: more than {} values", place_, limits_.values);
+      throw bad_input("{}: JSON has more than {} values", place_, limits_.values);
     }
     if (event == Event::object_start) members_[depth + 1] = 0;
     if (event == Event::key && ++members_[depth] > limits_.members) {
-      throw bad_input("{}: an object of more than {} members", place_, limits_.members);
+      throw bad_input("{}: a JSON object has more than {} members", place_, limits_.members);
     }
     if (depth == 0 && event != Event::object_start && event != Event::object_end) {
-      throw bad_input("{}: is no object", place_);
+      throw bad_input("{}: expected a JSON object", place_);
     }
     if (depth == kOfMembers) {
       if (event == Event::key) name_ = value.get<std::string>();
@@ -54,7 +55,7 @@ class ForeignReader {
     }
     if (!streaming_ || depth != kOfElements) return true;
     if (event == Event::value || event == Event::array_start) {
-      throw bad_input("{}: an element of '{}' is no object", place_, name_);
+      throw bad_input("{}: elements of '{}' must be JSON objects", place_, name_);
     }
     if (event != Event::object_end) return true;
     each_(name_, value);
@@ -86,7 +87,7 @@ Json parse_foreign_json(std::string_view text, const std::string& place, const J
       return reader.keeps(static_cast<size_t>(depth), event, value);
     });
   } catch (const Json::exception& error) {  // numbers that no double holds have one of their own
-    throw bad_input("{}: is not JSON: {}", place, printable(error.what()));
+    throw bad_input("{}: invalid JSON: {}", place, printable(error.what()));
   }
 }
 

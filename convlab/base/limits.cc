@@ -133,7 +133,7 @@ void require_memory(int64_t bytes, std::string_view what, std::string_view advic
   // The program itself, and the system, take some, too: Linux kills who comes close to the limit.
   const int64_t usable = usable_memory_bytes();
   if (bytes <= usable - usable / 8) return;
-  throw bad_input("{} {} of memory; this process may use {}, of which an eighth must stay free; {}", what,
+  throw bad_input("{} {} of memory; this process may use {} and must keep an eighth of it free; {}", what,
                   gigabytes(bytes), gigabytes(usable), advice);
 }
 

@@ -28,8 +28,8 @@ int64_t usable_memory_bytes();
 std::string gigabytes(int64_t bytes);
 
 /// Error(bad_input) where `what` takes more than seven eighths of the bytes that this process may use. The message
-/// gives both figures and then the `advice`: "--copies 500: 30000000 images take 24.9 GB of memory; this process may
-/// use 8.0 GB, of which an eighth must stay free; give fewer".
+/// gives both figures and then the `advice`: "--copies 500: 30000000 images need 24.9 GB of memory; this process may
+/// use 8.0 GB and must keep an eighth of it free; use fewer".
 void require_memory(int64_t bytes, std::string_view what, std::string_view advice);
 
 }  // namespace convlab

@@ -27,7 +27,7 @@ namespace {
 class Scratch {
  public:
   Scratch() : number_(::memfd_create("convlab", MFD_CLOEXEC)) {
-    if (number_ < 0) throw unavailable("cannot make a scratch file: {}", std::strerror(errno));
+    if (number_ < 0) throw unavailable("cannot create a temporary file: {}", std::strerror(errno));
   }
   ~Scratch() { ::close(number_); }
   Scratch(const Scratch&) = delete;

@@ -33,7 +33,7 @@ fs::path find_resource(const fs::path& relative) {
     }
     if (folder == folder.root_path()) break;
   }
-  throw bad_input("{}: not found upwards from {}, where convlab lies; install it again, or give the file's path",
+  throw bad_input("cannot find {} in {} or its parent directories; reinstall convlab, or pass the file's path",
                   relative.string(), begin.string());
 }
 

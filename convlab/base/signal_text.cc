@@ -10,23 +10,23 @@ namespace convlab {
 std::string signal_text(int signal) {
   switch (signal) {
     case SIGSEGV:
-      return "SIGSEGV, an address that it may not touch";
+      return "SIGSEGV (segmentation fault: invalid memory access)";
     case SIGABRT:
-      return "SIGABRT, abort()";
+      return "SIGABRT (abort)";
     case SIGFPE:
-      return "SIGFPE, an integer division by zero or its like";
+      return "SIGFPE (arithmetic error: possibly an integer division by zero)";
     case SIGBUS:
-      return "SIGBUS, an address that is not there";
+      return "SIGBUS (bus error: nonexistent memory address)";
     case SIGILL:
-      return "SIGILL, an instruction that the processor does not have";
+      return "SIGILL (illegal instruction)";
     case SIGKILL:
-      return "SIGKILL, perhaps because it took too much memory";
+      return "SIGKILL (killed: possibly out of memory)";
     case SIGXCPU:
-      return "SIGXCPU, because it took too much time";
+      return "SIGXCPU (CPU time limit exceeded)";
     case SIGXFSZ:
-      return "SIGXFSZ, because it wrote too much to a file";
+      return "SIGXFSZ (file size limit exceeded)";
     default:
-      return fmt::format("signal {}, {}", signal, ::strsignal(signal));
+      return fmt::format("signal {} ({})", signal, ::strsignal(signal));
   }
 }
 

@@ -12,11 +12,11 @@ int64_t parse_int(std::string_view text, std::string_view what, int64_t low, int
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
-    throw bad_input("{}: '{}' is not a whole number", what, text);
+    throw bad_input("{} must be an integer, got '{}'", what, text);
   }
   if (error == std::errc::result_out_of_range || value < low || value > high) {
-    if (high == INT64_MAX) throw bad_input("{}: {} is out of range; give {} or more", what, text, low);
-    throw bad_input("{}: {} is out of range; give {} to {}", what, text, low, high);
+    if (high == INT64_MAX) throw bad_input("{} must be at least {}, got '{}'", what, low, text);
+    throw bad_input("{} must be between {} and {}, got '{}'", what, low, high, text);
   }
   return value;
 }
@@ -25,9 +25,10 @@ double parse_double(std::string_view text, std::string_view what, double low, do
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    throw bad_input("{}: '{}' is not a number", what, text);
+    throw bad_input("{} must be a number, got '{}'", what, text);
   }
-  if (!(value >= low && value <= high)) throw bad_input("{}: {} is out of range; give {} to {}", what, text, low, high);
+  if (!(value >= low && value <= high))
+    throw bad_input("{} must be between {} and {}, got '{}'", what, low, high, text);
   return value;
 }
 

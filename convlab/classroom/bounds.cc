@@ -19,7 +19,7 @@ std::string first_of(std::string text, size_t most) {
   const size_t all = text.size();
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
   text.resize(most);
-  return text + fmt::format("\n... ({} of {} bytes)", most, all);
+  return text + fmt::format("\n... (first {} of {} bytes)", most, all);
 }
 
 void bound(int64_t& count) { count = std::clamp<int64_t>(count, 0, kMostCount); }

@@ -16,7 +16,7 @@ void write_assignment(const Folder& folder, const AssignmentSettings& assignment
   fs::create_directories(place);
   write_file(place / "README.md", read_file(pack.text));
   write_file(place / pack.file, read_file(pack.template_file));
-  std::string shapes = "# The layers, in order; give this file to 'convlab verify --shapes'.\n";
+  std::string shapes = "# The layers in order. Use this file with 'convlab verify --shapes'.\n";
   for (ConvProblem each : pack.layers) {
     each.n = assignment.images;
     shapes += to_text(each) + "\n";

@@ -26,7 +26,7 @@ void make_folder(const fs::path& path, mode_t mode) {
   // The umask would take bits from mkdir's mode.
   const bool made = ::mkdir(path.c_str(), 0700) == 0 || (errno == EEXIST && fs::is_directory(path));
   if (!made || ::chmod(path.c_str(), mode) != 0) {
-    throw bad_input("{}: cannot make the folder: {}", path.string(), std::strerror(errno));
+    throw bad_input("cannot create the folder {}: {}", path.string(), std::strerror(errno));
   }
 }
 
@@ -34,9 +34,9 @@ void make_folder(const fs::path& path, mode_t mode) {
 
 Folder::Folder(fs::path root) : root_(std::move(root)) {
   std::error_code error;
-  if (!fs::is_directory(root_, error)) throw bad_input("{}: is no folder", root_.string());
+  if (!fs::is_directory(root_, error)) throw bad_input("{} is not a folder", root_.string());
   if (!fs::is_regular_file(settings(), error)) {
-    throw bad_input("{}: is no class: there is no class.toml; 'convlab class new' makes one", root_.string());
+    throw bad_input("{} is not a class: it has no class.toml; create a class with 'convlab class new'", root_.string());
   }
   root_ = fs::absolute(root_);
 }
@@ -44,7 +44,7 @@ Folder::Folder(fs::path root) : root_(std::move(root)) {
 void Folder::create(const fs::path& root) {
   std::error_code error;
   if (fs::exists(root, error) && (!fs::is_directory(root, error) || !fs::is_empty(root, error))) {
-    throw bad_input("{}: is there already, and not empty; give another DIR", root.string());
+    throw bad_input("{} exists and is not empty; choose another DIR", root.string());
   }
   make_folder(root, 0755);
   for (const Part& each : kParts) make_folder(root / each.name, each.mode);
@@ -60,7 +60,7 @@ bool Folder::is_owned() const {
 }
 
 void Folder::require_owned(const std::string& command) const {
-  if (!is_owned()) throw bad_input("{}: only the class's owner may '{}'", root_.string(), command);
+  if (!is_owned()) throw bad_input("{}: only the class owner may run 'convlab class {}'", root_.string(), command);
 }
 
 }  // namespace convlab::classroom

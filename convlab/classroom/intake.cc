@@ -37,17 +37,18 @@ judge::Judgement refusal(std::string reason, std::string what_to_do) {
 std::optional<judge::Judgement> refused(const Settings& settings, Store& store, const Submission& submission) {
   const auto found = std::ranges::find(settings.assignments, submission.assignment, &AssignmentSettings::name);
   if (found == settings.assignments.end()) {
-    return refusal(fmt::format("the class has no assignment '{}'", submission.assignment), "look into class.toml");
+    return refusal(fmt::format("the class has no assignment '{}'", submission.assignment),
+                   "class.toml lists the assignments");
   }
   if (found->deadline_s && submission.arrived_s > *found->deadline_s) {
-    return refusal(fmt::format("late: it arrived at {}, and the deadline was {}", time_text(submission.arrived_s),
+    return refusal(fmt::format("late: arrived at {}, the deadline was {}", time_text(submission.arrived_s),
                                time_text(*found->deadline_s)),
-                   "ask your teacher for a later deadline, then hand it in once more: the file was not kept");
+                   "ask your teacher for an extension, then submit again; the file was not kept");
   }
   const int64_t sent = store.sent_since(submission.student.id, submission.arrived_s - kHour);
   if (sent >= settings.per_hour) {
-    return refusal(fmt::format("too often: {} submissions within an hour; {} are taken", sent, settings.per_hour),
-                   "try the file on your own machine with 'convlab verify', and hand it in later: it was not kept");
+    return refusal(fmt::format("too many submissions: {} within an hour, the limit is {}", sent, settings.per_hour),
+                   "test the file on your machine with 'convlab verify' and submit again later; the file was not kept");
   }
   return std::nullopt;
 }
@@ -56,10 +57,10 @@ std::optional<judge::Judgement> refused(const Settings& settings, Store& store, 
 std::string forgery(Store& store, const Arrival& arrival) {
   const SpoolEntry& entry = *arrival.entry;
   if (!entry.as.empty()) {
-    return arrival.uid == ::geteuid() ? "" : "'as' is for the class's owner, and this is from another user";
+    return arrival.uid == ::geteuid() ? "" : "'as' is reserved for the class owner, but the file is from another user";
   }
   const std::optional<Student> other = store.student_by_secret(entry.secret);
-  return other && other->name != name_of_user(arrival.uid) ? "its secret is another student's" : "";
+  return other && other->name != name_of_user(arrival.uid) ? "the secret belongs to another student" : "";
 }
 
 Student student_of(Store& store, const Arrival& arrival) {
@@ -138,7 +139,7 @@ class Intake {
       taken_.push_back(path);
     } else {
       set_aside(folder_, store_, *arrival,
-                fmt::format("{} submissions of a day were refused before it, and no more are kept", kMostRefused));
+                fmt::format("{} submissions were already refused today; further ones are not kept", kMostRefused));
     }
   }
 

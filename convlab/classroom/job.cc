@@ -24,7 +24,7 @@ judge::Assignment readable_assignment(const Folder& folder, const Settings& sett
     return assignment_of(folder, settings, settings.assignment(name));
   } catch (const Error& error) {
     throw unavailable(
-        "assignment {}: {}; repair class.toml or secret/{}.json and start the worker again: the job waits", name,
+        "assignment {}: {}; fix class.toml or secret/{}.json and restart the worker; the job stays queued", name,
         error.what(), name);
   }
 }
@@ -37,7 +37,7 @@ void write_job(const Folder& folder, const Settings& settings, const Lease& leas
   std::error_code error;
   for (Lease earlier = lease; earlier.attempt > 0; --earlier.attempt) remove_job(folder, earlier);
   const fs::path path = folder_of(folder, lease);
-  if (!fs::create_directory(path, error)) throw unavailable("{}: cannot make it: {}", path.string(), error.message());
+  if (!fs::create_directory(path, error)) throw unavailable("cannot create {}: {}", path.string(), error.message());
   const judge::Assignment assignment = readable_assignment(folder, settings, lease.submission.assignment);
   const nlohmann::ordered_json json{{"file", folder.file(lease.submission.number, lease.submission.file).string()},
                                     {"device", lease.submission.device},

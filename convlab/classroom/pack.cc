@@ -31,7 +31,7 @@ Pack load_pack(const std::string& name) {
   const std::vector<std::string> names = pack_names();
   if (std::ranges::find(names, name) == names.end()) {
     const std::string nearest = closest(name, names);
-    throw bad_input("no assignment is called '{}'{}; there are {}", printable(name),
+    throw bad_input("unknown assignment '{}'{}; available: {}", printable(name),
                     nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), fmt::join(names, ", "));
   }
   const fs::path folder = find_resource(kFolder) / name;

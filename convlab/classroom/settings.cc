@@ -61,14 +61,14 @@ void read_points(const TomlTable& from, const std::string& device, PointsRule& p
   from.read("zero", points.zero, -kMostPoints, kMostPoints);
   from.read("n", points.n, 1, 1'000'000);
   if (points.formula != Formula::passed && !has_clock(device)) {
-    throw from.error("formula", fmt::format("'{}' needs times, and {} has no clock; 'passed' is right there",
+    throw from.error("formula", fmt::format("'{}' needs measured times, but {} does not measure time; use 'passed'",
                                             name_of(points.formula), device));
   }
   if (points.formula == Formula::linear && points.full >= points.zero) {
-    throw from.error("full", "the ratio that gives the most points must be below 'zero', which gives the least");
+    throw from.error("full", "must be less than 'zero' for 'linear'");
   }
   if (points.formula == Formula::deviations && points.full <= points.zero) {
-    throw from.error("full", "so many deviations faster than the median must be more than 'zero'");
+    throw from.error("full", "must be greater than 'zero' for 'deviations'");
   }
 }
 
@@ -76,14 +76,15 @@ AssignmentSettings read_assignment(const TomlTable& from) {
   from.require_only({"name", "pack", "deadline", "device", "images", "limits", "points"});
   AssignmentSettings result;
   from.read("pack", result.pack);
-  if (result.pack.empty()) throw from.error("pack", "it is missing");
+  if (result.pack.empty()) throw from.error("pack", "required key is missing");
   result.name = result.pack;
   from.read("name", result.name);
-  if (!is_plain(result.name)) throw from.error("name", "it may have letters, digits, dots, dashes and underscores");
+  if (!is_plain(result.name))
+    throw from.error("name", "must have only letters, digits, '.', '-' and '_', and must not begin with '.'");
   from.read_time("deadline", result.deadline_s);
   from.read("device", result.device);
   if (!is_device(result.device)) {
-    throw from.error("device", fmt::format("'{}' is none of cpu, simt, cuda, cuda:N", printable(result.device)));
+    throw from.error("device", fmt::format("expected cpu, simt, cuda or cuda:N, got '{}'", printable(result.device)));
   }
   result.images = usual_images(result.device);
   from.read("images", result.images, 1, 1'000'000);
@@ -104,20 +105,18 @@ std::string assignment_text(const AssignmentSettings& each) {
   std::string text = fmt::format("\n[[assignment]]\nname = {}\npack = {}\n", quoted(each.name), quoted(each.pack));
   text += each.deadline_s ? fmt::format("deadline = {}\n", local_time_text(*each.deadline_s))
                           : "# deadline = 2026-12-01T23:59:00+01:00    # later submissions are refused\n";
-  text += fmt::format("device = {}    # cpu, simt, cuda, cuda:1\nimages = {}    # in each layer\n", quoted(each.device),
+  text += fmt::format("device = {}    # cpu, simt, cuda, cuda:1\nimages = {}    # per layer\n", quoted(each.device),
                       each.images);
   const judge::JudgeLimits& limits = each.limits;
   text += fmt::format(
-      "\n[assignment.limits]\ncompile_s = {}\nrecord_s = {}\nverify_s = {}\ntiming_s = {}\nmemory_mib = {}\noutput_kib "
-      "= "
-      "{}\nprocesses = {}\n",
+      "\n[assignment.limits]\ncompile_s = {}\nrecord_s = {}\nverify_s = {}\ntiming_s = {}\nmemory_mib = {}\n"
+      "output_kib = {}\nprocesses = {}\n",
       limits.compile_s, limits.record_s, limits.verify_s, limits.timing_s, limits.memory_bytes / kMebibyte,
       limits.output_bytes >> 10, limits.processes);
   const PointsRule& points = each.points;
   text += fmt::format(
-      "\n[assignment.points]    # passed; linear: ratios full, zero; deviations: full, zero faster than the median; "
-      "top: "
-      "n\nformula = {}\nmost = {}\nleast = {}\n",
+      "\n[assignment.points]    # passed; linear: full, zero are ratios; deviations: full, zero are deviations "
+      "faster than the median; top: n ranks\nformula = {}\nmost = {}\nleast = {}\n",
       quoted(std::string(name_of(points.formula))), points.most, points.least);
   const bool line = points.formula == Formula::linear || points.formula == Formula::deviations;
   if (line) text += fmt::format("full = {}\nzero = {}\n", points.full, points.zero);
@@ -170,9 +169,9 @@ const AssignmentSettings& Settings::assignment(const std::string& assignment_nam
     if (each.name == assignment_name) return each;
     names.push_back(each.name);
   }
-  if (assignment_name.empty()) throw bad_input("give --assignment: the class has {}", fmt::join(names, ", "));
+  if (assignment_name.empty()) throw bad_input("--assignment is required; the class has {}", fmt::join(names, ", "));
   const std::string nearest = closest(assignment_name, names);
-  throw bad_input("--assignment: the class has no '{}'{}; it has {}", printable(assignment_name),
+  throw bad_input("--assignment: unknown assignment '{}'{}; the class has {}", printable(assignment_name),
                   nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), fmt::join(names, ", "));
 }
 
@@ -191,7 +190,7 @@ Settings parse_settings(const std::string& text, const std::string& place) {
     slurm->read("gpus", settings.slurm.gpus);
     for (const std::string& value : {settings.slurm.partition, settings.slurm.gpus}) {
       if (!value.empty() && value.find_first_of(" \t\n'\"") != std::string::npos) {
-        throw from.error("slurm", "partition and gpus have no blanks and quotes");
+        throw from.error("slurm", "partition and gpus must not have spaces or quotes");
       }
     }
   }
@@ -199,9 +198,9 @@ Settings parse_settings(const std::string& text, const std::string& place) {
   for (const TomlTable& each : from.tables("assignment")) {
     settings.assignments.push_back(read_assignment(each));
     const std::string& name = settings.assignments.back().name;
-    if (!names.insert(name).second) throw each.error("name", fmt::format("two assignments are called '{}'", name));
+    if (!names.insert(name).second) throw each.error("name", fmt::format("duplicate assignment name '{}'", name));
   }
-  if (settings.assignments.empty()) throw from.error("assignment", "there is none: a class needs an [[assignment]]");
+  if (settings.assignments.empty()) throw from.error("assignment", "a class must have at least one [[assignment]]");
   return settings;
 }
 
@@ -211,11 +210,11 @@ Settings read_settings(const Folder& folder) {
 
 std::string settings_text(const Settings& settings) {
   std::string text = fmt::format(
-      "# What the teacher decides. Commands read it anew each time; docs/class.md tells more.\n\nname = {}\n"
-      "aliases = {}    # the ranking shows made-up names; false: it shows the students'\n"
-      "trust = {}    # jails: judge in jails or not at all; students: also where no jail can be had\n"
-      "per_hour = {}    # submissions of one student\n"
-      "lease_s = {}    # a worker that was not heard of for so long is gone, and its job begins again\n",
+      "# Settings of the class. Every command reads this file; see docs/guide/class.md.\n\nname = {}\n"
+      "aliases = {}    # true: the ranking shows made-up names; false: students' names\n"
+      "trust = {}    # jails: judge only in jails; students: judge without a jail if none is available\n"
+      "per_hour = {}    # submissions per student per hour\n"
+      "lease_s = {}    # a job starts again if its worker is silent for this many seconds\n",
       quoted(settings.name), settings.aliases, quoted(std::string(name_of(settings.trust))), settings.per_hour,
       settings.lease_s);
   if (!settings.slurm.partition.empty() || !settings.slurm.gpus.empty()) {

@@ -80,8 +80,7 @@ class SlurmRun : public JudgeRun {
     if (!gone_since_) gone_since_ = Clock::now();
     if (seconds_since(*gone_since_) < kLate_s) return std::nullopt;
     ended_ = true;
-    return End{-1,
-               fmt::format("Slurm's job {} has vanished ({})", id_, state.empty() ? "nothing is known of it" : state)};
+    return End{-1, fmt::format("Slurm job {} disappeared ({})", id_, state.empty() ? "unknown state" : state)};
   }
 
  private:
@@ -128,7 +127,7 @@ std::vector<std::string> sbatch_arguments(const Folder& folder, const Settings& 
 std::string slurm_job_id(const std::string& printed) {
   std::string id = printed.substr(0, printed.find_first_of(";\n"));
   if (id.empty() || id.find_first_not_of("0123456789") != std::string::npos) {
-    throw unavailable("sbatch printed '{}', which is no job's number", printable(printed));
+    throw unavailable("sbatch: expected a job number, got '{}'", printable(printed));
   }
   return id;
 }
@@ -145,7 +144,7 @@ std::unique_ptr<JudgeRun> run_by_slurm(const Folder& folder, const Settings& set
                                        const std::string& judge) {
   for (Lease earlier = lease; --earlier.attempt > 0;) run_slurm({"scancel", "--name=" + slurm_name(folder, earlier)});
   const ProcessRun run = run_slurm(sbatch_arguments(folder, settings, lease, judge));
-  if (run.status != 0) throw unavailable("sbatch does not take the job: {}", printable(run.complaint));
+  if (run.status != 0) throw unavailable("sbatch rejected the job: {}", printable(run.complaint));
   return std::make_unique<SlurmRun>(folder, lease, slurm_job_id(run.output));
 }
 

@@ -78,7 +78,7 @@ std::string bytes_of(const std::string& text) {
     if (byte < 0x80) {
       bytes += text[i];
     } else {
-      if (byte > 0xc3 || i + 1 == text.size()) throw bad_input("'source' has a character beyond U+00FF");
+      if (byte > 0xc3 || i + 1 == text.size()) throw bad_input("'source' has a character above U+00FF");
       bytes += static_cast<char>((byte & 0x03) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3f));
     }
   }
@@ -106,9 +106,9 @@ SpoolEntry parse_entry(const std::string& text, const std::string& name) {
   entry.source = bytes_of(entry.source);
   require_file_name(entry.file);
   if (!entry.as.empty()) require_student_name(entry.as);
-  if (!is_secret(entry.secret)) throw bad_input("'secret' is not 32 hexadecimal digits");
+  if (!is_secret(entry.secret)) throw bad_input("'secret' must be 32 hexadecimal digits");
   if (static_cast<int64_t>(entry.source.size()) > kMostSourceBytes) {
-    throw bad_input("the source has {} bytes; at most {} are taken", entry.source.size(), kMostSourceBytes);
+    throw bad_input("the source has {} bytes; the limit is {} bytes", entry.source.size(), kMostSourceBytes);
   }
   return entry;
 }
@@ -118,31 +118,31 @@ std::string text_of(int descriptor, int64_t size) {
   size_t at = 0;
   while (at < text.size()) {
     const ssize_t count = ::pread(descriptor, text.data() + at, text.size() - at, static_cast<off_t>(at));
-    if (count <= 0) throw bad_input("it cannot be read: {}", count < 0 ? std::strerror(errno) : "it became shorter");
+    if (count <= 0) throw bad_input("cannot read the file: {}", count < 0 ? std::strerror(errno) : "it became shorter");
     at += static_cast<size_t>(count);
   }
   return text;
 }
 
 SpoolEntry read_entry(const Descriptor& file, const struct stat& status, const std::string& receipt) {
-  if (receipt.empty()) throw bad_input("its name is not one that 'convlab class submit' writes");
-  if (!S_ISREG(status.st_mode)) throw bad_input("it is not a regular file");
-  if (status.st_nlink != 1) throw bad_input("it has other names, too");
+  if (receipt.empty()) throw bad_input("file name must be a receipt of 'convlab class submit'");
+  if (!S_ISREG(status.st_mode)) throw bad_input("not a regular file");
+  if (status.st_nlink != 1) throw bad_input("file has more than one hard link");
   if (status.st_size > kMostEntryBytes) {
-    throw bad_input("it has {} bytes; at most {} are read", status.st_size, kMostEntryBytes);
+    throw bad_input("file has {} bytes; the limit is {} bytes", status.st_size, kMostEntryBytes);
   }
   const std::string text = text_of(file.number(), status.st_size);
-  if (receipt_of(text) != receipt) throw bad_input("its text was changed after it arrived");
+  if (receipt_of(text) != receipt) throw bad_input("content was changed after arrival");
   return parse_entry(text, receipt + kEnding);
 }
 
 void write_whole(const Descriptor& file, const fs::path& path, const std::string& text) {
   for (size_t at = 0; at < text.size();) {
     const ssize_t count = ::write(file.number(), text.data() + at, text.size() - at);
-    if (count < 0) throw bad_input("{}: cannot write: {}", path.string(), std::strerror(errno));
+    if (count < 0) throw bad_input("cannot write {}: {}", path.string(), std::strerror(errno));
     at += static_cast<size_t>(count);
   }
-  if (::fsync(file.number()) != 0) throw bad_input("{}: cannot write: {}", path.string(), std::strerror(errno));
+  if (::fsync(file.number()) != 0) throw bad_input("cannot write {}: {}", path.string(), std::strerror(errno));
 }
 
 }  // namespace
@@ -154,9 +154,11 @@ void require_file_name(const std::string& name) {
   const bool plain = !name.empty() && name.size() <= kMost && name[0] != '.' && name[0] != '-' &&
                      name.find_first_not_of(kPlain) == std::string::npos;
   if (!plain)
-    throw bad_input("'{}': a file's name may have letters, digits, dots, dashes, underscores", printable(name));
+    throw bad_input(
+        "'{}': file names must have at most {} letters, digits, '.', '-' and '_', and begin with none of '.-'",
+        printable(name), kMost);
   if (std::ranges::find(kEndings, fs::path(name).extension().string()) == kEndings.end()) {
-    throw bad_input("'{}': a kernel file ends in one of {}", name, fmt::join(kEndings, ", "));
+    throw bad_input("'{}': kernel file names must end in one of {}", name, fmt::join(kEndings, ", "));
   }
 }
 
@@ -165,7 +167,7 @@ void require_student_name(const std::string& name) {
   const bool fits = !name.empty() && name.size() <= kMost && name == printable(name) && name.front() != ' ' &&
                     name.back() != ' ' && name.find('/') == std::string::npos;
   if (!fits) {
-    throw bad_input("'{}': a student's name has 1 to {} bytes, all printable, no '/' and no blank at its ends",
+    throw bad_input("'{}': student names must have 1 to {} printable bytes, no '/' and no space at either end",
                     printable(name), kMost);
   }
 }
@@ -182,11 +184,11 @@ std::string write_entry(const fs::path& spool, const SpoolEntry& entry) {
   const fs::path unfinished = spool / (kUnfinished + receipt);
   constexpr mode_t kMode = 0640;  // the class's owner reads it by the spool's group
   const Descriptor file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
-  if (file.number() < 0) throw bad_input("{}: cannot write: {}", spool.string(), std::strerror(errno));
+  if (file.number() < 0) throw bad_input("cannot write {}: {}", spool.string(), std::strerror(errno));
   try {
     write_whole(file, unfinished, text);
     if (::rename(unfinished.c_str(), entry_path(spool, receipt).c_str()) != 0) {
-      throw bad_input("{}: cannot write: {}", spool.string(), std::strerror(errno));
+      throw bad_input("cannot write {}: {}", spool.string(), std::strerror(errno));
     }
   } catch (const Error&) {
     ::unlink(unfinished.c_str());
@@ -223,7 +225,7 @@ std::optional<Arrival> read_arrival(const fs::path& path) {
                   .receipt = receipt_in(path.filename().string())};
   try {
     if (file.number() < 0 && S_ISREG(status.st_mode))
-      throw bad_input("it cannot be opened: {}", std::strerror(failure));
+      throw bad_input("cannot open the file: {}", std::strerror(failure));
     arrival.entry = read_entry(file, status, arrival.receipt);
   } catch (const Error& error) {
     arrival.misfit = printable(error.what());

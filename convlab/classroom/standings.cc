@@ -19,7 +19,7 @@ std::string counters_text(const judge::Judgement& judgement) {
     sum.least_sectors += each.least_sectors;
     sum.bank_conflicts += each.bank_conflicts;
   }
-  return fmt::format("{:.3g} Mflop, {:.3g} M sectors of which {:.3g} M needed, {} bank conflicts",
+  return fmt::format("{:.3g} MFLOP, {:.3g} M sectors ({:.3g} M needed), {} bank conflicts",
                      1e-6 * static_cast<double>(sum.flops), 1e-6 * static_cast<double>(sum.global_sectors),
                      1e-6 * static_cast<double>(sum.least_sectors), sum.bank_conflicts);
 }

@@ -149,12 +149,12 @@ Store::Store(const std::filesystem::path& path, Access access) : database_(path,
   };
   if (version() == kNewest) return;
   if (access == Access::read_only) {
-    throw bad_input("{}: its version is {}, and this convlab reads {}", path.string(), version(), kNewest);
+    throw bad_input("{}: database version is {}; this convlab reads version {}", path.string(), version(), kNewest);
   }
   Transaction transaction(database_);
   if (version() > kNewest) {
-    throw bad_input("{}: a newer convlab made it (version {}, this one knows {}); take that one", path.string(),
-                    version(), kNewest);
+    throw bad_input("{}: created by a newer convlab (version {}; this one supports up to {}); use that one",
+                    path.string(), version(), kNewest);
   }
   for (int64_t next = version(); next < kNewest; ++next) database_.script(kVersions[static_cast<size_t>(next)]);
   database_.script(fmt::format("PRAGMA user_version = {};", kNewest));

@@ -92,7 +92,7 @@ class Worker {
     try {
       write_job(folder_, settings_, lease);
       const std::optional<JudgeRun::End> end = await(lease);
-      if (!end) return options_.tell(fmt::format("{}: another worker has taken the job over", submission.number));
+      if (!end) return options_.tell(fmt::format("{}: another worker took over the job", submission.number));
       settle(lease, *end);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::unavailable) {
@@ -123,7 +123,8 @@ class Worker {
       }
       if (!store_.holds(lease)) return std::nullopt;
       take_in_meanwhile();
-      if (seconds_since(began) > limit_s(lease)) return JudgeRun::End{.status = -1, .complaint = "it did not end"};
+      if (seconds_since(began) > limit_s(lease))
+        return JudgeRun::End{.status = -1, .complaint = "the judge did not finish in time"};
       sleep_s(pause_s);
       pause_s = std::min(1.5 * pause_s, std::min(kLongPause_s, settings_.lease_s / 5));
     }
@@ -142,7 +143,7 @@ class Worker {
       failure = error.what();
     }
     if (!failure.empty() && failure != last_failure_) {
-      options_.tell(fmt::format("cannot take in what was handed in: {}", failure));
+      options_.tell(fmt::format("cannot read new submissions: {}", failure));
     }
     last_failure_ = failure;
     last_intake_ = Clock::now();
@@ -157,7 +158,7 @@ class Worker {
   void settle(const Lease& lease, const JudgeRun::End& end) {
     const std::optional<judge::Judgement> judgement = judgement_of_job(folder_, lease);
     if (!judgement && end.status == static_cast<int>(ErrorKind::unavailable)) {
-      throw unavailable("{}; the job waits again", last_line(end.complaint));
+      throw unavailable("{}; the job is queued again", last_line(end.complaint));
     }
     if (!judgement) return fail(lease, fmt::format("status {}: {}", end.status, last_line(end.complaint)));
     store(lease, *judgement);
@@ -165,13 +166,13 @@ class Worker {
 
   /// The judge itself has failed: it has more chances. Why, is for the class's owner: it may tell secrets.
   void fail(const Lease& lease, const std::string& why) {
-    options_.tell(fmt::format("{}: the judge itself failed ({})", lease.submission.number, why));
+    options_.tell(fmt::format("{}: the judge failed ({})", lease.submission.number, why));
     store_.complain(lease, why);
     if (store_.failures(lease.job) < kMostFailures) return store_.give_back(lease);
     store(lease, {.verdict = judge::Verdict::refused,
                   .failed_at = stage_of_job(folder_, lease).value_or(judge::Stage::queued),
-                  .reason = fmt::format("the judge itself failed {} times", kMostFailures),
-                  .what_to_do = "tell your teacher, who sees why and can have it judged again"});
+                  .reason = fmt::format("the judge failed {} times", kMostFailures),
+                  .what_to_do = "tell your teacher, who can see the cause and queue it again"});
   }
 
   void store(const Lease& lease, const judge::Judgement& judgement) {
@@ -179,7 +180,7 @@ class Worker {
     const bool stored = store_.finish(lease, judgement);
     options_.tell(stored ? fmt::format("{}: {}{}{}", number, name_of(judgement.verdict),
                                        judgement.reason.empty() ? "" : ": ", judgement.reason)
-                         : fmt::format("{}: another worker has taken the job over", number));
+                         : fmt::format("{}: another worker took over the job", number));
   }
 
   static std::string last_line(std::string text) {

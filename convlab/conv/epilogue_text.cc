@@ -25,12 +25,12 @@ std::optional<Pool> parse_pool(std::string_view text, std::string_view what) {
     const std::vector<std::string> parts = split(text.substr(std::string_view(name).size()), '/');
     const auto pair = [&](const std::string& sizes, const char* meaning) {
       const std::vector<std::string> two = split(sizes, 'x');
-      if (two.empty() || two.size() > 2) throw bad_input("{}: '{}' is no {}", what, sizes, meaning);
-      const std::string name_of_size = fmt::format("{}, {}", what, meaning);
+      if (two.empty() || two.size() > 2) throw bad_input("{}: {} must be N or HxW, got '{}'", what, meaning, sizes);
+      const std::string name_of_size = fmt::format("{}: {}", what, meaning);
       return std::pair{parse_int(two.front(), name_of_size, 1, kMost), parse_int(two.back(), name_of_size, 1, kMost)};
     };
     if (parts.size() != 2)
-      throw bad_input("{}: '{}' is no pool; max2x2/2 is one: its window and its stride", what, text);
+      throw bad_input("{}: expected a pool with window and stride such as max2x2/2, got '{}'", what, text);
     std::tie(pool.kernel_h, pool.kernel_w) = pair(parts[0], "window");
     std::tie(pool.stride_h, pool.stride_w) = pair(parts[1], "stride");
     return pool;
@@ -57,12 +57,12 @@ std::optional<Activation> parse_activation(std::string_view text, std::string_vi
   Activation activation{.kind = form->second.kind};
   std::vector<std::string> numbers;
   if (open < text.size()) {
-    if (text.back() != ')') throw bad_input("{}: '{}' lacks its )", what, text);
+    if (text.back() != ')') throw bad_input("{}: missing ')' in '{}'", what, text);
     numbers = split(text.substr(open + 1, text.size() - open - 2), ',');
   }
   if (numbers.size() != form->second.numbers) {
-    throw bad_input("{}: {} takes {} numbers, as leaky_relu(0.1) and clip(0,6) do", what, form->first,
-                    form->second.numbers);
+    throw bad_input("{}: wrong number of parameters for {}: expected {}, got {}; examples: leaky_relu(0.1), clip(0,6)",
+                    what, form->first, form->second.numbers, numbers.size());
   }
   constexpr double kMost = std::numeric_limits<float>::max();
   const auto number = [&](size_t i) { return static_cast<float>(parse_double(numbers[i], what, -kMost, kMost)); };
@@ -86,9 +86,8 @@ Epilogue parse_epilogue(std::string_view text, std::string_view what) {
       epilogue.activation = *activation;
     } else {
       throw bad_input(
-          "{}: '{}' may not stand there; an epilogue is a bias, a pool and an activation, in this order, each or none: "
-          "bias+max2x2/2+relu. Pools are max2x2/2, average3x3/2x1 and so on; activations relu, leaky_relu(0.1), "
-          "clip(0,6), sigmoid, tanh, swish, hard_swish",
+          "{}: unexpected '{}'; expected bias+max2x2/2+relu or a part of it; also: average3x3/2x1, "
+          "leaky_relu(0.1), clip(0,6), sigmoid, tanh, swish, hard_swish",
           what, part);
     }
   }

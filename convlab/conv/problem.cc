@@ -25,13 +25,16 @@ void validate(const ConvProblem& problem) {
         Named{"stride", problem.stride_h, 1}, Named{"stride", problem.stride_w, 1},
         Named{"dilation", problem.dilation_h, 1}, Named{"dilation", problem.dilation_w, 1},
         Named{"groups", problem.groups, 1}}) {
-    if (value < least || value > kMost) fail(fmt::format("{} is {}; it must be {} to {}", name, value, least, kMost));
+    if (value < least || value > kMost)
+      fail(fmt::format("{} must be between {} and {}, got {}", name, least, kMost, value));
   }
-  if (problem.c % problem.groups != 0) fail(fmt::format("{} groups do not divide c = {}", problem.groups, problem.c));
-  if (problem.k % problem.groups != 0) fail(fmt::format("{} groups do not divide k = {}", problem.groups, problem.k));
+  if (problem.c % problem.groups != 0)
+    fail(fmt::format("c ({}) must be a multiple of groups ({})", problem.c, problem.groups));
+  if (problem.k % problem.groups != 0)
+    fail(fmt::format("k ({}) must be a multiple of groups ({})", problem.k, problem.groups));
   const int64_t reach_h = checked_add(checked_mul(problem.r - 1, problem.dilation_h), 1);
   const int64_t reach_w = checked_add(checked_mul(problem.s - 1, problem.dilation_w), 1);
-  if (reach_h > problem.h + problem.pad_top + problem.pad_bottom) fail("the filter is higher than the padded image");
+  if (reach_h > problem.h + problem.pad_top + problem.pad_bottom) fail("the filter is taller than the padded image");
   if (reach_w > problem.w + problem.pad_left + problem.pad_right) fail("the filter is wider than the padded image");
   // Bytes of float64 copies must stay countable, too.
   constexpr int64_t kElementBytes = 8;
@@ -58,13 +61,13 @@ class Reader {
   }
 
   void expect(std::string_view token) {
-    if (!accept(token)) fail(fmt::format("'{}' is wanted", token));
+    if (!accept(token)) fail(fmt::format("expected '{}'", token));
   }
 
   int64_t number() {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (error != std::errc()) fail("a whole number is wanted");
+    if (error != std::errc()) fail("expected an integer");
     at_ = static_cast<size_t>(end - text_.data());
     return value;
   }
@@ -76,8 +79,8 @@ class Reader {
   }
 
   [[noreturn]] void fail(std::string_view reason) const {
-    throw bad_input("convolution problem '{}': {} at character {}; an example is n10000_c12h33w33_k24r5s5_p1_st2",
-                    text_, reason, at_ + 1);
+    throw bad_input("convolution problem '{}': {} at character {}; example: n10000_c12h33w33_k24r5s5_p1_st2", text_,
+                    reason, at_ + 1);
   }
 
  private:
@@ -87,7 +90,7 @@ class Reader {
 
 void set_pair(Reader& reader, int64_t& height, int64_t& width) {
   const std::vector<int64_t> values = reader.numbers();
-  if (values.size() > 2) reader.fail("one or two numbers (height x width) are wanted");
+  if (values.size() > 2) reader.fail("expected one or two numbers (height x width)");
   height = values.front();
   width = values.back();
 }
@@ -95,7 +98,7 @@ void set_pair(Reader& reader, int64_t& height, int64_t& width) {
 void set_padding(Reader& reader, ConvProblem& problem) {
   const std::vector<int64_t> values = reader.numbers();
   if (values.size() != 1 && values.size() != 4) {
-    reader.fail("one number or four (top x left x bottom x right) are wanted");
+    reader.fail("expected one or four numbers (top x left x bottom x right)");
   }
   problem.pad_top = values[0];
   problem.pad_left = values[values.size() == 4 ? 1 : 0];
@@ -122,7 +125,7 @@ ConvProblem parse_problem(std::string_view text) {
   if (reader.accept("_st")) set_pair(reader, problem.stride_h, problem.stride_w);
   if (reader.accept("_d")) set_pair(reader, problem.dilation_h, problem.dilation_w);
   if (reader.accept("_g")) problem.groups = reader.number();
-  if (!reader.at_end()) reader.fail("nothing, or _p, _st, _d, _g in this order, is wanted");
+  if (!reader.at_end()) reader.fail("expected the end, or _p, _st, _d, _g in this order,");
   validate(problem);
   return problem;
 }

@@ -17,15 +17,16 @@ constexpr uint8_t kIdxBytes = 0x08;
 constexpr size_t kIdxBegin = 4, kIdxSizeBytes = 4;
 
 NpyHeader parse_idx_header(std::span<const uint8_t> bytes, const std::string& name) {
-  if (bytes.size() < kIdxBegin || bytes[0] != 0 || bytes[1] != 0) throw bad_input("{}: neither .npy nor idx", name);
+  if (bytes.size() < kIdxBegin || bytes[0] != 0 || bytes[1] != 0) throw bad_input("{}: not an .npy or idx file", name);
   const size_t sizes = bytes[3];
   if (bytes[2] != kIdxBytes || sizes < 3 || sizes > 4) {
-    throw bad_input("{}: of idx, images of bytes are read; this has elements of type {:#04x} in {} dimensions", name,
-                    bytes[2], sizes);
+    throw bad_input(
+        "{}: expected idx images of uint8 (type 0x08) in 3 or 4 dimensions, got type {:#04x} in {} dimensions", name,
+        bytes[2], sizes);
   }
   NpyHeader header{
       .code = "|u1", .type = ElementType::u8, .element_bytes = 1, .bytes = kIdxBegin + kIdxSizeBytes * sizes};
-  if (bytes.size() < header.bytes) throw bad_input("{}: truncated in the idx header", name);
+  if (bytes.size() < header.bytes) throw bad_input("{}: truncated idx header", name);
   for (size_t i = 0; i < sizes; ++i) {
     const uint8_t* const at = bytes.data() + kIdxBegin + kIdxSizeBytes * i;
     header.shape.push_back(int64_t{at[0]} << 24 | at[1] << 16 | at[2] << 8 | at[3]);
@@ -40,14 +41,14 @@ ArrayFile::ArrayFile(const std::filesystem::path& path) : file_(path) {
   const Shape& shape = header_.shape;
   const std::string& name = file_.name();
   if (shape.empty() || std::ranges::find(shape, 0) != shape.end()) {
-    throw bad_input("{}: an array of shape {} has no images", name, to_text(shape));
+    throw bad_input("{}: array of shape {} has no images", name, to_text(shape));
   }
   image_elements_ = image_element_count(shape);
   image_bytes_ = checked_mul(image_elements_, static_cast<int64_t>(header_.element_bytes));
   const int64_t wanted = checked_mul(image_bytes_, shape[0]);
   const std::optional<int64_t> all = file_.size();
   if (const int64_t present = all.value_or(0) - static_cast<int64_t>(header_.bytes); all && present != wanted) {
-    throw bad_input("{}: shape {} needs {} bytes behind the header, the file has {}", name, to_text(shape), wanted,
+    throw bad_input("{}: shape {} needs {} bytes after the header, the file has {}", name, to_text(shape), wanted,
                     present);
   }
   seek(0);
@@ -75,7 +76,7 @@ int64_t ArrayFile::read(int64_t count, ElementType as, void* to) {
   uint8_t* const into = as_it_is ? static_cast<uint8_t*>(to) : staged_.data();
   const int64_t got = static_cast<int64_t>(file_.read({into, bytes})) / image_bytes_;
   if (ended_ || (got == 0 && count > 0)) {
-    throw bad_input("{}: truncated: image {} of {} (counted from 0) is not all there", file_.name(), next_, shape()[0]);
+    throw bad_input("{}: truncated: image {} of {} (counted from 0) is incomplete", file_.name(), next_, shape()[0]);
   }
   if (!as_it_is) {
     const auto used = static_cast<size_t>(got * image_bytes_);
@@ -91,7 +92,8 @@ void ArrayFile::expect_end() {
   seek(shape()[0]);
   uint8_t more;
   if (file_.read({&more, 1}) != 0) {
-    throw bad_input("{}: more bytes than its header says follow byte {}", file_.name(), file_.position() - 1);
+    throw bad_input("{}: unexpected data after byte {}, the end according to the header", file_.name(),
+                    file_.position() - 1);
   }
 }
 

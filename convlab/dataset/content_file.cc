@@ -33,9 +33,9 @@ ContentFile::ContentFile(const std::filesystem::path& path)
     : name_(path.string()), handle_(std::make_unique<Handle>()) {
   require_regular_file(path);
   handle_->descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (handle_->descriptor < 0) throw bad_input("{}: cannot open: {}", name_, std::strerror(errno));
+  if (handle_->descriptor < 0) throw bad_input("cannot open {}: {}", name_, std::strerror(errno));
   handle_->file = ::gzdopen(handle_->descriptor, "rb");
-  if (handle_->file == nullptr) throw bad_input("{}: no memory to read the file", name_);
+  if (handle_->file == nullptr) throw bad_input("{}: not enough memory to read the file", name_);
   handle_->gzipped = ::gzdirect(handle_->file) == 0;
 }
 
@@ -50,7 +50,7 @@ std::optional<int64_t> ContentFile::size() const {
 int64_t ContentFile::position() const { return ::gztell(handle_->file); }
 
 void ContentFile::seek(int64_t position) {
-  if (::gzseek(handle_->file, position, SEEK_SET) < 0) throw bad_input("{}: cannot go to byte {}", name_, position);
+  if (::gzseek(handle_->file, position, SEEK_SET) < 0) throw bad_input("{}: cannot seek to byte {}", name_, position);
 }
 
 size_t ContentFile::read(std::span<uint8_t> to) {
@@ -77,9 +77,9 @@ size_t ContentFile::read_some(std::span<uint8_t> to) {
   if (got > 0) return static_cast<size_t>(got);
   int code = Z_OK;
   const char* const message = ::gzerror(handle_->file, &code);
-  if (code == Z_BUF_ERROR) throw bad_input("{}: truncated: the gzip data breaks off", name_);
-  if (code == Z_ERRNO) throw bad_input("{}: cannot read: {}", name_, std::strerror(errno));
-  if (code != Z_OK) throw bad_input("{}: damaged gzip data: {}", name_, message);
+  if (code == Z_BUF_ERROR) throw bad_input("{}: truncated gzip data", name_);
+  if (code == Z_ERRNO) throw bad_input("cannot read {}: {}", name_, std::strerror(errno));
+  if (code != Z_OK) throw bad_input("{}: corrupt gzip data: {}", name_, message);
   return 0;
 }
 

@@ -28,9 +28,9 @@ std::filesystem::path require(const std::filesystem::path& folder, const std::st
   std::filesystem::path path = find(folder, name);
   if (!path.empty()) return path;
   throw bad_input(
-      "{}: there is no {}.gz; it is one of the four files of Fashion-MNIST, which "
-      "'apt install dataset-fashion-mnist' puts into /usr/share/datasets/fashion-mnist",
-      folder.string(), name);
+      "cannot find {}.gz of Fashion-MNIST in {}; 'apt install dataset-fashion-mnist' installs its four files in "
+      "/usr/share/datasets/fashion-mnist",
+      name, folder.string());
 }
 
 std::filesystem::path default_folder(const std::string& name) {
@@ -38,8 +38,8 @@ std::filesystem::path default_folder(const std::string& name) {
     if (!find(folder, name).empty()) return folder;
   }
   throw bad_input(
-      "Fashion-MNIST is neither in /usr/share/datasets/fashion-mnist nor in ./data: "
-      "'apt install dataset-fashion-mnist', or name the folder of its four files with --data DIR");
+      "cannot find Fashion-MNIST in /usr/share/datasets/fashion-mnist or ./data; run "
+      "'apt install dataset-fashion-mnist' or pass its directory with --data DIR");
 }
 
 Tensor first_images(Tensor images, int64_t count) {
@@ -55,7 +55,7 @@ Tensor first_images(Tensor images, int64_t count) {
 Split parse_split(std::string_view text) {
   if (text == "test") return Split::test;
   if (text == "train") return Split::train;
-  throw bad_input("--split: '{}' is neither test nor train", text);
+  throw bad_input("--split must be test or train, got '{}'", text);
 }
 
 Dataset load_fashion_mnist(Split split, const std::filesystem::path& folder, int64_t most) {
@@ -66,13 +66,13 @@ Dataset load_fashion_mnist(Split split, const std::filesystem::path& folder, int
 
   Tensor images = parse_idx_images(read_file(images_path, kMostFileBytes), images_path.string());
   if (images.shape()[2] != kSide || images.shape()[3] != kSide) {
-    throw bad_input("{}: images of {} rows and {} columns; Fashion-MNIST's have {} and {}", images_path.string(),
-                    images.shape()[2], images.shape()[3], kSide, kSide);
+    throw bad_input("{}: expected Fashion-MNIST images of {}x{} pixels, got {}x{}", images_path.string(), kSide, kSide,
+                    images.shape()[2], images.shape()[3]);
   }
   std::vector<uint8_t> labels =
       parse_idx_labels(read_file(labels_path, kMostFileBytes), labels_path.string(), kFashionMnistClasses.size());
   if (static_cast<int64_t>(labels.size()) != images.shape()[0]) {
-    throw bad_input("{}: {} labels, but {} has {} images", labels_path.string(), labels.size(), images_path.string(),
+    throw bad_input("{} has {} labels, but {} has {} images", labels_path.string(), labels.size(), images_path.string(),
                     images.shape()[0]);
   }
   const int64_t count = std::min(most, images.shape()[0]);

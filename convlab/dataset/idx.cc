@@ -37,8 +37,8 @@ class ContentReader {
     const int64_t got = zlib_ ? inflate_some(to) : copy_some(to);
     offset_ += got;
     if (got != wanted) {
-      throw bad_input("{}: truncated: {} need {} bytes from byte {} on, there are {}", name_, what, wanted,
-                      offset_ - got, got);
+      throw bad_input("{}: truncated: expected {} bytes for {} at byte {}, got {}", name_, wanted, what, offset_ - got,
+                      got);
     }
   }
 
@@ -52,11 +52,11 @@ class ContentReader {
   void expect_end() {
     uint8_t more;
     if ((zlib_ ? inflate_some({&more, 1}) : copy_some({&more, 1})) != 0) {
-      throw bad_input("{}: more bytes than its header says follow byte {}", name_, offset_);
+      throw bad_input("{}: unexpected data after byte {}, the end according to the header", name_, offset_);
     }
     if (zlib_ && position() != bytes_.size()) {
-      throw bad_input("{}: {} bytes follow the end of the gzip data at byte {}", name_, bytes_.size() - position(),
-                      position());
+      throw bad_input("{}: {} unexpected bytes after the gzip data, which ends at byte {}", name_,
+                      bytes_.size() - position(), position());
     }
   }
 
@@ -72,7 +72,7 @@ class ContentReader {
     zlib_.reset(new z_stream{});
     constexpr int kGzipFormat = 16;
     if (inflateInit2(zlib_.get(), kGzipFormat + MAX_WBITS) != Z_OK) {
-      throw bad_input("{}: no memory to inflate the file", name_);
+      throw bad_input("{}: not enough memory to decompress the file", name_);
     }
     zlib_->next_in = const_cast<Bytef*>(bytes_.data());  // zlib does not write there
   }
@@ -100,9 +100,9 @@ class ContentReader {
       if (status == Z_STREAM_END) {
         ended_ = true;
       } else if (status == Z_BUF_ERROR) {
-        throw bad_input("{}: truncated: the gzip data breaks off at byte {}", name_, position());
+        throw bad_input("{}: truncated gzip data at byte {}", name_, position());
       } else if (status != Z_OK) {
-        throw bad_input("{}: damaged gzip data at byte {}: {}", name_, position(),
+        throw bad_input("{}: corrupt gzip data at byte {}: {}", name_, position(),
                         zlib_->msg != nullptr ? zlib_->msg : zError(status));
       }
     }
@@ -122,21 +122,24 @@ void read_magic(ContentReader& reader, uint32_t wanted, std::string_view name) {
   const auto kind = [](uint32_t value) {
     return value == kImagesMagic ? " (idx images)" : value == kLabelsMagic ? " (idx labels)" : "";
   };
-  throw bad_input("{}: begins with {:#010x}{}, not with {:#010x}{}", name, magic, kind(magic), wanted, kind(wanted));
+  throw bad_input("{}: expected magic number {:#010x}{}, got {:#010x}{}", name, wanted, kind(wanted), magic,
+                  kind(magic));
 }
 
 int64_t read_size(ContentReader& reader, std::string_view what, std::string_view name) {
   const uint32_t size = reader.read_u32(what);
-  if (size == 0 || size > INT32_MAX) throw bad_input("{}: {} in its header is {}", name, what, size);
+  if (size == 0 || size > INT32_MAX)
+    throw bad_input("{}: {} in the header must be between 1 and {}, got {}", name, what, INT32_MAX, size);
   return size;
 }
 
 /// Checks the header against what can follow it, before memory is taken for that.
 void check_size(const ContentReader& reader, int64_t bytes, std::string_view name) {
   if (bytes > reader.most_left()) {
-    throw bad_input("{}: its header says {} bytes, more than the file can hold", name, bytes);
+    throw bad_input("{}: the header declares {} bytes, more than the file can hold", name, bytes);
   }
-  if (bytes > kMostBytes) throw bad_input("{}: its header says {} bytes; at most {} are read", name, bytes, kMostBytes);
+  if (bytes > kMostBytes)
+    throw bad_input("{}: the header declares {} bytes; at most {} are supported", name, bytes, kMostBytes);
 }
 
 }  // namespace
@@ -144,9 +147,9 @@ void check_size(const ContentReader& reader, int64_t bytes, std::string_view nam
 Tensor parse_idx_images(std::span<const uint8_t> bytes, std::string_view name) {
   ContentReader reader(bytes, name);
   read_magic(reader, kImagesMagic, name);
-  const int64_t count = read_size(reader, "the count of images", name);
-  const int64_t rows = read_size(reader, "the count of rows", name);
-  const int64_t columns = read_size(reader, "the count of columns", name);
+  const int64_t count = read_size(reader, "the number of images", name);
+  const int64_t rows = read_size(reader, "the number of rows", name);
+  const int64_t columns = read_size(reader, "the number of columns", name);
   int64_t total = 0;
   // Up to 93 bits: what does not fit in 63 cannot be in the file either.
   if (__builtin_mul_overflow(count * rows, columns, &total)) total = std::numeric_limits<int64_t>::max();
@@ -160,7 +163,7 @@ Tensor parse_idx_images(std::span<const uint8_t> bytes, std::string_view name) {
 std::vector<uint8_t> parse_idx_labels(std::span<const uint8_t> bytes, std::string_view name, int classes) {
   ContentReader reader(bytes, name);
   read_magic(reader, kLabelsMagic, name);
-  const int64_t count = read_size(reader, "the count of labels", name);
+  const int64_t count = read_size(reader, "the number of labels", name);
   check_size(reader, count, name);
   std::vector<uint8_t> labels(static_cast<size_t>(count));
   reader.read(labels, "the labels");
@@ -168,8 +171,8 @@ std::vector<uint8_t> parse_idx_labels(std::span<const uint8_t> bytes, std::strin
   const auto wrong = std::find_if(labels.begin(), labels.end(), [&](uint8_t label) { return label >= classes; });
   if (wrong != labels.end()) {
     constexpr int64_t kHeaderBytes = 8;
-    throw bad_input("{}: label {} at byte {}; labels are 0 to {}", name, *wrong,
-                    kHeaderBytes + (wrong - labels.begin()), classes - 1);
+    throw bad_input("{}: the label at byte {} must be between 0 and {}, got {}", name,
+                    kHeaderBytes + (wrong - labels.begin()), classes - 1, *wrong);
   }
   return labels;
 }

@@ -94,15 +94,16 @@ void resize_maps(const uint8_t* from, const Shape& shape, int64_t side, uint8_t*
 
 Tensor resized(const Tensor& images, int64_t side, ThreadPool& threads) {
   if (images.shape().size() != 4 || images.count() == 0) {
-    throw bad_input("images to scale must be N x C x H x W, not {}", to_text(images.shape()));
+    throw bad_input("expected images of shape N x C x H x W, got {}", to_text(images.shape()));
   }
-  if (side < 1 || side > kMostSide) throw bad_input("images are scaled to a side of 1 to {}, not {}", kMostSide, side);
+  if (side < 1 || side > kMostSide)
+    throw bad_input("the side of scaled images must be between 1 and {}, got {}", kMostSide, side);
   const int64_t h = images.shape()[2], w = images.shape()[3];
   if (h == side && w == side) return images.clone();
   const Shape shape = {images.shape()[0], images.shape()[1], side, side};
   const int64_t bytes = element_count(shape);
   if (bytes > usable_memory_bytes() / 2) {
-    throw bad_input("{} images scaled to {}x{} need {} bytes of memory; take fewer images or a smaller side", shape[0],
+    throw bad_input("{} images scaled to {}x{} need {} bytes of memory; use fewer images or a smaller side", shape[0],
                     side, side, bytes);
   }
   Tensor result(ElementType::u8, shape);

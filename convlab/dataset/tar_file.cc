@@ -68,12 +68,12 @@ void read_pax(std::string_view text, std::string& path, int64_t& bytes, const st
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
     const auto begin = static_cast<size_t>(end - text.data()) + 1;
     if (error != std::errc() || length <= begin || length > text.size())
-      throw bad_input("{}: damaged pax header", place);
+      throw bad_input("{}: corrupt pax header", place);
     const std::string_view record = text.substr(begin, length - begin - 1);
     if (record.starts_with("path=")) path = record.substr(5);
-    if (record.starts_with("size=")) bytes = parse_int(record.substr(5), place, 0, kMostEntryBytes);
+    if (record.starts_with("size=")) bytes = parse_int(record.substr(5), place + ": entry size", 0, kMostEntryBytes);
     if (record.starts_with("GNU.sparse."))
-      throw bad_input("{}: a sparse file; make the archive without --sparse", place);
+      throw bad_input("{}: sparse files are not supported; create the archive without --sparse", place);
     text.remove_prefix(length);
   }
 }
@@ -89,10 +89,10 @@ std::optional<TarFile::Entry> TarFile::next() {
     const std::string place = fmt::format("{}: byte {}", file_.name(), next_header_);
     file_.seek(next_header_);
     Block block;
-    if (file_.read(block) != block.size()) throw bad_input("{}: the archive is cut off, or is no tar archive", place);
+    if (file_.read(block) != block.size()) throw bad_input("{}: truncated archive, or not a tar archive", place);
     if (std::ranges::all_of(block, [](uint8_t byte) { return byte == 0; })) return std::nullopt;
     if (number_at(block, 148, 8) != checksum_of(block)) {
-      throw bad_input("{}: {}", place, next_header_ == 0 ? "this is no tar archive" : "the archive is damaged");
+      throw bad_input("{}: {}", place, next_header_ == 0 ? "not a tar archive" : "corrupt archive");
     }
     const char type = static_cast<char>(block[156]);
     const bool empty = type >= '1' && type <= '6';  // links, devices, folders
@@ -101,10 +101,12 @@ std::optional<TarFile::Entry> TarFile::next() {
                        : size == kUnknown ? number_at(block, 124, 12)
                                           : size,
               .link = type == '1' || type == '2'};
-    if (entry_.bytes < 0 || entry_.bytes > kMostEntryBytes) throw bad_input("{}: the archive is damaged", place);
+    if (entry_.bytes < 0 || entry_.bytes > kMostEntryBytes) throw bad_input("{}: corrupt archive", place);
     next_header_ += kBlock + (entry_.bytes + kBlock - 1) / kBlock * kBlock;
     if (type == 'x' || type == 'L') {
-      if (entry_.bytes > kMostNameBytes) throw bad_input("{}: a header of {} bytes", place, entry_.bytes);
+      if (entry_.bytes > kMostNameBytes)
+        throw bad_input("{}: the header of a long name has {} bytes; at most {} are supported", place, entry_.bytes,
+                        kMostNameBytes);
       const std::vector<uint8_t> bytes = content();
       const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       if (type == 'x') {
@@ -114,7 +116,7 @@ std::optional<TarFile::Entry> TarFile::next() {
       }
       continue;
     }
-    if (type == 'S') throw bad_input("{}: a sparse file; make the archive without --sparse", place);
+    if (type == 'S') throw bad_input("{}: sparse files are not supported; create the archive without --sparse", place);
     if (type == '0' || type == '\0' || type == '7' || entry_.link) return entry_;
     if (type == 'g' || type == 'K') continue;  // of all entries, and where a link leads
     path.clear();
@@ -123,13 +125,14 @@ std::optional<TarFile::Entry> TarFile::next() {
 }
 
 std::vector<uint8_t> TarFile::content() {
-  require_memory(entry_.bytes, fmt::format("{}: {} in it takes", file_.name(), printable(entry_.name)), "take it out");
+  require_memory(entry_.bytes, fmt::format("{}: entry {} needs", file_.name(), printable(entry_.name)),
+                 "remove it from the archive");
   if (const std::optional<int64_t> all = file_.size(); all && file_.position() + entry_.bytes > *all) {
-    throw bad_input("{}: the archive is cut off in {}", file_.name(), printable(entry_.name));
+    throw bad_input("{}: archive is truncated in entry {}", file_.name(), printable(entry_.name));
   }
   std::vector<uint8_t> bytes(static_cast<size_t>(entry_.bytes));
   if (file_.read(bytes) != bytes.size()) {
-    throw bad_input("{}: the archive is cut off in {}", file_.name(), printable(entry_.name));
+    throw bad_input("{}: archive is truncated in entry {}", file_.name(), printable(entry_.name));
   }
   return bytes;
 }

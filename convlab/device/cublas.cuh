@@ -25,7 +25,7 @@ class Cublas {
   /// cublasSgemmStridedBatched on a stream: all of its arguments after the handle.
   template <class... Arguments>
   void sgemm_strided_batched(void* stream, Arguments... arguments) {
-    check(set_stream_(handle_, static_cast<cudaStream_t>(stream)), "choosing a stream");
+    check(set_stream_(handle_, static_cast<cudaStream_t>(stream)), "setting the stream");
     check(multiply_(handle_, arguments...), "multiplying matrices");
   }
 
@@ -44,7 +44,7 @@ class Cublas {
   static Function* find(const char* name) {
     if (const std::string why = why_absent(); !why.empty()) throw unavailable("{}", why);
     void* function = dlsym(library(), name);
-    if (function == nullptr) throw unavailable("libcublas.so.{} has no {}", CUBLAS_VER_MAJOR, name);
+    if (function == nullptr) throw unavailable("libcublas.so.{}: symbol {} not found", CUBLAS_VER_MAJOR, name);
     return reinterpret_cast<Function*>(function);
   }
 
@@ -64,7 +64,9 @@ class Cublas {
 #endif
 
   static void check(cublasStatus_t status, const char* what) {
-    if (status != CUBLAS_STATUS_SUCCESS) throw unavailable("cuBLAS: {}: status {}", what, static_cast<int>(status));
+    if (status != CUBLAS_STATUS_SUCCESS) {
+      throw unavailable("cuBLAS error while {}: status {}", what, static_cast<int>(status));
+    }
   }
 
   cublasHandle_t handle_ = nullptr;

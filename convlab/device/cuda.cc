@@ -16,7 +16,7 @@ namespace convlab {
 void check_cuda(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // so that the next call does not find it again
-  throw unavailable("CUDA: {}: {} ({})", what, cudaGetErrorString(status), cudaGetErrorName(status));
+  throw unavailable("CUDA error while {}: {} ({})", what, cudaGetErrorString(status), cudaGetErrorName(status));
 }
 
 namespace {
@@ -50,7 +50,7 @@ ReadyGraph ready_to_launch(cudaGraph_t graph, cudaStream_t stream) {
 class NativeStream {
  public:
   explicit NativeStream(int index) : index_(index) {
-    check_cuda(cudaSetDevice(index_), "choosing the GPU");
+    check_cuda(cudaSetDevice(index_), "selecting the GPU");
     check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
   }
   ~NativeStream() {
@@ -94,17 +94,19 @@ class CudaStream final : private NativeStream, public Stream {
   void synchronize() override { check_cuda(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
   void wait_for(Stream& other) override {
     // A stream waits for the event as it is at this call, so the event may be recorded again and again.
-    check_cuda(cudaStreamWaitEvent(stream_, static_cast<CudaStream&>(other).recorded_event(), 0), "ordering streams");
+    check_cuda(cudaStreamWaitEvent(stream_, static_cast<CudaStream&>(other).recorded_event(), 0),
+               "synchronizing streams");
   }
   void wait_for_native(void* other) override {
     if (theirs_ == nullptr) {
       check_cuda(cudaEventCreateWithFlags(&theirs_, cudaEventDisableTiming), "creating an event");
     }
-    check_cuda(cudaEventRecord(theirs_, static_cast<cudaStream_t>(other)), "recording an event of a program's stream");
-    check_cuda(cudaStreamWaitEvent(stream_, theirs_, 0), "ordering streams");
+    check_cuda(cudaEventRecord(theirs_, static_cast<cudaStream_t>(other)),
+               "recording an event on the program's stream");
+    check_cuda(cudaStreamWaitEvent(stream_, theirs_, 0), "synchronizing streams");
   }
   void hold_native(void* other) override {
-    check_cuda(cudaStreamWaitEvent(static_cast<cudaStream_t>(other), recorded_event(), 0), "ordering streams");
+    check_cuda(cudaStreamWaitEvent(static_cast<cudaStream_t>(other), recorded_event(), 0), "synchronizing streams");
   }
   std::unique_ptr<Replay> record(const std::function<void()>& work) override;
   double time(const std::function<void()>& work) override {
@@ -137,7 +139,7 @@ class CudaStream final : private NativeStream, public Stream {
 
 std::unique_ptr<Replay> CudaStream::record(const std::function<void()>& work) {
   // Other threads may allocate and wait meanwhile.
-  check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording a graph");
+  check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
   const auto end = [this] {
     cudaGraph_t recorded = nullptr;
     const cudaError_t status = cudaStreamEndCapture(stream_, &recorded);
@@ -173,9 +175,9 @@ class CudaDevice final : public Device {
   explicit CudaDevice(int index) : index_(index) {
     make_current();
     cudaDeviceProp properties{};
-    check_cuda(cudaGetDeviceProperties(&properties, index_), "reading the GPU's properties");
+    check_cuda(cudaGetDeviceProperties(&properties, index_), "reading GPU properties");
     size_t free_bytes = 0, total_bytes = 0;
-    check_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), "starting CUDA");
+    check_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), "initializing CUDA");
     caps_ = {.kind = DeviceKind::cuda,
              .name = fmt::format("cuda:{}", index_),
              .description = describe(properties),
@@ -195,7 +197,8 @@ class CudaDevice final : public Device {
     const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
     if (status == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // we report the failure, once
-      throw unavailable("{} has no {} bytes of memory left; give a smaller --batch", caps_.description, bytes);
+      throw unavailable("{}: out of memory: cannot allocate {} bytes; give a smaller --batch", caps_.description,
+                        bytes);
     }
     check_cuda(status, "allocating GPU memory");
     return {memory, bytes, [](void* address) { cudaFree(address); }};
@@ -203,7 +206,7 @@ class CudaDevice final : public Device {
 
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<CudaStream>(caps_, index_); }
 
-  void make_current() override { check_cuda(cudaSetDevice(index_), "choosing the GPU"); }
+  void make_current() override { check_cuda(cudaSetDevice(index_), "selecting the GPU"); }
 
   bool reaches(const void* address) override {
     cudaPointerAttributes attributes{};
@@ -249,8 +252,7 @@ void CudaDevice::require_code() const {
   }
   if (runs) return;
   throw unavailable(
-      "this build has kernels for compute capability {} and the GPU is {}; configure with "
-      "-DCONVLAB_CUDA_ARCHITECTURES={}",
+      "this build supports compute capability {}, but the GPU is {}; configure with -DCONVLAB_CUDA_ARCHITECTURES={}",
       CONVLAB_CUDA_ARCHITECTURE_TEXT, caps_.description, caps_.compute_capability);
 }
 
@@ -263,9 +265,9 @@ int count_devices(std::string& reason) {
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
   if (driver == 0) {
-    reason = "no NVIDIA driver is installed here";
+    reason = "no NVIDIA driver is installed";
   } else if (status == cudaErrorInsufficientDriver) {
-    reason = fmt::format("the driver supports CUDA {}.{} and this build needs {}.{}; update the driver", driver / 1000,
+    reason = fmt::format("the driver supports CUDA {}.{}, but this build needs {}.{}; update the driver", driver / 1000,
                          driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
   } else {
     reason = status == cudaSuccess ? "no GPU is visible" : cudaGetErrorString(status);
@@ -285,7 +287,9 @@ int count_cuda(const DeviceOptions& options) {
 
 std::unique_ptr<Device> open_cuda(int index, const DeviceOptions& options) {
   const int count = count_cuda(options);
-  if (index >= count) throw unavailable("--device cuda:{}: this machine has {} GPU(s), cuda:0 first", index, count);
+  if (index >= count) {
+    throw unavailable("--device cuda:{}: no such GPU; this machine has {} GPU(s), numbered from cuda:0", index, count);
+  }
   const Observed part(options.observer, {Stage::context});
   return std::make_unique<CudaDevice>(index);
 }
@@ -293,11 +297,11 @@ std::unique_ptr<Device> open_cuda(int index, const DeviceOptions& options) {
 std::vector<DeviceListing> list_cuda() {
   std::string reason;
   const int count = count_devices(reason);
-  if (count == 0) return {{"cuda", "not there: " + reason}};
+  if (count == 0) return {{"cuda", "not available: " + reason}};
   std::vector<DeviceListing> listings;
   for (int index = 0; index < count; ++index) {
     cudaDeviceProp properties{};
-    check_cuda(cudaGetDeviceProperties(&properties, index), "reading a GPU's properties");
+    check_cuda(cudaGetDeviceProperties(&properties, index), "reading GPU properties");
     listings.push_back({fmt::format("cuda:{}", index), describe(properties)});
   }
   return listings;
@@ -310,10 +314,12 @@ bool cuda_present() {
 
 int cuda_compute_capability(int index) {
   std::string reason;
-  if (count_devices(reason) <= index) throw unavailable("cuda:{} is not there: {}", index, reason);
+  if (count_devices(reason) <= index) throw unavailable("cuda:{} is not available: {}", index, reason);
   int major = 0, minor = 0;
-  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index), "asking a GPU");
-  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index), "asking a GPU");
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index),
+             "reading a GPU's compute capability");
+  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index),
+             "reading a GPU's compute capability");
   return major * 10 + minor;
 }
 

@@ -18,7 +18,7 @@ std::unique_ptr<Device> open_cuda(int, const DeviceOptions&) { throw no_cuda(); 
 
 int count_cuda(const DeviceOptions&) { throw no_cuda(); }
 
-std::vector<DeviceListing> list_cuda() { return {{"cuda", "not there: this build has no CUDA support"}}; }
+std::vector<DeviceListing> list_cuda() { return {{"cuda", "not available: this build has no CUDA support"}}; }
 
 bool cuda_present() { return false; }
 

@@ -36,7 +36,7 @@
 #include "convlab/device/cuda_check.h"
 #include "convlab/device/device.h"
 
-static_assert(__cplusplus >= 202002L, "nvcc must be given -std=c++20: see cmake/cuda.cmake");
+static_assert(__cplusplus >= 202002L, "compile with nvcc -std=c++20; see cmake/cuda.cmake");
 
 #define CONVLAB_KERNEL_NAMESPACE for_gpu
 
@@ -77,8 +77,8 @@ inline std::string kernel_name(const void* kernel) {
 inline dim3 checked_extent(const LaunchExtent& e, const void* kernel) {
   const int64_t limit = int64_t{1} << 31;
   if (e.x < 1 || e.y < 1 || e.z < 1 || e.x >= limit || e.y >= limit || e.z >= limit) {
-    throw Error(ErrorKind::bad_input, kernel_name(kernel) + ": no device launches " + std::to_string(e.x) + " x " +
-                                          std::to_string(e.y) + " x " + std::to_string(e.z));
+    throw Error(ErrorKind::bad_input, kernel_name(kernel) + ": invalid launch dimensions " + std::to_string(e.x) +
+                                          " x " + std::to_string(e.y) + " x " + std::to_string(e.z));
   }
   return dim3(static_cast<unsigned>(e.x), static_cast<unsigned>(e.y), static_cast<unsigned>(e.z));
 }
@@ -87,14 +87,14 @@ inline dim3 checked_extent(const LaunchExtent& e, const void* kernel) {
 /// 8.0's PTX for a later device has neither clusters nor wait_for_launch_before().
 inline bool has_code_of_9_0(const void* kernel) {
   cudaFuncAttributes attributes{};
-  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "asking for what a kernel was compiled");
+  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "reading kernel attributes");
   return attributes.ptxVersion >= 90;
 }
 
 /// Launches and checks the launch; errors inside the kernel show when the stream is synchronized.
 template <class... P, class... A>
 void launch(void (*kernel)(P...), const LaunchShape& shape, void* stream, A&&... args) {
-  static_assert(sizeof...(P) == sizeof...(A), "a launch gives one argument for each parameter of the kernel");
+  static_assert(sizeof...(P) == sizeof...(A), "a launch needs one argument for each kernel parameter");
   const void* function = reinterpret_cast<const void*>(kernel);
   constexpr size_t kWithoutOptIn = 48 * 1024;
   if (shape.shared_bytes > kWithoutOptIn) {

@@ -7,8 +7,8 @@ namespace convlab {
 
 std::unique_ptr<Recorder> make_cuda_recorder() {
   throw unavailable(
-      "profiling a GPU: this build has no CUDA support, or was made without CUPTI's headers; configure with "
-      "-DCONVLAB_CUDA=ON where the whole CUDA toolkit is installed");
+      "GPU profiling is not supported: this build has no CUDA support or no CUPTI headers; install the whole CUDA "
+      "toolkit and configure with -DCONVLAB_CUDA=ON");
 }
 
 }  // namespace convlab

@@ -38,15 +38,15 @@ CuptiLibrary::CuptiLibrary() {
   }
   if (library_ == nullptr) {
     throw unavailable(
-        "profiling a GPU needs NVIDIA's CUPTI of CUDA {}, and there is no {}; install the CUDA toolkit's CUPTI, or put "
-        "the library beside the program",
+        "GPU profiling needs NVIDIA CUPTI for CUDA {}, but none of {} can be loaded; install the CUDA toolkit's CUPTI, "
+        "or put the library next to the program",
         kMajor, fmt::join(paths, ", "));
   }
   decltype(&cuptiGetVersion) get_version = nullptr;
   load(get_version, "cuptiGetVersion");
   uint32_t version = 0;
   if (get_version(&version) != CUPTI_SUCCESS || static_cast<int>(version) / 10000 != kMajor) {
-    throw unavailable("profiling a GPU: this build is for CUPTI {} and finds version {}; install CUDA {}'s CUPTI",
+    throw unavailable("GPU profiling: this build needs CUPTI {}, found version {}; install the CUPTI of CUDA {}",
                       CUPTI_API_VERSION, version, kMajor);
   }
   load(activity_enable, "cuptiActivityEnable");
@@ -63,7 +63,7 @@ CuptiLibrary::CuptiLibrary() {
 
 void* CuptiLibrary::find(const char* name) const {
   void* function = dlsym(library_, name);
-  if (function == nullptr) throw unavailable("profiling a GPU: the CUPTI found here has no {}", name);
+  if (function == nullptr) throw unavailable("GPU profiling: symbol {} not found in CUPTI", name);
   return function;
 }
 
@@ -91,9 +91,9 @@ std::string CuptiLibrary::words_of(CUptiResult result) const {
 void CuptiLibrary::check(CUptiResult result, const char* what) const {
   if (result == CUPTI_SUCCESS) return;
   const char* advice = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
-                           ? "; another profiler is at work on this process: run without it"
+                           ? "; another profiler is attached to this process: run without it"
                            : "";
-  throw unavailable("profiling a GPU: {}: {}{}", what, words_of(result), advice);
+  throw unavailable("GPU profiling: error while {}: {}{}", what, words_of(result), advice);
 }
 
 }  // namespace convlab

@@ -105,13 +105,13 @@ std::string copy_name(int kind) {
 class CudaRecorder final : public Recorder {
  public:
   CudaRecorder() {
-    cupti_.check(cupti_.activity_register_callbacks(give_buffer, take_buffer), "registering for records");
+    cupti_.check(cupti_.activity_register_callbacks(give_buffer, take_buffer), "registering callbacks");
   }
 
   void start() override {
     part_names_.clear();
     recording_ = {.device = DeviceKind::cuda};
-    for (CUpti_ActivityKind kind : kKinds) cupti_.check(cupti_.activity_enable(kind), "switching records on");
+    for (CUpti_ActivityKind kind : kKinds) cupti_.check(cupti_.activity_enable(kind), "enabling activity records");
     recording_.begin_ns = now();
     recording_on_ = true;
   }
@@ -119,8 +119,8 @@ class CudaRecorder final : public Recorder {
   Recording stop() override {
     recording_on_ = false;
     recording_.end_ns = now();
-    for (CUpti_ActivityKind kind : kKinds) cupti_.check(cupti_.activity_disable(kind), "switching records off");
-    cupti_.check(cupti_.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "collecting records");
+    for (CUpti_ActivityKind kind : kKinds) cupti_.check(cupti_.activity_disable(kind), "disabling activity records");
+    cupti_.check(cupti_.activity_flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flushing activity records");
     std::vector<FilledBuffer> buffers;
     {
       Inbox& inbox = Inbox::the();

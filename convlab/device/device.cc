@@ -43,8 +43,7 @@ std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& 
   if (name == "cpu") return open_host();
   if (name == "cuda") return open_cuda(0, options);
   if (name == kAllGpus) {
-    throw bad_input("--device {}: only 'convlab run' uses several GPUs at once; give one of them, such as cuda:0",
-                    name);
+    throw bad_input("--device {}: only 'convlab run' uses several GPUs; give one, for example cuda:0", name);
   }
   if (name.starts_with("cuda:")) {
     return open_cuda(static_cast<int>(parse_int(name.substr(5), "--device cuda:N", 0, 1023)), options);
@@ -53,7 +52,7 @@ std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& 
     const Observed part(options.observer, {Stage::context});
     return open_simt(options);
   }
-  throw bad_input("--device {}: no such device; use auto, cpu, cuda, cuda:N or simt", name);
+  throw bad_input("--device must be auto, cpu, cuda, cuda:N or simt, got '{}'", name);
 }
 
 std::vector<std::unique_ptr<Device>> open_devices(std::string_view name, const DeviceOptions& options) {

@@ -46,7 +46,7 @@ class SimtDevice final : public Device {
     simt::set_workers(threads_.size());
     caps_ = {.kind = DeviceKind::simt,
              .name = std::string(name_of(DeviceKind::simt)),
-             .description = fmt::format("CUDA kernels executed and checked on the host: {}, {} thread{}", cpu_name(),
+             .description = fmt::format("CUDA kernels executed and checked on the CPU: {}, {} thread{}", cpu_name(),
                                         threads_.size(), threads_.size() == 1 ? "" : "s"),
              .compute_capability = 80,
              .multiprocessors = 2,     // few, so that blocks have several tasks, as on a GPU
@@ -64,13 +64,13 @@ class SimtDevice final : public Device {
     const size_t wanted = bytes > limit ? bytes : simt::host_bytes(bytes);
     if (!take(wanted, limit)) {
       throw unavailable(
-          "simt: an array of {} bytes takes {} bytes of memory with what is remembered of each word of it; {} bytes "
-          "are there and {} of them are taken; give a smaller --batch or -n",
+          "simt: out of memory: an array of {} bytes needs {} bytes with its shadow memory; {} bytes are available and "
+          "{} are in use; give a smaller --batch or -n",
           bytes, wanted, limit, held_->load());
     }
     void* array = nullptr;
     try {
-      array = simt::allocate(bytes == 0 ? 1 : bytes, "an array of the device");
+      array = simt::allocate(bytes == 0 ? 1 : bytes, "a device array");
     } catch (...) {
       *held_ -= wanted;
       throw;

@@ -9,8 +9,8 @@ std::unique_ptr<Device> open_simt(const DeviceOptions&) { throw unavailable("--d
 
 bool simt_present() { return false; }
 std::string_view how_to_get_simt() {
-  return "this build does not have what executes CUDA kernels on the CPU; in convlab's folder, "
-         "'./run.sh --device simt -n 1' builds it, too";
+  return "this build does not include simt, which executes CUDA kernels on the CPU; build it with './run.sh --device "
+         "simt -n 1' in convlab's folder";
 }
 void narrow_simt_memory(const void*, size_t, std::string_view, bool) {}
 std::map<std::string, int> take_simt_large_blocks() { return {}; }

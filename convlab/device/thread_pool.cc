@@ -109,7 +109,7 @@ ThreadPool::ThreadPool(int threads) {
     for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { work(thread); });
   } catch (const std::system_error& error) {
     stop();  // a std::thread must not be destroyed while it runs
-    throw unavailable("{} threads cannot be started: {}; give a smaller --threads", threads, error.what());
+    throw unavailable("cannot start {} threads: {}; give a smaller --threads", threads, error.what());
   }
 }
 

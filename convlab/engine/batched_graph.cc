@@ -17,16 +17,17 @@ namespace convlab {
 BatchedGraph::BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& caps, const EngineOptions& options)
     : input_(input), type_(options.plan.input), scale_to_(options.scale_to), lanes_(caps.kind == DeviceKind::cpu) {
   if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
-    throw bad_input("{}: it has {} inputs and {} outputs; a network of images has one of each", graph.name,
-                    graph.inputs.size(), graph.outputs.size());
+    throw bad_input("{}: expected 1 input and 1 output, got {} and {}", graph.name, graph.inputs.size(),
+                    graph.outputs.size());
   }
-  if (options.batch < 0) throw bad_input("a batch of {} images; it must be 1 or more, or 0 to choose", options.batch);
+  if (options.batch < 0) throw bad_input("batch size must be 0 (automatic) or at least 1, got {}", options.batch);
   if (scale_to_ < 0 || (scale_to_ > 0 && (type_ != ElementType::u8 || input.size() != 4))) {
-    throw bad_input("{}: images scaled to a side of {} must be pixels (uint8, N x C x H x W), not {} {}", graph.name,
-                    scale_to_, name_of(type_), to_text(input));
+    throw bad_input("{}: scaling images to {} requires uint8 pixels (N x C x H x W), got {} {}", graph.name, scale_to_,
+                    name_of(type_), to_text(input));
   }
   const int64_t images = input.empty() ? 1 : input[0];
-  if (images < 1) throw bad_input("{}: an input of shape {} has no images", graph.name, to_text(input));
+  if (images < 1)
+    throw bad_input("{}: input shape {} must have a batch size of at least 1", graph.name, to_text(input));
   const Observed part(options.observer, {Stage::planning});
   fold_constants(graph);
   open_batch_size(graph, options.must_split);
@@ -42,7 +43,7 @@ BatchedGraph::BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& ca
 void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
   const Shape modelled = graph.inputs[0].shape;
   if (input_.empty() || modelled.size() != input_.size()) {
-    why_not_split_ = "the input's shape is not the model's";
+    why_not_split_ = "the input shape differs from the model's";
     return;
   }
   // Whatever batch the file was made for: where images are computed one by one, any other gives the same results.
@@ -50,9 +51,8 @@ void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
   why_not_split_ = why_not_split(graph, network_input());
   if (splits()) return;
   if (must_split) {
-    throw bad_input(
-        "{}: {}, so that its images cannot be shared out to several devices; give one, such as --device cuda:0",
-        graph.name, *why_not_split_);
+    throw bad_input("{}: {}: a batch cannot be split across devices; use one device, for example --device cuda:0",
+                    graph.name, *why_not_split_);
   }
   graph.inputs[0].shape[0] = modelled[0];
   fixed_batch_ = modelled[0] > 0;
@@ -66,7 +66,7 @@ void BatchedGraph::choose_size(int64_t images, const DeviceCaps& caps, const Eng
   }
   batch_ = fixed_batch_ ? input_[0] : images;
   if (options.batch > 0 && options.batch != batch_) {
-    throw bad_input("{}: a batch of {}: {}, so that it can only run in batches of {}", graph_.name, options.batch,
+    throw bad_input("{}: batch size {} is not supported: {}; use a batch size of {}", graph_.name, options.batch,
                     *why_not_split_, batch_);
   }
 }
@@ -90,12 +90,12 @@ Shape BatchedGraph::of_images(Shape shape, int64_t n) const {
 }
 
 void BatchedGraph::require_count(int64_t n, const Shape& output) const {
-  if (n < 1) throw bad_input("{}: {} images; there must be at least one", graph_.name, n);
+  if (n < 1) throw bad_input("{}: number of images must be at least 1, got {}", graph_.name, n);
   if (splits() || n == batch_) return;
   if (fixed_batch_ && n % batch_ == 0 && !output.empty()) return;
-  throw bad_input("{}: {} images in batches of {}: {}, so that they cannot be run in batches of another size; give {}",
-                  graph_.name, n, batch_, *why_not_split_,
-                  fixed_batch_ ? "a multiple of that, or export the model with an open batch size" : "as many");
+  throw bad_input("{}: cannot run {} images in batches of {}: {}; use {}", graph_.name, n, batch_, *why_not_split_,
+                  fixed_batch_ ? "a multiple of the batch size, or export the model with a dynamic batch size"
+                               : "exactly one batch");
 }
 
 int64_t BatchedGraph::images_from(int64_t first, int64_t n) const {

@@ -131,12 +131,12 @@ Tensor Engine::run(const Tensor& input) {
   const ElementType type = parts_->options.plan.input;
   const int64_t n = input.shape().empty() ? 1 : input.shape()[0];
   if (input.shape() != graph.input_of(n) || input.type() != type) {
-    throw bad_input("{}: an input of {} {}; {} {} is wanted", graph.graph().name, name_of(input.type()),
-                    to_text(input.shape()), name_of(type), to_text(graph.input_of(n)));
+    throw bad_input("{}: expected an input of {} {}, got {} {}", graph.graph().name, name_of(type),
+                    to_text(graph.input_of(n)), name_of(input.type()), to_text(input.shape()));
   }
   const Shape shape = output_shape(n);
-  require_memory(bytes_of(shape, ElementType::f32), fmt::format("{}: its output takes", graph.graph().name),
-                 "give fewer images");
+  require_memory(bytes_of(shape, ElementType::f32), fmt::format("{}: the output needs", graph.graph().name),
+                 "use fewer images");
   Tensor output(ElementType::f32, shape);
   run(input.raw(), n, output.values<float>().data());
   return output;

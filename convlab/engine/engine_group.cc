@@ -81,9 +81,8 @@ void EngineGroup::run(const void* images, int64_t n, float* output,
 std::vector<double> EngineGroup::run_timed(const void* images, int64_t n, float* output) {
   for (const Member& member : members_) {
     if (same_operators(first().plan(), member.engine->plan())) continue;
-    throw unavailable(
-        "{} and {} plan the network differently, so that its layers cannot be timed together; give one of them",
-        members_.front().name, member.name);
+    throw unavailable("cannot time layers on {} and {} together: their plans differ; use one of them",
+                      members_.front().name, member.name);
   }
   std::vector<double> slowest(first().plan().steps.size(), 0);
   std::vector<std::vector<double>> seconds(members_.size(), slowest);

@@ -71,13 +71,13 @@ std::vector<Tensor> Executor::run(std::span<const Tensor> inputs, std::vector<do
   const Graph& graph = parts_->graph;
   const Plan& plan = this->plan();
   if (inputs.size() != plan.inputs.size()) {
-    throw bad_input("{}: {} inputs are given; it takes {}", graph.name, inputs.size(), plan.inputs.size());
+    throw bad_input("{}: expected {} inputs, got {}", graph.name, plan.inputs.size(), inputs.size());
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].shape() == plan.inputs[i] && inputs[i].type() == plan.options.input) continue;
-    throw bad_input("{}: '{}' is given {} {}; {} {} is wanted", graph.name, graph.name_of(graph.inputs[i]),
-                    name_of(inputs[i].type()), to_text(inputs[i].shape()), name_of(plan.options.input),
-                    to_text(plan.inputs[i]));
+    throw bad_input("{}: input '{}': expected {} {}, got {} {}", graph.name, graph.name_of(graph.inputs[i]),
+                    name_of(plan.options.input), to_text(plan.inputs[i]), name_of(inputs[i].type()),
+                    to_text(inputs[i].shape()));
   }
   std::vector<const void*> from;
   for (const Tensor& input : inputs) from.push_back(input.raw());

@@ -10,7 +10,7 @@ namespace convlab {
 std::vector<int> labels_of(std::span<const float> scores, int64_t classes, int64_t first) {
   const auto count = static_cast<int64_t>(scores.size());
   if (classes < 1 || count % classes != 0) {
-    throw bad_input("{} scores cannot be split into images of {} classes", count, classes);
+    throw bad_input("{} scores are not a multiple of {} classes", count, classes);
   }
   std::vector<int> labels;
   labels.reserve(static_cast<size_t>(count / classes));
@@ -19,7 +19,7 @@ std::vector<int> labels_of(std::span<const float> scores, int64_t classes, int64
     int best = 0;
     for (int each = 0; each < classes; ++each) {
       if (std::isnan(score[each])) {
-        throw wrong_result("the network computes NaN for class {} of image {} (counted from 0)", each, first + image);
+        throw wrong_result("the network output is NaN for class {} of image {} (counted from 0)", each, first + image);
       }
       if (score[each] > score[best]) best = each;
     }
@@ -39,7 +39,7 @@ void labels_of_places(std::span<const float> places, int64_t first, std::span<in
   }
   if (unknown == 0) return;
   const auto broken = std::ranges::find_if(places, [](float place) { return !(place >= 0); });
-  throw wrong_result("the network computes NaN for a class of image {} (counted from 0)",
+  throw wrong_result("the network output is NaN for a class of image {} (counted from 0)",
                      first + (broken - places.begin()));
 }
 

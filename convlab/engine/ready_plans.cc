@@ -49,7 +49,8 @@ std::shared_ptr<ReadyPlan> ReadyPlans::of(int64_t n) {
   const auto known = std::ranges::find(plans_, n, &Entry::n);
   if (known != plans_.end()) return known->plan;
   if (gives_up_) {
-    throw bad_input("{}: a batch of {} images; the engine is made for another number", graph_.graph().name, n);
+    throw bad_input("{}: batch size {} is not supported: the engine was built for another batch size",
+                    graph_.graph().name, n);
   }
   return add(n, planned(n));
 }
@@ -69,9 +70,9 @@ Plan ReadyPlans::planned(int64_t n) const {
   Plan plan = make_plan(graph_.graph(), graph_.input_of(n), device_.caps(), options_.plan);
   const int64_t wanted = run_bytes(plan);
   if (wanted > device_.caps().memory_bytes) {
-    throw bad_input("{}: a batch of {} images needs {} bytes of memory, {} has {}{}", graph_.graph().name, n, wanted,
+    throw bad_input("{}: batch size {} needs {} bytes of memory; {} has {}{}", graph_.graph().name, n, wanted,
                     device_.caps().name, device_.caps().memory_bytes,
-                    n > 1 ? "; give a smaller --batch" : ", too little for a single image");
+                    n > 1 ? "; give a smaller --batch" : ", not enough for one image");
   }
   return plan;
 }

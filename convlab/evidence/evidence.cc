@@ -33,32 +33,32 @@ bool add_known(Evidence& evidence, const Json& json, const std::string& file) {
     evidence.profiles.push_back(saved_profile_from_json(from));
     const SavedProfile& profile = evidence.profiles.back();
     if (profile.counted) evidence.counters.push_back(counters_of_profile(from, profile));
-    content = profile.counted ? "counters of a run" : "a profile";
+    content = profile.counted ? "counters from a run" : "a profile";
   } else if (all({"rows", "gpu", "peer"})) {
     evidence.networks.push_back(saved_networks_from_json(JsonMembers(json, file)));
-    content = "networks on a GPU, beside a framework's";
+    content = "networks on a GPU, compared with a framework";
   } else if (all({"rows", "gpu"})) {
     for (SavedCounters& counters : counters_of_comparison(JsonMembers(json, file))) {
       evidence.counters.push_back(std::move(counters));
     }
-    content = "counters, beside those of ncu";
+    content = "counters, compared with ncu";
   } else if (all({"kernels", "model", "images", "device"})) {
     for (SavedCounts& counts : saved_counts_from_json(JsonMembers(json, file))) {
       evidence.counts.push_back(std::move(counts));
     }
-    content = "counts of simt";
+    content = "simt counts";
   } else if (all({"files"})) {
     for (SavedVerdict& verdict : saved_verdicts_from_json(JsonMembers(json, file))) {
       evidence.verdicts.push_back(std::move(verdict));
     }
-    content = "verdicts on kernel files";
+    content = "kernel file verdicts";
   } else if (all({"predictions"})) {
     for (SavedPrediction& prediction : saved_predictions_from_json(JsonMembers(json, file))) {
       evidence.predictions.push_back(std::move(prediction));
     }
     content = "predictions";
   } else if (all({"shard"}) || all({"shares", "launch"})) {
-    throw bad_input("{}: tells of a run by several processes; a report is about runs by one", file);
+    throw bad_input("{}: runs of several processes are not supported in a report", file);
   } else if (all({"layers", "network_s"})) {
     evidence.runs.push_back(saved_run_from_json(JsonMembers(json, file)));
     content = "a run";
@@ -74,8 +74,8 @@ bool add_known(Evidence& evidence, const Json& json, const std::string& file) {
 void add_evidence(Evidence& evidence, std::string_view text, const std::string& file) {
   if (add_known(evidence, parse_json(text, file), file)) return;
   throw bad_input(
-      "{}: holds neither Records nor a run nor a profile; files for a report are written by 'convlab bench', "
-      "'convlab run', 'convlab m2.1' and its like, 'convlab profile', and 'convlab verify FILE', each with --json",
+      "{}: not a file for a report; write one with --json by 'convlab bench', 'run', 'profile', 'verify FILE' or a "
+      "course script such as 'convlab m2.1'",
       file);
 }
 
@@ -91,11 +91,11 @@ void add_evidence(Evidence& evidence, const std::filesystem::path& file_or_folde
        entry.increment(error)) {
     if (entry->path().extension() == ".json") files.push_back(entry->path());
   }
-  if (error) throw bad_input("{}: cannot be read: {}", file_or_folder.string(), error.message());
+  if (error) throw bad_input("{}: cannot read folder: {}", file_or_folder.string(), error.message());
   std::ranges::sort(files);
   for (const fs::path& file : files) {
     const bool known = add_known(evidence, parse_json(text_of(file), file.string()), file.string());
-    if (!known) evidence.sources.push_back({file.string(), "nothing that a report shows"});
+    if (!known) evidence.sources.push_back({file.string(), "not shown in a report"});
   }
 }
 

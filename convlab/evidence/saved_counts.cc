@@ -22,7 +22,7 @@ ExampleRequest example_from(const JsonMembers& from) {
     example.lanes |= LaneMask{1} << lane;
     example.offsets[lane] = static_cast<int64_t>(offsets[i]);
   }
-  if (!sound) throw bad_input("{}: these are no lanes of a warp with an offset each", from.place());
+  if (!sound) throw bad_input("{}: 'lanes' and 'offsets' must have equal length and valid values", from.place());
   return example;
 }
 
@@ -34,7 +34,7 @@ LineCounts line_from(const JsonMembers& from) {
   line.type = from.choice("access", {AccessType::load, AccessType::store, AccessType::atomic});
   from.read("access_bytes", line.access_bytes);
   if (line.access_bytes < 1 || line.access_bytes > 16) {
-    throw bad_input("{}: no access has {} bytes", from.place(), line.access_bytes);
+    throw bad_input("{}: 'access_bytes' must be between 1 and 16, got {}", from.place(), line.access_bytes);
   }
   from.read("requests", line.counts.requests);
   from.read("lanes", line.counts.lanes);
@@ -53,7 +53,7 @@ std::vector<SavedCounts> saved_counts_from_json(const JsonMembers& from) {
   SavedCounts common;
   from.read("model", common.model);
   from.read("images", common.images);
-  if (common.images < 1) throw bad_input("{}: counts of {} images", from.place(), common.images);
+  if (common.images < 1) throw bad_input("{}: 'images' must be at least 1, got {}", from.place(), common.images);
   std::vector<SavedCounts> all;
   from.objects("kernels", [&](const JsonMembers& entry) {
     SavedCounts& saved = all.emplace_back(common);

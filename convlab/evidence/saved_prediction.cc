@@ -15,8 +15,10 @@ std::vector<SavedPrediction> saved_predictions_from_json(const JsonMembers& from
     entry.read("why", saved.why);
     entry.read_if_there("from", saved.from);
     if (!saved.from.empty()) entry.read("from_ms", saved.from_ms);
-    if (!saved.from.empty() && !(saved.from_ms > 0)) throw bad_input("{}: 'from_ms' is no time", entry.place());
-    if (!(saved.ms > 0)) throw bad_input("{}: 'ms' is no time", entry.place());
+    if (!saved.from.empty() && !(saved.from_ms > 0)) {
+      throw bad_input("{}: 'from_ms' must be greater than 0", entry.place());
+    }
+    if (!(saved.ms > 0)) throw bad_input("{}: 'ms' must be greater than 0", entry.place());
   });
   return predictions;
 }

@@ -11,7 +11,9 @@ int64_t nanoseconds(const JsonMembers& from, const char* name) {
   constexpr double kMost = 1e9;  // seconds
   double seconds = 0;
   from.read(name, seconds);
-  if (!(seconds >= 0 && seconds <= kMost)) throw bad_input("{}: '{}' is no time", from.place(), name);
+  if (!(seconds >= 0 && seconds <= kMost)) {
+    throw bad_input("{}: '{}' must be a time between 0 and 1e9 s", from.place(), name);
+  }
   return std::llround(seconds * 1e9);
 }
 
@@ -53,7 +55,7 @@ SavedProfile saved_profile_from_json(const JsonMembers& from) {
     entry.read("remedy", line.remedy);
     profile.bill.push_back(std::move(line));
   });
-  BillLine rest{.name = "not attributed", .remedy = ""};
+  BillLine rest{.name = "other", .remedy = ""};
   startup.read("unattributed_s", rest.seconds);
   profile.bill.push_back(std::move(rest));
   from.object("profiling").read("overhead", profile.overhead);

@@ -39,7 +39,7 @@ class JpegReader {
     jpeg_.client_data = this;
     progress_.progress_monitor = [](j_common_ptr jpeg) {
       auto* const decompress = reinterpret_cast<j_decompress_ptr>(jpeg);
-      if (decompress->input_scan_number > kMostScans) self(jpeg).fail("more scans than any program writes");
+      if (decompress->input_scan_number > kMostScans) self(jpeg).fail("too many progressive scans");
     };
   }
   ~JpegReader() {
@@ -132,21 +132,21 @@ void add_cmyk_row(const std::vector<uint8_t>& row, uint8_t* rgb) {
 Tensor decode_jpeg(std::span<const uint8_t> bytes, std::string_view name) {
   JpegReader reader(bytes);
   const auto demand = [&](bool done) {
-    if (!done) throw bad_input("{}: the JPEG is cut off or damaged: {}", name, reader.message());
+    if (!done) throw bad_input("{}: truncated or corrupt JPEG: {}", name, reader.message());
   };
   demand(reader.read_header());
   const jpeg_decompress_struct& jpeg = reader.jpeg();
   const int64_t height = jpeg.image_height, width = jpeg.image_width;
   const bool cmyk = jpeg.jpeg_color_space == JCS_CMYK || jpeg.jpeg_color_space == JCS_YCCK;
   if (jpeg.jpeg_color_space == JCS_UNKNOWN) {
-    throw bad_input("{}: a JPEG of {} colours that are none of grey, RGB, YCbCr, CMYK, YCCK", name,
-                    jpeg.num_components);
+    throw bad_input("{}: JPEG color space of {} components is not supported; expected gray, RGB, YCbCr, CMYK or YCCK",
+                    name, jpeg.num_components);
   }
   Tensor picture = new_picture(height, width, fewest_jpeg_bytes(jpeg), bytes, name);
   if (jpeg.progressive_mode) {  // libjpeg keeps all coefficients
     require_memory(checked_product({height, width, 3 + 2 * int64_t{jpeg.num_components}}),
-                   fmt::format("{}: {}x{} pixels in progressive order take", name, width, height),
-                   "give a smaller picture");
+                   fmt::format("{}: {}x{} pixels of a progressive JPEG need", name, width, height),
+                   "use a smaller image");
   }
   demand(reader.start(cmyk ? JCS_CMYK : JCS_RGB));
   uint8_t* to = picture.values<uint8_t>().data();

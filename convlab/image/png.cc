@@ -28,7 +28,7 @@ class PngReader {
     if (png_ == nullptr) return false;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     info_ = png_create_info_struct(png_);
-    if (info_ == nullptr) png_error(png_, "no memory");
+    if (info_ == nullptr) png_error(png_, "not enough memory");
     png_set_read_fn(png_, this, read);
     png_set_user_limits(png_, kAnySide, kAnySide);  // new_picture() has limits, with a message
     png_set_chunk_malloc_max(png_, kMostChunkBytes);
@@ -72,7 +72,7 @@ class PngReader {
 
   static void read(png_structp png, png_bytep to, size_t size) {
     auto& left = static_cast<PngReader*>(png_get_io_ptr(png))->left_;
-    if (size > left.size()) png_error(png, "it ends too early");
+    if (size > left.size()) png_error(png, "unexpected end of file");
     std::memcpy(to, left.data(), size);
     left = left.subspan(size);
   }
@@ -81,7 +81,7 @@ class PngReader {
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   int passes_ = 1;
-  char message_[200] = "no memory";
+  char message_[200] = "not enough memory";
 };
 
 }  // namespace
@@ -89,14 +89,14 @@ class PngReader {
 Tensor decode_png(std::span<const uint8_t> bytes, std::string_view name) {
   PngReader reader(bytes);
   const auto demand = [&](bool done) {
-    if (!done) throw bad_input("{}: the PNG is cut off or damaged: {}", name, reader.message());
+    if (!done) throw bad_input("{}: truncated or corrupt PNG: {}", name, reader.message());
   };
   demand(reader.read_header());
   constexpr int64_t kMostInflation = 1032, kPixelsPerByte = 8;  // of zlib; of one bit
   const int64_t height = reader.height(), width = reader.width();
   Tensor picture = new_picture(height, width, height * width / (kPixelsPerByte * kMostInflation), bytes, name);
   demand(reader.start());
-  if (!reader.gives_rgb()) throw bad_input("{}: libpng does not make RGB of this PNG", name);
+  if (!reader.gives_rgb()) throw bad_input("{}: libpng cannot convert this PNG to RGB", name);
   demand(reader.read_pixels(picture.values<uint8_t>().data()));
   return picture;
 }

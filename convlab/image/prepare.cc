@@ -56,8 +56,9 @@ int64_t crop_begin(int64_t length, int64_t wanted) {
 void check_size(int64_t height, int64_t width, std::string_view name) {
   if (height < 1 || width < 1 || height > kMostPictureSide || width > kMostPictureSide ||
       height * width > kMostPicturePixels) {
-    throw bad_input("{}: would have {}x{} pixels; sides may have 1 to {}, and a picture {} in all", name, height, width,
-                    kMostPictureSide, kMostPicturePixels);
+    throw bad_input(
+        "{}: resized or cropped size {}x{} is out of range; sides must be 1 to {} and the total at most {} pixels",
+        name, height, width, kMostPictureSide, kMostPicturePixels);
   }
 }
 
@@ -143,17 +144,16 @@ void check(const Preparation& preparation) {
   const int64_t channels = channel_count(preparation.channels);
   const auto check_count = [&](const std::vector<double>& numbers, const char* what) {
     if (numbers.size() == 1 || std::ssize(numbers) == channels) return;
-    throw bad_input("{}: {} numbers for {} channel{}: give one, or one a channel", what, numbers.size(), channels,
-                    channels == 1 ? "" : "s");
+    throw bad_input("{} must have one number, or one for each channel ({}), got {}", what, channels, numbers.size());
   };
   check_count(preparation.mean, "--mean");
   check_count(preparation.deviation, "--std");
-  if (std::ranges::count(preparation.deviation, 0.0) > 0) throw bad_input("--std: nothing can be divided by 0");
+  if (std::ranges::count(preparation.deviation, 0.0) > 0) throw bad_input("--std must not be 0");
 }
 
 Extent parse_extent(std::string_view text, std::string_view what) {
   const std::vector<std::string> parts = split(text, 'x');
-  if (parts.empty() || parts.size() > 2) throw bad_input("{}: '{}' is neither N nor HxW", what, printable(text));
+  if (parts.empty() || parts.size() > 2) throw bad_input("{} must be N or HxW, got '{}'", what, printable(text));
   Extent extent{.height = parse_int(parts[0], what, 1, kMostPictureSide)};
   if (parts.size() == 2) extent.width = parse_int(parts[1], what, 1, kMostPictureSide);
   return extent;
@@ -163,7 +163,8 @@ std::vector<double> parse_channel_numbers(std::string_view text, std::string_vie
   constexpr double kMost = 1e6;
   std::vector<double> numbers;
   for (const std::string& part : split(text, ',')) numbers.push_back(parse_double(part, what, -kMost, kMost));
-  if (numbers.empty() || numbers.size() > 3) throw bad_input("{}: give one number, or one a channel: a,b,c", what);
+  if (numbers.empty() || numbers.size() > 3)
+    throw bad_input("{} must have one number, or one for each channel (a,b,c), got '{}'", what, printable(text));
   return numbers;
 }
 

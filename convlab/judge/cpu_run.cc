@@ -25,7 +25,7 @@ namespace {
 
 std::array<int, 2> make_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw unavailable("cannot make a pipe: {}", std::strerror(errno));
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw unavailable("cannot create a pipe: {}", std::strerror(errno));
   return ends;
 }
 
@@ -49,10 +49,10 @@ CpuRun::CpuRun(const Kernel& kernel, const ConvProblem& problem, const WorkFolde
   memory_ = ::memfd_create("arrays", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (memory_ < 0 || ::ftruncate(memory_, static_cast<off_t>(bytes_)) != 0 ||
       ::fcntl(memory_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    throw unavailable("cannot make memory to share: {}", std::strerror(errno));
+    throw unavailable("cannot create shared memory: {}", std::strerror(errno));
   }
   void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory_, 0);
-  if (memory == MAP_FAILED) throw unavailable("cannot share memory: {}", std::strerror(errno));
+  if (memory == MAP_FAILED) throw unavailable("cannot map shared memory: {}", std::strerror(errno));
   x_ = {static_cast<float*>(memory), static_cast<size_t>(problem.input_count())};
   w_ = {x_.data() + x_.size(), static_cast<size_t>(problem.filter_count())};
   y_ = {w_.data() + w_.size(), static_cast<size_t>(problem.output_count())};

@@ -19,7 +19,7 @@ class Elf {
     const auto header = at<Elf64_Ehdr>(0);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_shentsize != sizeof(Elf64_Shdr)) {
-      throw bad_input("the machine code is no ELF file of 64 bits");
+      throw bad_input("the machine code is not a 64-bit ELF file");
     }
     for (size_t i = 0; i < header.e_shnum; ++i)
       sections_.push_back(at<Elf64_Shdr>(header.e_shoff + i * sizeof(Elf64_Shdr)));
@@ -43,7 +43,7 @@ class Elf {
  private:
   template <class T>
   T at(uint64_t offset) const {
-    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) throw bad_input("the machine code is cut off");
+    if (offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) throw bad_input("the machine code is truncated");
     T value;
     std::memcpy(&value, bytes_.data() + offset, sizeof(T));
     return value;
@@ -89,12 +89,12 @@ CubinNames::CubinNames(std::span<const uint8_t> cubin) {
 const std::string& CubinNames::of(const std::string& symbol) const {
   const std::string wanted = plain(symbol);
   const auto alike = by_short_name_.find(short_symbol(wanted));
-  if (alike == by_short_name_.end()) throw bad_input("its machine code has no {}", printable(wanted));
+  if (alike == by_short_name_.end()) throw bad_input("the machine code has no symbol {}", printable(wanted));
   if (alike->second.size() == 1) return alike->second.front();
   const auto is_wanted = [&](const std::string& name) { return plain(name) == wanted; };
   const auto found = std::ranges::find_if(alike->second, is_wanted);
   if (found == alike->second.end() || std::any_of(found + 1, alike->second.end(), is_wanted)) {
-    throw bad_input("its machine code has more than one {}: give them other names", printable(wanted));
+    throw bad_input("the machine code has more than one {}; rename them", printable(wanted));
   }
   return *found;
 }

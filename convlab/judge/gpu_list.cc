@@ -25,7 +25,7 @@ Function* driver(const char* name, int version = 12000) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
   check_cuda(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found), name);
-  if (found != cudaDriverEntryPointSuccess) throw unavailable("the driver has no {}; update it", name);
+  if (found != cudaDriverEntryPointSuccess) throw unavailable("the CUDA driver has no {}; update the driver", name);
   return reinterpret_cast<Function*>(function);
 }
 #define CONVLAB_DRIVER(name, ...) driver<decltype(name)>(#name __VA_OPT__(, ) __VA_ARGS__)
@@ -56,7 +56,7 @@ const std::string& name_in(const CubinNames& names, const std::string& symbol) {
 
 GpuModule::GpuModule(std::span<const uint8_t> cubin, const CubinNames& names) : names_(names) {
   static auto* const load = CONVLAB_DRIVER(cuModuleLoadData);
-  check_driver(load(&module_, cubin.data()), "loading the machine code");
+  check_driver(load(&module_, cubin.data()), "loading machine code");
 }
 
 GpuModule::~GpuModule() {
@@ -78,7 +78,7 @@ CUdeviceptr GpuModule::variable(const std::string& symbol, int64_t offset, int64
   check_driver(find(&address, &size, module_, name_in(names_, symbol).c_str()), short_symbol(symbol));
   const auto all = static_cast<int64_t>(size);
   if (offset < 0 || bytes > all || offset > all - bytes) {
-    throw GpuFault{fmt::format("it passes the end of {}", short_symbol(symbol))};
+    throw GpuFault{fmt::format("access past the end of {}", short_symbol(symbol))};
   }
   return address + static_cast<CUdeviceptr>(offset);
 }
@@ -95,7 +95,8 @@ int64_t Cuts::cut(int64_t bytes, int64_t gap) {
 }
 
 GpuArena::GpuArena(int64_t bytes) : bytes_(bytes) {
-  check_cuda(cudaMalloc(reinterpret_cast<void**>(&memory_), static_cast<size_t>(bytes)), "memory for a submission");
+  check_cuda(cudaMalloc(reinterpret_cast<void**>(&memory_), static_cast<size_t>(bytes)),
+             "allocating memory for a submission");
 }
 
 GpuArena::~GpuArena() { cudaFree(memory_); }
@@ -103,14 +104,14 @@ GpuArena::~GpuArena() { cudaFree(memory_); }
 void GpuArena::begin(uint64_t seed) {
   random_ = Rng(seed);
   cuts_ = Cuts(random_gap());
-  check_cuda(cudaMemset(memory_, 0xff, static_cast<size_t>(bytes_)), "poisoning memory");
+  check_cuda(cudaMemset(memory_, 0xff, static_cast<size_t>(bytes_)), "filling memory with NaN");
 }
 
 int64_t GpuArena::random_gap() { return random_.integer(0, kMostGap / kAlignment) * kAlignment; }
 
 char* GpuArena::cut(int64_t bytes) {
   const int64_t begin = cuts_.cut(bytes, random_gap());
-  if (begin + bytes > bytes_) throw unavailable("a list takes more memory than was counted");
+  if (begin + bytes > bytes_) throw unavailable("a launch list needs more memory than was counted");
   return memory_ + begin;
 }
 
@@ -143,7 +144,7 @@ GpuRun::GpuRun(const LaunchList& list, const ConvProblem& problem, const GpuModu
   for (const Operation& op : list.operations) {
     if (std::function<void()> step = made(op)) steps_.push_back(std::move(step));
   }
-  check_cuda(cudaDeviceSynchronize(), "making the arrays of a run");
+  check_cuda(cudaDeviceSynchronize(), "preparing the arrays of a run");
 }
 
 GpuRun::~GpuRun() {
@@ -161,7 +162,7 @@ void GpuRun::place(int number, std::span<const uint8_t> bytes) {
 
 void GpuRun::execute() {
   for (const std::function<void()>& step : steps_) step();
-  check_run(cudaDeviceSynchronize(), "its kernels");
+  check_run(cudaDeviceSynchronize(), "running kernels");
 }
 
 void GpuRun::read_output(std::span<float> y) const {
@@ -174,19 +175,19 @@ void GpuRun::read_output(std::span<float> y) const {
 
 cudaStream_t GpuRun::stream(int number) {
   const auto [at, is_new] = streams_.try_emplace(number);
-  if (is_new) check_cuda(cudaStreamCreate(&at->second), "making a stream");
+  if (is_new) check_cuda(cudaStreamCreate(&at->second), "creating a stream");
   return at->second;
 }
 
 cudaEvent_t GpuRun::event(int number) {
   const auto [at, is_new] = events_.try_emplace(number);
-  if (is_new) check_cuda(cudaEventCreateWithFlags(&at->second, cudaEventDisableTiming), "making an event");
+  if (is_new) check_cuda(cudaEventCreateWithFlags(&at->second, cudaEventDisableTiming), "creating an event");
   return at->second;
 }
 
 std::function<void()> GpuRun::made_copy(void* to, const void* from, int64_t bytes, cudaMemcpyKind kind,
                                         cudaStream_t stream) const {
-  return [=] { check_run(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), kind, stream), "a copy"); };
+  return [=] { check_run(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), kind, stream), "copying memory"); };
 }
 
 std::function<void()> GpuRun::made_launch(const Operation& op) {
@@ -201,7 +202,7 @@ std::function<void()> GpuRun::made_launch(const Operation& op) {
   for (size_t i = 0; i <= op.arguments.size(); ++i) {
     const bool there = parameter(kernel, i, &offset, &bytes) == CUDA_SUCCESS;
     if (there != (i < op.arguments.size()) || (there && bytes != op.arguments[i].bytes.size())) {
-      throw GpuFault{fmt::format("{} is launched with other parameters than its machine code takes", name)};
+      throw GpuFault{fmt::format("{}: launch parameters do not match the compiled kernel", name)};
     }
   }
   for (const LaunchArgument& argument : op.arguments) {
@@ -258,7 +259,7 @@ std::function<void()> GpuRun::made(const Operation& op) {
       return made_copy(target(), other(), op.bytes, cudaMemcpyDeviceToDevice, stream(op.stream));
     case Operation::Kind::fill:
       return [to = target(), &op, stream = stream(op.stream)] {
-        check_run(cudaMemsetAsync(to, op.byte, static_cast<size_t>(op.bytes), stream), "a fill");
+        check_run(cudaMemsetAsync(to, op.byte, static_cast<size_t>(op.bytes), stream), "filling memory");
       };
     case Operation::Kind::set_symbol: {
       void* const to = reinterpret_cast<void*>(module_.variable(op.symbol, op.offset, op.bytes));
@@ -271,14 +272,14 @@ std::function<void()> GpuRun::made(const Operation& op) {
       return made_product(op);
     case Operation::Kind::record:
       return [event = event(op.event), stream = stream(op.stream)] {
-        check_run(cudaEventRecord(event, stream), "an event");
+        check_run(cudaEventRecord(event, stream), "recording an event");
       };
     case Operation::Kind::wait:
       return [event = event(op.event), stream = stream(op.stream)] {
         check_run(cudaStreamWaitEvent(stream, event, 0), "waiting for an event");
       };
     case Operation::Kind::synchronize:
-      return [] { check_run(cudaDeviceSynchronize(), "its kernels"); };
+      return [] { check_run(cudaDeviceSynchronize(), "running kernels"); };
   }
   return nullptr;
 }

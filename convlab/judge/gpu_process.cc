@@ -20,8 +20,8 @@ std::optional<Json> replayed_on_gpu(Json request, const WorkFolder& work, double
   write_file(path, json_text(request, -1));
   const ProcessRun run = run_process(program.string(), {program.string(), "replay", path.string()}, limit_s);
   if (run.out_of_time) return std::nullopt;
-  if (run.status != 0) throw unavailable("the GPU's process ended: {}", printable(run.complaint));
-  return parse_json(read_text(answer, kMostFileBytes), "the GPU's answer");
+  if (run.status != 0) throw unavailable("the GPU process failed: {}", printable(run.complaint));
+  return parse_json(read_text(answer, kMostFileBytes), "answer of the GPU process");
 }
 
 }  // namespace convlab::judge

@@ -14,13 +14,13 @@ namespace {
 template <class Function>
 Function* find(void* library, const char* name) {
   void* function = dlsym(library, name);
-  if (function == nullptr) throw unavailable("libcublas.so.{} has no {}", CUBLAS_VER_MAJOR, name);
+  if (function == nullptr) throw unavailable("libcublas.so.{} has no function {}", CUBLAS_VER_MAJOR, name);
   return reinterpret_cast<Function*>(function);
 }
 
 void* open_library() {
   void* library = dlopen(fmt::format("libcublas.so.{}", CUBLAS_VER_MAJOR).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw unavailable("{}; install cuBLAS of CUDA {}", dlerror(), CUBLAS_VER_MAJOR);
+  if (library == nullptr) throw unavailable("{}; install cuBLAS for CUDA {}", dlerror(), CUBLAS_VER_MAJOR);
   return library;
 }
 
@@ -46,7 +46,7 @@ GpuProducts::GpuProducts() : library_(open_library()) {
   cublasHandle_t handle = nullptr;
   const cublasStatus_t status = find<decltype(cublasCreate_v2)>(library_, "cublasCreate_v2")(&handle);
   if (status != CUBLAS_STATUS_SUCCESS)
-    throw unavailable("cuBLAS: making a handle: status {}", static_cast<int>(status));
+    throw unavailable("cannot create a cuBLAS handle: status {}", static_cast<int>(status));
   handle_ = handle;
 }
 
@@ -62,8 +62,9 @@ std::string GpuProducts::multiply(const simt::Product& product, cudaStream_t str
                      const_cast<void*>(c.data), type_of(c), c.leading, c.stride, product.count, CUBLAS_COMPUTE_32F,
                      CUBLAS_GEMM_DEFAULT);
   }
-  return status == CUBLAS_STATUS_SUCCESS ? ""
-                                         : fmt::format("cuBLAS refuses a product: status {}", static_cast<int>(status));
+  return status == CUBLAS_STATUS_SUCCESS
+             ? ""
+             : fmt::format("cuBLAS matrix product failed: status {}", static_cast<int>(status));
 }
 
 }  // namespace convlab::judge

@@ -66,7 +66,7 @@ struct VerifyRun {
 void run_once(const VerifyRun& each, const Program& program, GpuArena& arena, bool zeros, uint64_t seed) {
   const std::vector<uint8_t> inputs = read_file(each.inputs);
   const auto bytes_x = static_cast<size_t>(each.problem.input_count()) * sizeof(float);
-  if (inputs.size() < bytes_x) throw bad_input("{}: is too short", each.inputs);
+  if (inputs.size() < bytes_x) throw bad_input("{}: file is too short", each.inputs);
   const std::span<const uint8_t> all = inputs;
   const GpuModule module = program.loaded();
   GpuRun run(each.list, each.problem, module, arena,
@@ -106,9 +106,9 @@ class CacheFlush {
  public:
   explicit CacheFlush(int gpu) {
     int bytes = 0;
-    check_cuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, gpu), "asking for the size of the cache");
+    check_cuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, gpu), "querying the L2 size");
     bytes_ = 2 * static_cast<size_t>(std::max(bytes, 1 << 20));
-    check_cuda(cudaMalloc(&memory_, bytes_), "memory that empties the cache");
+    check_cuda(cudaMalloc(&memory_, bytes_), "allocating memory to flush the L2");
   }
   ~CacheFlush() { cudaFree(memory_); }
   CacheFlush(const CacheFlush&) = delete;
@@ -117,8 +117,8 @@ class CacheFlush {
   void operator()() const {
     cudaCtxResetPersistingL2Cache();  // not all GPUs have it
     cudaGetLastError();
-    check_cuda(cudaMemset(memory_, 0, bytes_), "emptying the cache");
-    check_cuda(cudaDeviceSynchronize(), "emptying the cache");
+    check_cuda(cudaMemset(memory_, 0, bytes_), "flushing the L2");
+    check_cuda(cudaDeviceSynchronize(), "flushing the L2");
   }
 
  private:
@@ -169,8 +169,7 @@ std::string disagreement(const Probe& probe, Math math, std::span<const float> g
   }
   const double relative_l2 = std::sqrt(differences / squares), limit = ours.relative_l2 + reference.relative_l2;
   if (relative_l2 <= limit) return "";
-  return fmt::format("the relative L2 error is {:.2g}, and {:.2g} is the most for {}", relative_l2, limit,
-                     name_of(math));
+  return fmt::format("the relative L2 error is {:.2g}; the limit for {} is {:.2g}", relative_l2, name_of(math), limit);
 }
 
 class Timing {
@@ -291,8 +290,8 @@ class Timing {
 
 int compute_capability_of(int gpu) {
   int major = 0, minor = 0;
-  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu), "looking for a GPU");
-  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "looking for a GPU");
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu), "querying the compute capability");
+  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "querying the compute capability");
   return 10 * major + minor;
 }
 
@@ -305,8 +304,8 @@ void replay_on_gpu(const fs::path& request) {
   from.read("gpu", gpu);
   from.read("zeros", zeros);
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);  // a kernel's first launch is no later than its others
-  check_cuda(cudaSetDevice(static_cast<int>(gpu)), "choosing a GPU");
-  check_cuda(cudaFree(nullptr), "opening the GPU");
+  check_cuda(cudaSetDevice(static_cast<int>(gpu)), "selecting the GPU");
+  check_cuda(cudaFree(nullptr), "initializing the GPU");
   const Program program(text_of(from, "cubin"));
   const Json answer = text_of(from, "work") == "time" ? Timing(from, program, static_cast<int>(gpu), zeros).run()
                                                       : verified(from, program, zeros);

@@ -4,7 +4,7 @@
 namespace convlab::judge {
 
 int compute_capability_of(int) {
-  throw unavailable("this program was built without CUDA, and judges nothing on a GPU");
+  throw unavailable("judging on a GPU is not supported: this program was built without CUDA");
 }
 
 void replay_on_gpu(const std::filesystem::path&) { compute_capability_of(0); }

@@ -38,7 +38,7 @@ namespace {
 
 void write_to(const std::string& path, const std::string& text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
-  if (file < 0) throw unavailable("{}: cannot be written", path);
+  if (file < 0) throw unavailable("cannot write {}", path);
   for (size_t at = 0; at < text.size();) {
     const ssize_t count = ::write(file, text.data() + at, text.size() - at);
     if (count <= 0) break;
@@ -65,7 +65,7 @@ void watch_for_device_addresses(const std::string& path) {
   answer_of_crash = path;
   text_of_crash = json_text(
       Json{{"refused",
-            "the host reads or writes memory of the device: it must copy it with cudaMemcpy, and cannot decide by it"}},
+            "host code accesses device memory; copy it with cudaMemcpy, and do not let launches depend on it"}},
       -1);
   static std::array<char, 65536> stack;
   stack_t other{};
@@ -182,8 +182,7 @@ Json replayed(const JsonMembers& from) {
   Json result = {{"counts", counted ? counts_as_json(stop_simt_counting()) : Json::array()}};
   const std::vector<char> y = replay.output();
   const int file = ::open(output_path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0 || ::write(file, y.data(), y.size()) != std::ssize(y))
-    throw unavailable("{}: cannot be written", output_path);
+  if (file < 0 || ::write(file, y.data(), y.size()) != std::ssize(y)) throw unavailable("cannot write {}", output_path);
   ::close(file);
   return result;
 }
@@ -243,7 +242,7 @@ void run_inside(const Json& request) {
              count_w = static_cast<size_t>(problem.filter_count());
   const size_t bytes = (count_x + count_w + static_cast<size_t>(problem.output_count())) * sizeof(float);
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, kMemory, 0);
-  if (memory == MAP_FAILED) throw unavailable("cannot share memory");
+  if (memory == MAP_FAILED) throw unavailable("cannot map shared memory");
   float *const x = static_cast<float*>(memory), *const w = x + count_x, *const y = w + count_w;
   try {
     const KernelSource source = read_kernel_source(source_path);
@@ -300,7 +299,7 @@ void work_inside(const std::string& work, const std::filesystem::path& path) {
   if (work == "record") return record_inside(request);
   if (work == "replay") return replay_inside(request);
   if (work == "run") return run_inside(request);
-  throw bad_input("'{}' is no work of convlab-jail's", work);
+  throw bad_input("unknown convlab-jail command '{}'", work);
 }
 
 std::string libraries_of_program() {

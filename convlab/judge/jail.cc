@@ -105,13 +105,13 @@ void limit(int resource, int64_t most) {
 std::string describe(const JailEnd& end, double limit_s) {
   switch (end.how) {
     case JailEnd::How::exited:
-      return fmt::format("it ended the program: exit({})", end.code);
+      return fmt::format("the program ended with exit({})", end.code);
     case JailEnd::How::crashed:
-      return fmt::format("it crashed: {}", signal_text(end.code));
+      return fmt::format("the program crashed: {}", signal_text(end.code));
     case JailEnd::How::forbidden:
-      return "it made a system call that no submission may make: a process, a socket, ptrace or their like";
+      return "the program made a forbidden system call (for example fork, execve, socket or ptrace)";
     case JailEnd::How::out_of_time:
-      return fmt::format("it took more than {:g} s", limit_s);
+      return fmt::format("the program ran longer than {:g} s", limit_s);
   }
   return "?";
 }
@@ -127,14 +127,13 @@ std::string shown_to_compilers(const fs::path& path) {
 std::string why_no_jail() {
   static const std::string why = []() -> std::string {
     if (::access(kBubblewrap, X_OK) != 0) {
-      return fmt::format("{} is not there: install the package bubblewrap", kBubblewrap);
+      return fmt::format("{} not found; install the package bubblewrap", kBubblewrap);
     }
     const JailEnd end = run_in_jail({.command = {"/usr/bin/true"}, .compiles = true, .limit_s = 30}, true);
     if (end.how == JailEnd::How::exited && end.code == 0) return "";
     return fmt::format(
-        "bubblewrap cannot make one: {}; where user namespaces are not permitted, somebody with root permits them "
-        "(sysctl "
-        "kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0)",
+        "bubblewrap failed: {}; if user namespaces are disabled, enable them as root (sysctl "
+        "kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0)",
         end.printed.empty() ? describe(end, 30) : end.printed.substr(0, end.printed.find('\n')));
   }();
   return why;
@@ -145,7 +144,7 @@ void watch_jails(std::function<void(const JailRequest&)> seen) { watcher = std::
 Jailed::Jailed(const JailRequest& request, bool in_jail) : request_(request), begin_s_(now_s()) {
   if (watcher) watcher(request);
   std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw unavailable("cannot make a pipe: {}", std::strerror(errno));
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw unavailable("cannot create a pipe: {}", std::strerror(errno));
   const int filter = in_jail ? system_call_filter(request.compiles) : -1;
   // The process gets numbers from kFirstPassed on: ours must be beyond them, lest a copy closes another.
   const int beyond = kFirstPassed + static_cast<int>(request.passed.size()) + 1;

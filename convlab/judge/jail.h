@@ -37,7 +37,8 @@ struct JailEnd {
   double seconds = 0;
 };
 
-/// "it crashed: SIGSEGV, ..."; "it took more than 30 s"; for status 0, "it ended the program: exit(0)".
+/// "the program crashed: SIGSEGV, ..."; "the program ran longer than 30 s"; for status 0, "the program ended with
+/// exit(0)".
 std::string describe(const JailEnd& end, double limit_s);
 
 /// The folder that every compiler sees in its jail, and in which a path lies: "/usr/lib"; "" for other paths. Links are

@@ -15,7 +15,7 @@ const std::vector<fs::path>& jail_program() {
     std::error_code error;
     const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path() / "convlab-jail";
     if (!fs::exists(program, error)) {
-      throw unavailable("{} is not there: build it with 'ninja -C build/cpu convlab_jail'", program.string());
+      throw unavailable("{} not found; build it with 'ninja -C build/cpu convlab_jail'", program.string());
     }
     std::vector<fs::path> all{program};
     const ProcessRun run = run_process(program.string(), {program.string(), "libraries"});

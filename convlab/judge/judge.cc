@@ -45,7 +45,7 @@ int gpu_in(const std::string& device) {
   constexpr std::string_view kNumbered = "cuda:";
   constexpr int64_t kMost = 255;
   return device.starts_with(kNumbered)
-             ? static_cast<int>(parse_int(device.substr(kNumbered.size()), "the number of a GPU", 0, kMost))
+             ? static_cast<int>(parse_int(device.substr(kNumbered.size()), "GPU number", 0, kMost))
              : 0;
 }
 
@@ -142,9 +142,9 @@ fs::path Judging::compiled(Toolchain toolchain, const std::string& folder, Compi
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::bad_input) throw;
     if (late) {
-      throw Ended{
-          Verdict::timed_out, fmt::format("the compiler was not done after {:g} s", assignment_.limits.compile_s),
-          "leave out what makes the compiler work long: templates that call themselves, loops unrolled many times"};
+      throw Ended{Verdict::timed_out,
+                  fmt::format("the compiler did not finish within {:g} s", assignment_.limits.compile_s),
+                  "remove code that is slow to compile, for example recursive templates or heavily unrolled loops"};
     }
     throw Ended{Verdict::not_compiled, error.what(), kTryVerify};
   }
@@ -155,11 +155,11 @@ void Judging::try_to_read() {
   JailEnd end;
   const Json answer = ask("read", {{"source", source_.path.string()}}, {source_.path}, {}, most_s, end);
   if (end.how == JailEnd::How::out_of_time) {
-    throw Ended{Verdict::timed_out, fmt::format("reading the file takes more than {:g} s", most_s),
-                "leave out what is nested or repeated thousands of times"};
+    throw Ended{Verdict::timed_out, fmt::format("reading the file takes longer than {:g} s", most_s),
+                "remove code that is nested or repeated thousands of times"};
   }
   if (answer.empty()) {
-    throw Ended{Verdict::not_compiled, fmt::format("the file cannot be read: {}", describe(end, most_s)), kTryVerify};
+    throw Ended{Verdict::not_compiled, fmt::format("cannot read the file: {}", describe(end, most_s)), kTryVerify};
   }
 }
 
@@ -169,9 +169,8 @@ void Judging::refuse_foreign_includes() const {
     const std::optional<std::string_view> name = included_header(token.text);
     if (name && (name->starts_with('/') || name->find("..") != std::string_view::npos)) {
       throw Ended{Verdict::forbidden,
-                  fmt::format("line {} includes {}, which is neither a header of the system nor in this file",
-                              token.line, printable(*name)),
-                  "a submission is one file"};
+                  fmt::format("line {} includes {}; only system headers can be included", token.line, printable(*name)),
+                  "a submission is a single file; put all of your code in it"};
     }
   }
 }
@@ -195,13 +194,13 @@ void Judging::compile() {
     refuse_foreign_includes();
     source_ = read_kernel_source(path);
   } catch (const Error& error) {
-    throw Ended{Verdict::not_compiled, error.what(), "'convlab new KIND -o FILE' writes a file to begin with"};
+    throw Ended{Verdict::not_compiled, error.what(), "'convlab new KIND -o FILE' writes a starter file"};
   }
   const bool for_cpu = device_ == "cpu";
   if (source_.cuda == for_cpu) {
-    throw Ended{
-        Verdict::refused,
-        fmt::format("this is a kernel for {}, and the assignment is for {}", for_cpu ? "GPUs" : "CPUs", device_), ""};
+    throw Ended{Verdict::refused,
+                fmt::format("this kernel is for {}, but the assignment runs on {}", for_cpu ? "GPUs" : "CPUs", device_),
+                ""};
   }
   if (uses_cublas() && !assignment_.libraries_allowed) {
     throw Ended{Verdict::forbidden, kForbiddenLibrary, kComputeInKernels};
@@ -275,14 +274,13 @@ std::string Judging::text_in(const Json& json, const char* name) {
   for (const std::string& line : split(at->get<std::string>().substr(0, kMost), '\n')) {
     if (!line.empty()) text += (text.empty() ? "" : "; ") + printable(line);
   }
-  return fmt::format("its process says: '{}'", text);
+  return fmt::format("the submission's process reports: '{}'", text);
 }
 
 void Judging::end_at(const Task& task, Verdict verdict, const std::string& why, const char* what_to_do) {
   if (!task.secret) throw Ended{verdict, fmt::format("{}: {}", to_text(task.problem), why), what_to_do};
   throw Ended{Verdict::wrong,
-              "it fails on a shape that the assignment does not show: y is wrong, or it is refused, forbidden or too "
-              "slow there",
+              "the submission fails on a hidden shape: y is wrong, or it is refused, forbidden or too slow there",
               kTryOtherShapes};
 }
 
@@ -290,12 +288,13 @@ void Judging::require_end(const JailEnd& end, const Json& answer, const Task& ta
   const std::string why = fmt::format("{}: {}", when, describe(end, limit_s));
   switch (end.how) {
     case JailEnd::How::exited:
-      if (answer.empty()) end_at(task, Verdict::wrong, why, "a submission computes and returns");
+      if (answer.empty())
+        end_at(task, Verdict::wrong, why, "a submission must return after computing y; it must not end the process");
       return;
     case JailEnd::How::crashed:
       end_at(task, Verdict::wrong, why, kTryVerify);
     case JailEnd::How::forbidden:
-      end_at(task, Verdict::forbidden, why, "a submission computes, and nothing else");
+      end_at(task, Verdict::forbidden, why, "a submission may only compute y");
     case JailEnd::How::out_of_time:
       end_at(task, Verdict::timed_out, why, "");
   }
@@ -314,7 +313,7 @@ LaunchList Judging::recorded(const Compiled& file, const Task& task, bool keeps_
                            {"list", list.string()}},
                           {file.source, file.library}, {list}, limit_s, end);
   if (keeps_log) keep_log(end.printed);
-  require_end(end, answer, task, "while it was recorded", most_s);
+  require_end(end, answer, task, "during recording", most_s);
   if (answer.contains("recorded")) {
     try {
       return read_list(read_text(list, kMostListBytes), task.problem, assignment_.limits.memory_bytes);
@@ -323,17 +322,18 @@ LaunchList Judging::recorded(const Compiled& file, const Task& task, bool keeps_
     }
   }
   if (const std::string why = text_in(answer, "refused"); !why.empty()) {
-    end_at(task, Verdict::refused, "it cannot be recorded; " + why, kWhatLists);
+    end_at(task, Verdict::refused, "recording failed; " + why, kWhatLists);
   }
   require_no_words(answer, task);
-  end_at(task, Verdict::refused, "it answers in the judge's place", kWhatLists);
+  end_at(task, Verdict::refused, "the submission's process returned an invalid answer", kWhatLists);
 }
 
 void Judging::require_no_words(const Json& answer, const Task& task) {
   if (const std::string why = text_in(answer, "misfit"); !why.empty()) {
-    end_at(task, Verdict::refused, "the kernel does not take it; " + why, "");
+    end_at(task, Verdict::refused, "the kernel does not support this problem; " + why, "");
   }
-  if (answer.contains("threw")) end_at(task, Verdict::wrong, "it throws; " + text_in(answer, "threw"), "");
+  if (answer.contains("threw"))
+    end_at(task, Verdict::wrong, "an exception was thrown; " + text_in(answer, "threw"), "");
 }
 
 void Judging::make_tasks() {
@@ -361,8 +361,8 @@ void Judging::record(Task& task) {
     end_at(task, Verdict::forbidden, kForbiddenLibrary, kComputeInKernels);
   }
   if (const std::string why = difference(list, second.get()); !why.empty()) {
-    end_at(task, Verdict::refused, "recorded twice, with other data and addresses, " + why,
-           "what is launched, and with which numbers, may depend on the shape alone");
+    end_at(task, Verdict::refused, "two recordings with different data and addresses do not match: " + why,
+           "launches and their arguments may depend only on the shape");
   }
   task.list = written_list(list);
   task.products = products_of(task.problem, list);
@@ -415,13 +415,13 @@ double Judging::seconds_left(double limit_s) const {
 Judgement judge_submission(const fs::path& file, const Assignment& assignment, const std::string& device,
                            const std::function<void(Stage)>& entered) {
   if (device != "simt" && device != "cpu" && device != "cuda" && !device.starts_with("cuda:")) {
-    throw bad_input("nothing is judged on '{}'; known are simt, cpu, cuda and cuda:1", device);
+    throw bad_input("judging on '{}' is not supported; expected simt, cpu, cuda or cuda:N", device);
   }
   if (device.starts_with("cuda")) compute_capability_of(gpu_in(device));
-  if (assignment.layers.empty()) throw bad_input("the assignment '{}' has no layers", assignment.name);
+  if (assignment.layers.empty()) throw bad_input("assignment '{}' has no layers", assignment.name);
   const std::string why = why_no_jail();
   if (!why.empty() && assignment.trust == Trust::jails) {
-    throw unavailable("nothing is judged without a jail, and there is none: {}", why);
+    throw unavailable("cannot judge without a jail: {}", why);
   }
   return Judging(file, assignment, device, why.empty(), entered).run();
 }

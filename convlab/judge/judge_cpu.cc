@@ -19,14 +19,14 @@ double Judging::sample(CpuRun& run, const Task& task, const Probe& probe, bool z
                        double limit_s) {
   if (const std::optional<double> seconds = run.sample(probe, zeros, y)) {
     if (!run.changed_input(probe)) return *seconds;
-    end_at(task, Verdict::wrong, "it changed its input", "");
+    end_at(task, Verdict::wrong, "the submission changed its input", "");
   }
   const JailEnd end = run.end();
   if (!task.secret) keep_log(end.printed);
   const Json answer = run.answer();
-  require_end(end, answer, task, "while it ran", limit_s);
+  require_end(end, answer, task, "during the run", limit_s);
   require_no_words(answer, task);
-  end_at(task, Verdict::wrong, "it ended the program", "");
+  end_at(task, Verdict::wrong, "the submission ended the program", "");
 }
 
 void Judging::verify_on_cpu() {
@@ -92,8 +92,8 @@ void Judging::require_possible(double seconds, const Ceilings& ceilings) const {
   throw Ended{
       Verdict::refused,
       fmt::format(
-          "{:.3g} s for {:.3g} floating-point operations is not possible: this machine does {:.3g} a second, and no "
-          "algorithm saves more than {} of {}",
+          "{:.3g} s is impossible for {:.3g} FLOP: this machine reaches {:.3g} FLOP/s, and no algorithm saves more "
+          "than {}/{} of the operations",
           seconds, flops, ceilings.fp32_flops, kMostSavedFlops - 1, kMostSavedFlops),
       ""};
 }

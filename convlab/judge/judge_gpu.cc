@@ -29,8 +29,8 @@ Json Judging::ask_gpu(Json request, const Task& task, const char* when, double l
   request["cubin"] = cubin_.string();
   request["zeros"] = is_of_course();
   if (std::optional<Json> json = replayed_on_gpu(std::move(request), work_, seconds_left(limit_s))) return *json;
-  end_at(task, Verdict::timed_out, fmt::format("{}: it was not done after {:g} s", when, limit_s),
-         "does a kernel wait for another block, or for a flag?");
+  end_at(task, Verdict::timed_out, fmt::format("{}: did not finish within {:g} s", when, limit_s),
+         "check for kernels that wait for another block or for a flag");
 }
 
 void Judging::verify_on_gpu(bool secret, std::initializer_list<Fill> fills) {
@@ -54,7 +54,7 @@ void Judging::verify_on_gpu(bool secret, std::initializer_list<Fill> fills) {
     }
   }
   const Json answer =
-      ask_gpu(std::move(request), runs.front().task, "while its kernels ran", assignment_.limits.verify_s);
+      ask_gpu(std::move(request), runs.front().task, "during kernel execution", assignment_.limits.verify_s);
   const auto done = answer.at("done").get<size_t>();
   for (size_t i = 0; i < done; ++i) {
     const std::vector<uint8_t> got = read_file(runs[i].output);
@@ -100,7 +100,7 @@ void Judging::time_on_gpu() {
                                {"reference_cubin", reference.cubin.string()},
                                {"key", to_text(random_.next_key())},
                                {"limit_s", assignment_.limits.timing_s}},
-                              *timed.front(), "while it was timed", assignment_.limits.timing_s);
+                              *timed.front(), "during timing", assignment_.limits.timing_s);
   if (answer.contains("layer")) {
     const Task& task = *timed.at(answer.at("layer").get<size_t>());
     end_at(task, Verdict::wrong, what_it_did(answer), kTrySimt);
@@ -117,8 +117,8 @@ void Judging::time_on_gpu() {
 void Judging::require_above(double seconds, double least_s) {
   if (seconds >= least_s) return;
   throw Ended{Verdict::refused,
-              fmt::format("{:.3g} s is not possible: with an eighth of the operations, and each array moved once, this "
-                          "GPU takes {:.3g} s",
+              fmt::format("{:.3g} s is impossible: with 1/8 of the operations and each array moved once, "
+                          "this GPU needs {:.3g} s",
                           seconds, least_s),
               ""};
 }

@@ -42,13 +42,13 @@ void Judging::verify(const Task& task, Fill fill) {
   JailEnd end;
   const Json answer = replay(task, probe, output, end);
   if (!task.secret) keep_log(end.printed);
-  require_end(end, answer, task, "while its kernels ran", assignment_.limits.verify_s);
+  require_end(end, answer, task, "during kernel execution", assignment_.limits.verify_s);
   if (answer.contains("fault") || answer.contains("threw")) {
     end_at(task, Verdict::wrong, text_in(answer, answer.contains("fault") ? "text" : "threw"), kTryVerify);
   }
   if (task.counted) return keep_counters(task, answer);
   const std::vector<uint8_t> got = read_file(output, static_cast<int64_t>(bytes) + 1);
-  if (got.size() != bytes) end_at(task, Verdict::wrong, "it changed the size of its output", "");
+  if (got.size() != bytes) end_at(task, Verdict::wrong, "the submission changed the size of its output", "");
   require_right(task, probe, {reinterpret_cast<const float*>(got.data()), got.size() / sizeof(float)});
 }
 
@@ -63,7 +63,7 @@ void Judging::keep_counters(const Task& task, const Json& answer) {
       counts.kernel = printable(counts.kernel);
       const auto read = [&](const char* name, int64_t& count) {
         each.read(name, count);
-        if (count < 0 || count > kMostCount) throw bad_input("'{}' is {}", name, count);
+        if (count < 0 || count > kMostCount) throw bad_input("'{}' is out of range: {}", name, count);
       };
       read("launches", counts.launches);
       read("flops", counts.flops);
@@ -72,11 +72,12 @@ void Judging::keep_counters(const Task& task, const Json& answer) {
       read("shared_wavefronts", counts.shared_wavefronts);
       read("bank_conflicts", counts.bank_conflicts);
       each.read("occupancy", counts.occupancy);
-      if (!(counts.occupancy >= 0 && counts.occupancy <= 1)) throw bad_input("'occupancy' is {}", counts.occupancy);
+      if (!(counts.occupancy >= 0 && counts.occupancy <= 1))
+        throw bad_input("'occupancy' must be between 0 and 1, got {}", counts.occupancy);
     });
     if (task.products.launches > 0) judgement_.counters.push_back(task.products);
   } catch (const Error& error) {
-    throw Ended{Verdict::forbidden, fmt::format("its counters make no sense: {}", printable(error.what())), ""};
+    throw Ended{Verdict::forbidden, fmt::format("invalid counters: {}", printable(error.what())), ""};
   }
   double flops = 0;
   for (const KernelCountsSummary& each : judgement_.counters) {
@@ -84,10 +85,10 @@ void Judging::keep_counters(const Task& task, const Json& answer) {
   }
   if (flops * kMostSavedFlops < task.problem.flops()) {
     throw Ended{Verdict::refused,
-                fmt::format("{}: its kernels were counted to do {:.3g} floating-point operations, and the "
-                            "convolution is {:.3g}: no algorithm saves so many, so something else computes",
+                fmt::format("{}: kernels did {:.3g} FLOP, but the convolution needs {:.3g}; no algorithm saves that "
+                            "many, so y is computed outside the kernels",
                             to_text(task.problem), flops, task.problem.flops()),
-                "compute in kernels"};
+                "do all computation in kernels"};
   }
 }
 

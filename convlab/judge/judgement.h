@@ -12,8 +12,8 @@
 #include "convlab/conv/problem.h"
 #include "convlab/kernels/kernel.h"
 
-/// Judging kernel files that nobody trusts: what goes in and what comes out. docs/judge.md tells what is defended, and
-/// how.
+/// Judging kernel files that nobody trusts: what goes in and what comes out. docs/guide/judge.md tells what is
+/// defended, and how.
 namespace convlab::judge {
 
 /// Members keep the order in which they were added.

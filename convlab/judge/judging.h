@@ -174,13 +174,13 @@ class Judging {
   void require_possible(double seconds, const Ceilings& ceilings) const;
 
   static constexpr const char* kWhatLists =
-      "the judge takes a submission as a list of what it asks of the device; see docs/judge.md";
-  static constexpr const char* kForbiddenLibrary = "it uses cuBLAS, which this assignment does not allow";
-  static constexpr const char* kComputeInKernels = "compute in kernels of your own";
-  static constexpr const char* kTrySimt = "'convlab verify FILE --device simt' tells at which line";
-  static constexpr const char* kTryVerify = "try 'convlab verify FILE' on your own machine";
+      "the judge records a submission's device operations and replays them; see docs/guide/judge.md";
+  static constexpr const char* kForbiddenLibrary = "cuBLAS is not allowed in this assignment";
+  static constexpr const char* kComputeInKernels = "compute in your own kernels";
+  static constexpr const char* kTrySimt = "'convlab verify FILE --device simt' shows the line";
+  static constexpr const char* kTryVerify = "run 'convlab verify FILE' on your machine";
   static constexpr const char* kTryOtherShapes =
-      "try shapes of your own: 'convlab verify FILE --device simt --problem n33_c3h9w17_k5r3s3'";
+      "test other shapes, for example 'convlab verify FILE --device simt --problem n33_c3h9w17_k5r3s3'";
 
   const std::filesystem::path file_;
   const Assignment& assignment_;

@@ -44,9 +44,9 @@ std::string from_hex(const std::string& text, const std::string& place) {
   const auto digit = [&](char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    throw bad_input("{}: no hexadecimal number", place);
+    throw bad_input("{}: expected hexadecimal digits", place);
   };
-  if (text.size() % 2 != 0) throw bad_input("{}: half a byte", place);
+  if (text.size() % 2 != 0) throw bad_input("{}: odd number of hexadecimal digits", place);
   std::string bytes;
   for (size_t i = 0; i < text.size(); i += 2) bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
   return bytes;
@@ -72,7 +72,7 @@ HostBytes source_in(const JsonMembers& from) {
        {HostBytes::Kind::x, HostBytes::Kind::w, HostBytes::Kind::download, HostBytes::Kind::literal}) {
     if (name_of(each) == kind) source.kind = each;
   }
-  if (name_of(source.kind) != kind) throw bad_input("{}: no such kind", from.place());
+  if (name_of(source.kind) != kind) throw bad_input("{}: unknown kind", from.place());
   from.read("download", source.download);
   from.read("offset", source.offset);
   from.read("literal", literal);
@@ -102,7 +102,7 @@ float float_in(const JsonMembers& from, const char* name) {
   double value = 0;
   from.read(name, value);
   if (!(std::abs(value) <= std::numeric_limits<float>::max()))
-    throw bad_input("{}: '{}' is no float", from.place(), name);
+    throw bad_input("{}: '{}' must be a finite float", from.place(), name);
   return static_cast<float>(value);
 }
 
@@ -171,9 +171,9 @@ Json to_json(const Operation& op) {
 void read_extent(const Json& json, const char* name, std::array<int64_t, 3>& extent) {
   const auto at = json.find(name);
   if (at == json.end() || !at->is_array() || at->size() != 3)
-    throw bad_input("a launch's {} is no three numbers", name);
+    throw bad_input("launch {}: expected an array of three numbers", name);
   for (size_t i = 0; i < 3; ++i) {
-    if (!(*at)[i].is_number_integer()) throw bad_input("a launch's {} is no three whole numbers", name);
+    if (!(*at)[i].is_number_integer()) throw bad_input("launch {}: expected an array of three integers", name);
     extent[i] = (*at)[i].get<int64_t>();
   }
 }
@@ -242,19 +242,20 @@ class Checker {
   }
 
   void check(const Operation& op) {
-    require(op.stream >= 0 && op.stream < kMostStreams, "it has more streams than the judge knows");
-    require(op.event >= 0 && op.symbol.size() <= kMostSymbol, "a number is out of range");
+    require(op.stream >= 0 && op.stream < kMostStreams, "stream number must be between 0 and 1023");
+    require(op.event >= 0 && op.symbol.size() <= kMostSymbol, "event number or symbol length is out of range");
     if (has_target(op.kind)) require_inside(op.array, op.offset, op.bytes);
     if (op.kind == Kind::upload || op.kind == Kind::copy || op.kind == Kind::fill) require_no_input(op.array);
     switch (op.kind) {
       case Kind::allocate:
-        require(op.array == next_array_++, "arrays are not numbered in turn");
-        require(op.bytes >= 0 && op.bytes <= left_, "it allocates more memory than it may have");
+        require(op.array == next_array_++, "arrays are not numbered consecutively");
+        require(op.bytes >= 0 && op.bytes <= left_, "the submission allocates more memory than its limit");
         left_ -= op.bytes;
         arrays_[op.array] = op.bytes;
         break;
       case Kind::release:
-        require(op.array >= kFirstArray && arrays_.contains(op.array), "it releases what is no array of its own");
+        require(op.array >= kFirstArray && arrays_.contains(op.array),
+                "cudaFree of memory that the submission did not allocate");
         left_ += arrays_[op.array];
         arrays_.erase(op.array);
         break;
@@ -268,10 +269,10 @@ class Checker {
         require_inside(op.from_array, op.from_offset, op.bytes);
         break;
       case Kind::fill:
-        require(op.byte >= 0 && op.byte <= 255, "it fills with what is no byte");
+        require(op.byte >= 0 && op.byte <= 255, "fill value must be between 0 and 255");
         break;
       case Kind::set_symbol:
-        require(op.offset >= 0 && op.bytes >= 0, "a copy to a variable begins before it");
+        require(op.offset >= 0 && op.bytes >= 0, "copy to a variable has a negative offset or size");
         if (op.from_array >= 0) {
           require_inside(op.from_array, op.from_offset, op.bytes);
         } else {
@@ -294,11 +295,11 @@ class Checker {
   void check_output(const std::vector<OutputPiece>& output) const {
     int64_t sum = 0;
     for (const OutputPiece& piece : output) {
-      require(piece.bytes > 0 && piece.bytes <= bytes_y_ - sum, "the output's parts are not all of y");
+      require(piece.bytes > 0 && piece.bytes <= bytes_y_ - sum, "the output pieces do not cover all of y");
       sum += piece.bytes;
       if (piece.download >= 0) require_in_download(piece.download, piece.offset, piece.bytes);
     }
-    require(sum == bytes_y_, "the output's parts are not all of y");
+    require(sum == bytes_y_, "the output pieces do not cover all of y");
   }
 
  private:
@@ -311,61 +312,62 @@ class Checker {
   }
 
   static void require_no_input(int array) {
-    require(array != kArrayX, "it writes to its input, x");
-    require(array != kArrayW, "it writes to its input, w");
+    require(array != kArrayX, "the submission writes to its input x");
+    require(array != kArrayW, "the submission writes to its input w");
   }
 
   void require_inside(int array, int64_t offset, int64_t bytes) const {
     const auto found = arrays_.find(array);
-    require(found != arrays_.end(), "it uses what is no array, or is released");
-    require(inside(offset, bytes, found->second), "it passes the end of an array");
+    require(found != arrays_.end(), "array does not exist or was freed");
+    require(inside(offset, bytes, found->second), "access past the end of an array");
   }
 
   void require_in_download(int download, int64_t offset, int64_t bytes) const {
     require(download >= 0 && static_cast<size_t>(download) < downloads_.size(),
-            "it uses what nothing has copied to the host");
+            "use of data that was never copied to the host");
     require(inside(offset, bytes, downloads_[static_cast<size_t>(download)]),
-            "it passes the end of what it copied to the host");
+            "access past the end of data copied to the host");
   }
 
   void check_source(const Operation& op) {
     const HostBytes& source = op.source;
     switch (source.kind) {
       case HostBytes::Kind::x:
-        return require(inside(source.offset, op.bytes, bytes_x_), "it passes the end of x");
+        return require(inside(source.offset, op.bytes, bytes_x_), "access past the end of x");
       case HostBytes::Kind::w:
-        return require(inside(source.offset, op.bytes, bytes_w_), "it passes the end of w");
+        return require(inside(source.offset, op.bytes, bytes_w_), "access past the end of w");
       case HostBytes::Kind::download:
         return require_in_download(source.download, source.offset, op.bytes);
       case HostBytes::Kind::literal:
-        require(std::ssize(source.literal) == op.bytes, "bytes of the host have another length");
+        require(std::ssize(source.literal) == op.bytes, "host data has the wrong length");
         literal_bytes_ += op.bytes;
-        require(literal_bytes_ <= kMostLiteralBytes, "it copies more bytes of its own to the device than 16 MiB");
+        require(literal_bytes_ <= kMostLiteralBytes,
+                "the submission copies more than 16 MiB of its own data to the device");
         // Zeros are free: many files clear y so, for which others call cudaMemset.
         own_bytes_ += std::ranges::count_if(source.literal, [](char byte) { return byte != 0; });
         require(own_bytes_ <= kMostOwnBytes,
-                "it copies more than 64 KiB of its own to the device, which come neither from x nor from w nor from a "
-                "kernel: "
-                "kernels compute y, and no table holds it");
+                "the submission copies more than 64 KiB of its own data to the device (not from x, w or a kernel); "
+                "kernels must compute y");
     }
   }
 
   void check_launch_of(const Operation& op) const {
-    require(!op.symbol.empty() && !op.invoke.empty() && op.invoke.size() <= kMostSymbol, "a launch of no kernel");
+    require(!op.symbol.empty() && !op.invoke.empty() && op.invoke.size() <= kMostSymbol, "launch without a kernel");
     simt::check_launch({.grid = {op.grid[0], op.grid[1], op.grid[2]},
                         .block = {op.block[0], op.block[1], op.block[2]},
                         .shared_bytes = op.shared_bytes < 0 ? SIZE_MAX : static_cast<size_t>(op.shared_bytes),
                         .where = {}});
     require(op.argument_bytes >= 0 && op.argument_bytes <= kMostArgumentBytes,
-            "a launch has more than 4096 bytes of arguments");
+            "launch has more than 4096 bytes of arguments");
     for (const LaunchArgument& argument : op.arguments) {
       const int64_t bytes = std::ssize(argument.bytes);
-      require(bytes > 0 && inside(argument.place, bytes, op.argument_bytes), "an argument lies beyond the others");
+      require(bytes > 0 && inside(argument.place, bytes, op.argument_bytes),
+              "launch argument is outside the argument block");
       for (const PointerInArgument& pointer : argument.pointers) {
-        require(inside(pointer.at, sizeof(void*), bytes), "a pointer lies beyond its argument");
-        require(pointer.variable.size() <= kMostSymbol, "a name is too long");
+        require(inside(pointer.at, sizeof(void*), bytes), "pointer is outside its argument");
+        require(pointer.variable.size() <= kMostSymbol, "variable name is too long");
         if (pointer.array == -1) {
-          require(!pointer.variable.empty() && pointer.offset >= 0, "a pointer to nothing");
+          require(!pointer.variable.empty() && pointer.offset >= 0, "pointer has no target");
         } else {
           require_inside(pointer.array, pointer.offset, 0);
         }
@@ -378,7 +380,7 @@ class Checker {
     simt::flops_of(op.product);
     const auto check_matrix = [&](const simt::ProductMatrix& matrix, const MatrixPlace& place, int64_t bytes) {
       require_inside(place.array, place.offset, bytes);
-      require(place.offset % matrix.element_bytes() == 0, "a matrix of a product is not aligned to its elements");
+      require(place.offset % matrix.element_bytes() == 0, "cuBLAS matrix is not aligned to its element size");
     };
     check_matrix(op.product.a, op.a, bytes.a);
     check_matrix(op.product.b, op.b, bytes.b);
@@ -397,7 +399,7 @@ std::string in_words(const Operation& op) {
     case Kind::launch:
       return fmt::format("a launch of {}", printable(short_symbol(op.symbol)));
     case Kind::multiply:
-      return "a product of cuBLAS";
+      return "a cuBLAS matrix product";
     case Kind::allocate:
       return "a cudaMalloc";
     case Kind::release:
@@ -411,7 +413,7 @@ std::string in_words(const Operation& op) {
     case Kind::fill:
       return "a cudaMemset";
     case Kind::set_symbol:
-      return "a copy to a variable of the device";
+      return "a copy to a device variable";
     case Kind::record:
     case Kind::wait:
     case Kind::synchronize:
@@ -421,20 +423,19 @@ std::string in_words(const Operation& op) {
 }
 
 std::string difference(const Operation& a, const Operation& b) {
-  if (a.kind != b.kind) return fmt::format("it asks once for {} and once for {}", in_words(a), in_words(b));
+  if (a.kind != b.kind) return fmt::format("one has {}, the other has {}", in_words(a), in_words(b));
   if (a.source != b.source) {
-    return "it copies bytes to the device that the host has computed from x, w or addresses: the host computes on the "
-           "data itself";
+    return "the host copies values to the device that it computed from x, w or addresses";
   }
   if (a.kind == Kind::launch) {
-    if (a.symbol != b.symbol) return "it launches once one kernel and once another";
+    if (a.symbol != b.symbol) return "they launch different kernels";
     if (a.grid != b.grid || a.block != b.block || a.shared_bytes != b.shared_bytes) {
-      return fmt::format("{} has once one shape and once another", in_words(a));
+      return fmt::format("{} has a different grid, block or shared memory size", in_words(a));
     }
-    return fmt::format("an argument of {} depends on the data, on an address of the host's, or on nothing that was set",
+    return fmt::format("an argument of {} depends on the data, on a host address or on uninitialized memory",
                        in_words(a));
   }
-  return fmt::format("{} differs", in_words(a));
+  return fmt::format("{} is different", in_words(a));
 }
 
 }  // namespace
@@ -458,7 +459,7 @@ std::string list_text(const LaunchList& list) {
 LaunchList read_list(std::string_view text, const ConvProblem& problem, int64_t memory_bytes) {
   LaunchList list;
   const auto require_room = [](size_t count) {
-    if (count >= kMostOperations) throw bad_input("it asks the device for more than {} things", kMostOperations);
+    if (count >= kMostOperations) throw bad_input("more than {} device operations", kMostOperations);
   };
   const Json json =
       parse_foreign_json(text, "list", {}, {"operations", "output"}, [&](std::string_view name, const Json& element) {
@@ -476,7 +477,7 @@ LaunchList read_list(std::string_view text, const ConvProblem& problem, int64_t 
       });
   const JsonMembers from(json, "list");
   from.read("on_device", list.on_device);
-  if (!from.has("operations")) throw bad_input("a list without operations");
+  if (!from.has("operations")) throw bad_input("list: member 'operations' is missing");
   Checker checker(problem, list.on_device, memory_bytes);
   for (const Operation& each : list.operations) checker.check(each);
   if (!list.on_device) checker.check_output(list.output);
@@ -487,9 +488,9 @@ std::string difference(const LaunchList& a, const LaunchList& b) {
   for (size_t i = 0; i < std::min(a.operations.size(), b.operations.size()); ++i) {
     if (a.operations[i] != b.operations[i]) return difference(a.operations[i], b.operations[i]);
   }
-  if (a.operations.size() != b.operations.size()) return "it asks once for more and once for less";
-  if (a.output != b.output) return "what it leaves in y depends on the data";
-  return a == b ? "" : "the lists differ";
+  if (a.operations.size() != b.operations.size()) return "they have different numbers of operations";
+  if (a.output != b.output) return "what the host writes to y depends on the data";
+  return a == b ? "" : "other members are different";
 }
 
 }  // namespace convlab::judge

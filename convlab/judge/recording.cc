@@ -73,7 +73,7 @@ uint32_t ListRecorder::add_words(HostBytes::Kind kind, int download, int64_t byt
   const int64_t count = ceil_div(bytes, int64_t{4});
   const uint32_t first = next_word_;
   if (count > int64_t{UINT32_MAX} - next_word_) {
-    say_no("it copies more than 16 GiB between host and device");
+    say_no("more than 16 GiB are copied between host and device");
     return first;
   }
   words_[first] = {kind, download, count};
@@ -95,9 +95,7 @@ void ListRecorder::say_no(const std::string& why) {
   if (no_.empty()) no_ = why;
 }
 
-void ListRecorder::refuse(std::string_view what) {
-  say_no(fmt::format("it asks for {}, which a list of launches cannot say", what));
-}
+void ListRecorder::refuse(std::string_view what) { say_no(fmt::format("{} is not supported by the judge", what)); }
 
 void* ListRecorder::add_array(int number, size_t bytes) {
   const size_t gap = (Rng(random_ += 17).next() % 64 + 1) * kAlignment;
@@ -129,7 +127,7 @@ size_t ListRecorder::room_at(const void* memory) const {
 
 Operation& ListRecorder::add(Kind kind) {
   if (list_.operations.size() >= kMostOperations) {
-    say_no(fmt::format("it asks the device for more than {} things", kMostOperations));
+    say_no(fmt::format("more than {} device operations", kMostOperations));
     list_.operations.pop_back();
   }
   Operation& op = list_.operations.emplace_back();
@@ -145,7 +143,7 @@ Operation& ListRecorder::add_to(Kind kind, const void* memory, size_t bytes) {
   op.offset = place.offset;
   op.bytes = static_cast<int64_t>(bytes);
   if (place.number < 0 || static_cast<int64_t>(bytes) > place.room) {
-    say_no("it copies or fills memory of the device that it has not allocated");
+    say_no("copy or fill of device memory that was not allocated");
   }
   return op;
 }
@@ -162,7 +160,7 @@ void* ListRecorder::allocate(size_t bytes, std::string_view name) {
 void ListRecorder::release(void* memory) {
   const Place place = place_of(reinterpret_cast<uintptr_t>(memory));
   if (place.number < kFirstArray || place.offset != 0)
-    return say_no("it frees memory of the device that is not its own");
+    return say_no("cudaFree of device memory that was not allocated");
   add(Kind::release).array = place.number;
   arrays_.erase(reinterpret_cast<uintptr_t>(memory));
 }
@@ -222,7 +220,7 @@ void ListRecorder::copy_to_symbol(const void* symbol, const void* from, size_t b
   if (!no_.empty()) return;
   const auto& module = simt::internal::Module::of(symbol);
   const simt::internal::Symbol* variable = module.object_at(reinterpret_cast<uintptr_t>(symbol));
-  if (variable == nullptr) return say_no("it copies to a variable of the device that has no name");
+  if (variable == nullptr) return say_no("copy to a device variable without a symbol");
   Operation& op = add(Kind::set_symbol);
   op.symbol = variable->mangled;
   op.constant = access == simt::RangeAccess::read_only;
@@ -245,12 +243,12 @@ LaunchArgument ListRecorder::argument_of(const char* bytes, const simt::Argument
       pointer.array = target.number;
       pointer.offset = target.offset;
     } else if (is_of_device(reinterpret_cast<void*>(value))) {
-      say_no(fmt::format("{} is given an address of the device that lies in no array", kernel));
+      say_no(fmt::format("{} gets a device address that is in no allocated array", kernel));
       continue;
     } else if (simt::internal::range_at(*ranges, value) != nullptr) {
       say_no(fmt::format(
-          "{} is given memory of the host (cudaMallocHost, cudaMallocManaged, cudaHostRegister), which a list "
-          "of launches cannot say: copy to the device and back",
+          "{} gets host memory (cudaMallocHost, cudaMallocManaged, cudaHostRegister), which is not supported; copy to "
+          "the device and back",
           kernel));
       continue;
     } else if (bias_ != 0) {
@@ -275,8 +273,8 @@ void ListRecorder::launch(const simt::KernelCall& call, const simt::LaunchShape&
   const simt::internal::Symbol* kernel = module.function_at(reinterpret_cast<uintptr_t>(call.function));
   const auto invoke_address = reinterpret_cast<uintptr_t>(call.invoke);
   const simt::internal::Symbol* invoke = module.function_at(invoke_address);
-  if (kernel == nullptr || invoke == nullptr) return say_no("it launches a kernel that has no name");
-  if (bias_ != 0 && bias_ != module.bias()) return say_no("it launches kernels of several libraries");
+  if (kernel == nullptr || invoke == nullptr) return say_no("launch of a kernel without a symbol");
+  if (bias_ != 0 && bias_ != module.bias()) return say_no("launch of kernels from more than one library");
   bias_ = module.bias();
   module_address_ = reinterpret_cast<uintptr_t>(call.function);
   Operation& op = add(Kind::launch);
@@ -295,12 +293,12 @@ void ListRecorder::launch(const simt::KernelCall& call, const simt::LaunchShape&
 void ListRecorder::multiply(const simt::Product& product) {
   if (!no_.empty()) return;
   if (!std::isfinite(product.alpha) || !std::isfinite(product.beta))
-    return say_no("it multiplies a product by no number");
+    return say_no("cuBLAS product with alpha or beta not finite");
   Operation& op = add(Kind::multiply);
   op.product = product;
   const auto take = [&](simt::ProductMatrix& matrix, MatrixPlace& to) {
     const Place place = place_of(reinterpret_cast<uintptr_t>(std::exchange(matrix.data, nullptr)));
-    if (place.number < 0) say_no("it multiplies matrices that are in no memory which it has allocated on the device");
+    if (place.number < 0) say_no("cuBLAS product of a matrix that is not in allocated device memory");
     to = {place.number, place.offset};
   };
   take(op.product.a, op.a);
@@ -338,7 +336,7 @@ void ListRecorder::synchronize() {
 
 LaunchList ListRecorder::finish(std::span<const float> host_y, uintptr_t library_bias) {
   if (no_.empty() && bias_ != 0 && bias_ != library_bias) {
-    say_no("it launches a kernel that is not its own");
+    say_no("launch of a kernel from another library");
   }
   for (size_t i = 0; i < host_y.size() && no_.empty();) {
     size_t count = 1;  // of elements of one piece
@@ -355,7 +353,7 @@ LaunchList ListRecorder::finish(std::span<const float> host_y, uintptr_t library
     } else if (host_y[i] == 0.0f) {
       while (i + count < host_y.size() && host_y[i + count] == 0.0f) ++count;
     } else {
-      say_no(fmt::format("the host itself writes y[{}]: only what kernels have computed may be copied there", i));
+      say_no(fmt::format("the host writes y[{}] itself; y may hold only values that kernels computed", i));
     }
     piece.bytes = static_cast<int64_t>(count) * 4;
     list_.output.push_back(piece);

@@ -19,7 +19,8 @@ using simt::internal::Symbol;
 HostMemory host_memory(std::span<const uint8_t> inputs, const ConvProblem& problem) {
   const size_t bytes_x = static_cast<size_t>(problem.input_count()) * sizeof(float),
                bytes_w = static_cast<size_t>(problem.filter_count()) * sizeof(float);
-  if (inputs.size() != bytes_x + bytes_w) throw bad_input("the inputs have another length");
+  if (inputs.size() != bytes_x + bytes_w)
+    throw bad_input("inputs: expected {} bytes, got {}", bytes_x + bytes_w, inputs.size());
   return {inputs.first(bytes_x), inputs.subspan(bytes_x)};
 }
 
@@ -63,7 +64,7 @@ void SimtReplay::add_input(int number, std::span<const uint8_t> bytes, std::stri
 }
 
 uintptr_t SimtReplay::address(const Symbol* symbol, const std::string& name) const {
-  if (symbol == nullptr) throw bad_input("the file has no {}", name);
+  if (symbol == nullptr) throw bad_input("the file has no symbol {}", name);
   return symbol->begin + module_.bias();
 }
 
@@ -71,7 +72,7 @@ uintptr_t SimtReplay::variable(const std::string& name, int64_t offset) const {
   const Symbol* symbol = module_.object_named(name);
   const uintptr_t begin = address(symbol, name);
   if (offset < 0 || offset > static_cast<int64_t>(symbol->bytes)) {
-    throw bad_input("it passes the end of {}", short_symbol(name));
+    throw bad_input("access past the end of {}", short_symbol(name));
   }
   return begin + static_cast<uintptr_t>(offset);
 }

@@ -115,7 +115,7 @@ void deny(const Filter& filter, const char* name) {
 
 Filter new_filter() {
   Filter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
-  if (filter == nullptr) throw unavailable("cannot make a filter of system calls");
+  if (filter == nullptr) throw unavailable("cannot create the system call filter");
   return filter;
 }
 
@@ -137,7 +137,7 @@ int system_call_filter(bool starts_processes) {
   const int file = ::memfd_create("system calls", MFD_CLOEXEC);
   if (file < 0 || seccomp_export_bpf(filter.get(), file) != 0) {
     if (file >= 0) ::close(file);
-    throw unavailable("cannot write a filter of system calls");
+    throw unavailable("cannot write the system call filter");
   }
   ::lseek(file, 0, SEEK_SET);
   return file;
@@ -147,7 +147,7 @@ void start_no_programs() {
   const Filter filter = new_filter();
   for (const char* name : kNewPrograms) deny(filter, name);
   deny(filter, kFilters);
-  if (seccomp_load(filter.get()) != 0) throw unavailable("cannot load a filter of system calls");
+  if (seccomp_load(filter.get()) != 0) throw unavailable("cannot load the system call filter");
 }
 
 }  // namespace convlab::judge

@@ -50,7 +50,7 @@ WorkFolder::WorkFolder() {
   const fs::path parent = fs::temp_directory_path(error);
   sweep(parent);
   std::string pattern = (parent / fmt::format("{}XXXXXX", kBegin)).string();
-  if (error || ::mkdtemp(pattern.data()) == nullptr) throw unavailable("cannot make a folder like {}", pattern);
+  if (error || ::mkdtemp(pattern.data()) == nullptr) throw unavailable("cannot create a temporary folder {}", pattern);
   path_ = pattern;
   lock_ = locked(path_, O_CREAT);
 }

@@ -40,9 +40,8 @@ Cache::Cache() : folder_(wanted_folder()) {
   std::error_code error;
   std::string pattern = (fs::temp_directory_path(error) / "convlab-XXXXXX").string();
   if (error || ::mkdtemp(pattern.data()) == nullptr) {
-    throw unavailable(
-        "there is no folder for compiled kernel files: neither {} nor {} can be written; set CONVLAB_CACHE",
-        folder_.empty() ? "~/.cache" : folder_.string(), pattern);
+    throw unavailable("no writable folder for compiled kernel files: tried {} and {}; set CONVLAB_CACHE",
+                      folder_.empty() ? "~/.cache" : folder_.string(), pattern);
   }
   folder_ = pattern;
   temporary_ = true;

@@ -39,10 +39,10 @@ std::string minidnn_numbers(const KernelSource& source, const FileFunction& func
   if (all - numbers == pointers && numbers == 6) return std::string(kMinidnnNumbers);
   if (all - numbers == pointers && numbers == 7) return fmt::format("{}, p.stride", kMinidnnNumbers);
   throw bad_input(
-      "{}:{}: {} takes ({}); known are {} pointers, to output, input and filter{}, and then B, M, C, H, W, K with or "
-      "without a stride S",
+      "{}:{}: unsupported signature {}({}); expected {} pointers (output, input, filter{}), then B, M, C, H, W, K and "
+      "optionally a stride S",
       source.path.string(), function.line, function.name, function.parameters, pointers,
-      pointers > 3 ? ", of the host and of the device" : "");
+      pointers > 3 ? ", on host and device" : "");
 }
 
 std::string object_of(const FileFunction& function) {
@@ -94,8 +94,9 @@ std::string minidnn_calls(const KernelSource& source) {
 std::string mxnet_calls(const KernelSource& source) {
   const FileFunction& forward = source.functions.front();
   if (forward.list.size() != 3) {
-    throw bad_input("{}:{}: forward takes ({}); known is forward(Tensor& y, const Tensor& x, const Tensor& w)",
-                    source.path.string(), forward.line, forward.parameters);
+    throw bad_input(
+        "{}:{}: unsupported signature forward({}); expected forward(Tensor& y, const Tensor& x, const Tensor& w)",
+        source.path.string(), forward.line, forward.parameters);
   }
   const std::string_view device = source.cuda ? "mshadow::gpu" : "mshadow::cpu";
   return fmt::format(
@@ -135,9 +136,8 @@ constexpr std::array kByCourse{
     NamedValue{"s", "p.stride"},   NamedValue{"stride", "p.stride"},
 };
 constexpr std::string_view kFunctionForms =
-    "void convolve(const float* x, const float* w, float* y, int N, int C, int H, int W, int K, int R, int S), or with "
-    "the "
-    "course's int B, int M, int C, int H, int W, int K; int stride may follow";
+    "convolve(const float* x, const float* w, float* y) with int N, C, H, W, K, R, S or B, M, C, H, W, K after y, and "
+    "optionally int stride";
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -148,7 +148,7 @@ std::string lower(std::string_view text) {
 std::string function_calls(const KernelSource& source) {
   const FileFunction& function = source.functions.front();
   const auto reject = [&](const std::string& why) {
-    return bad_input("{}:{}: convolve takes ({}): {}; known is {}", source.path.string(), function.line,
+    return bad_input("{}:{}: unsupported signature convolve({}): {}; expected {}", source.path.string(), function.line,
                      function.parameters, why, kFunctionForms);
   };
   const auto named = [&](std::string_view name) {
@@ -163,16 +163,18 @@ std::string function_calls(const KernelSource& source) {
     std::string value;
     if (each.type.find('*') != std::string::npos) {
       const bool is_output = each.type.find("const") == std::string::npos;
-      if (arrays == kArrays.size() || is_output != (arrays == 2)) throw reject("its arrays are not x, w and y in turn");
+      if (arrays == kArrays.size() || is_output != (arrays == 2)) {
+        throw reject("the arrays must be x, w and y in this order");
+      }
       value = kArrays[arrays++];
     } else {
       const auto found = std::ranges::find(known, lower(each.name), &NamedValue::name);
-      if (found == known.end()) throw reject(fmt::format("nobody knows what {} is", each.name));
+      if (found == known.end()) throw reject(fmt::format("unknown parameter '{}'", each.name));
       value = found->value;
     }
     arguments += fmt::format("{}{}", arguments.empty() ? "" : ", ", value);
   }
-  if (arrays != kArrays.size()) throw reject("it has not three arrays");
+  if (arrays != kArrays.size()) throw reject("expected three arrays");
   return fmt::format(
       "static void convlab_forward(float* y, float* x, float* w, const convlab::FileProblem& p) {{\n"
       "  {}convolve({});\n}}\n"

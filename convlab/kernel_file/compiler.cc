@@ -55,16 +55,14 @@ std::string found_program(const std::string& name) {
 
 std::string nvcc() {
   if (std::string found = found_tool("nvcc"); !found.empty()) return found;
-  throw unavailable(
-      "there is no nvcc to compile kernel files for a GPU: neither in PATH nor in /usr/local/cuda/bin; install CUDA's "
-      "toolkit, or give --device simt");
+  throw unavailable("nvcc not found in PATH or /usr/local/cuda/bin; install the CUDA toolkit, or use --device simt");
 }
 
 std::string host_compiler() {
   for (const char* candidate : {CONVLAB_HOST_COMPILER, "g++", "c++"}) {
     if (std::string found = found_program(candidate); !found.empty()) return found;
   }
-  throw unavailable("there is no C++ compiler to compile kernel files: install g++");
+  throw unavailable("no C++ compiler found to compile kernel files; install g++");
 }
 
 std::vector<std::string> words(std::string_view text) {
@@ -208,7 +206,7 @@ std::string shown(const std::string& complaint, const std::string& unit) {
   });
   std::string text;
   for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) text += "\n  " + printable(lines[i]);
-  if (lines.size() > kMostLines) text += fmt::format("\n  and {} lines more", lines.size() - kMostLines);
+  if (lines.size() > kMostLines) text += fmt::format("\n  and {} more lines", lines.size() - kMostLines);
   return text;
 }
 
@@ -411,7 +409,7 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
   if (options.output == CompilerOutput::registers || options.output == CompilerOutput::warnings)
     write_file(made, run.complaint + run.output);
   fs::rename(made, library, error);
-  if (error) throw unavailable("{}: cannot be put into the cache: {}", library.string(), error.message());
+  if (error) throw unavailable("{}: cannot store in the cache: {}", library.string(), error.message());
   cache.shrink(kMostCacheBytes);
   return {.library = library, .seconds = run.elapsed_s, .complaints = run.complaint + run.output};
 }

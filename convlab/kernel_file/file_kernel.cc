@@ -34,10 +34,12 @@ Refusal refusal(const Place& place, const ConvStep& step) {
   if (!problem.unit_dilation()) return "dilation is not supported";
   if (problem.groups != 1) return "groups are not supported";
   if (!problem.unit_stride() && !place.takes_strides) return "strides are not supported";
-  if (problem.stride_h != problem.stride_w) return "takes one stride for both sides";
-  if (place.square && problem.r != problem.s) return "takes one side of the filter for both";
+  if (problem.stride_h != problem.stride_w) return "different strides for rows and columns are not supported";
+  if (place.square && problem.r != problem.s) return "the filter must be square";
   constexpr int64_t kMost = std::numeric_limits<int>::max();
-  if (problem.input_count() > kMost || problem.output_count() > kMost) return "counts in 32 bits";
+  if (problem.input_count() > kMost || problem.output_count() > kMost) {
+    return "arrays must have at most 2^31 - 1 elements";
+  }
   return std::nullopt;
 }
 
@@ -121,7 +123,7 @@ bool takes_both_sides(const KernelSource& source) {
 }
 
 void register_entry(const std::string& name, const FileEntry& entry, const KernelSource& source, DeviceKind device) {
-  if (taken == kMostFiles) throw bad_input("more than {} kernel files at once", kMostFiles);
+  if (taken == kMostFiles) throw bad_input("at most {} kernel files are supported at once", kMostFiles);
   const FileFunction* call = source.find("conv_forward_gpu");
   const bool course = source.kind != FileKind::function;
   places[static_cast<size_t>(taken)] = {.name = name,
@@ -153,10 +155,11 @@ void load_kernel_file(const KernelSource& source, const std::filesystem::path& l
   const LoadedFile file(library);
   if (file.entry() != nullptr) register_entry(name, *file.entry(), source, device);
   if (registration.count() != 1) {
-    throw bad_input("{}: registers {} convolution kernels; a kernel file has one", name, registration.count());
+    throw bad_input("{}: a kernel file must register exactly one convolution kernel, got {}", name,
+                    registration.count());
   }
   if (find_conv_kernel(name, device) == nullptr) {
-    throw bad_input("{}: its kernel is for another device than {}", name, name_of(device));
+    throw bad_input("{}: the kernel is not for device {}", name, name_of(device));
   }
 }
 

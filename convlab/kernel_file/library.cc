@@ -33,7 +33,7 @@ double seconds_of(const FileEntry& entry, Phase&& phase) {
   phase();
   const char* const error = entry.finish();
   check_simt_host_code();
-  if (error != nullptr) throw wrong_result("the device reports: {}", error);
+  if (error != nullptr) throw wrong_result("CUDA error after the call: {}", error);
   return seconds_since(begin);
 }
 

@@ -173,7 +173,7 @@ void require_disassembler(Toolchain toolchain) {
   const bool gpu = toolchain == Toolchain::nvcc;
   for (const char* name : gpu ? std::vector{"cuobjdump", "nvdisasm"} : std::vector{"objdump"}) {
     if (found_tool(name).empty()) {
-      throw unavailable("{} is not there; it comes with {}", name, gpu ? "CUDA's toolkit" : "binutils");
+      throw unavailable("{} not found; install {}", name, gpu ? "the CUDA toolkit" : "binutils");
     }
   }
 }

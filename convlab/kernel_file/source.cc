@@ -16,10 +16,8 @@ namespace {
 constexpr int64_t kMostBytes = 4 << 20;
 
 constexpr std::string_view kKnown =
-    "known are convlab's own (RegisterConvKernel), the course's forward(Tensor& y, const Tensor& x, const Tensor& w), "
-    "GPUInterface::conv_forward_gpu with or without conv_forward_gpu_prolog and conv_forward_gpu_epilog, "
-    "conv_forward_cpu, and void convolve(const float* x, const float* w, float* y, shape...); 'convlab new' writes one "
-    "of each";
+    "expected RegisterConvKernel, forward(Tensor& y, ...), GPUInterface::conv_forward_gpu, conv_forward_cpu or "
+    "convolve(...); 'convlab new' writes an example";
 
 constexpr std::string_view kClassOfMinidnn = "GPUInterface";
 
@@ -203,10 +201,13 @@ void require_minidnn(const KernelSource& source) {
   const bool prolog = source.find("conv_forward_gpu_prolog"), epilog = source.find("conv_forward_gpu_epilog");
   const FileFunction* call = source.find("conv_forward_gpu");
   if (source.find("conv_forward_cpu") != nullptr) return;
-  if (call == nullptr) reject(source.path, "has a prolog or an epilog, but no GPUInterface::conv_forward_gpu");
+  if (call == nullptr) {
+    reject(source.path, "GPUInterface::conv_forward_gpu is missing, but a prolog or an epilog is defined");
+  }
   if (prolog != epilog) {
-    reject(source.path, fmt::format("has conv_forward_gpu and a {}, but no {}", prolog ? "prolog" : "epilog",
-                                    prolog ? "conv_forward_gpu_epilog" : "conv_forward_gpu_prolog"));
+    reject(source.path,
+           fmt::format("{} is missing, but a {} is defined",
+                       prolog ? "conv_forward_gpu_epilog" : "conv_forward_gpu_prolog", prolog ? "prolog" : "epilog"));
   }
 }
 
@@ -266,9 +267,10 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
   std::erase_if(functions, [](const FileFunction& f) { return f.parameters.find("float") == std::string::npos; });
   if (kinds.empty() && !functions.empty()) kinds.push_back(FileKind::function);
 
-  if (kinds.empty()) reject(path, "is no kernel file: none of the entry points is defined in it");
+  if (kinds.empty()) reject(path, "not a kernel file: no entry point found");
   if (kinds.size() > 1) {
-    reject(path, fmt::format("is of two kinds, {} and {}: remove one", name_of(kinds[0]), name_of(kinds[1])));
+    reject(path,
+           fmt::format("entry points of two kinds found, {} and {}: remove one", name_of(kinds[0]), name_of(kinds[1])));
   }
   source.kind = kinds.front();
   // "gpu" is the course's word, in forward<gpu, float>: without it a misspelt __global__ would make a file one for
@@ -301,7 +303,7 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
 
 KernelSource read_kernel_source(const std::filesystem::path& path) {
   const std::vector<uint8_t> bytes = read_file(path, kMostBytes);
-  if (std::ranges::find(bytes, 0) != bytes.end()) reject(path, "is no text");
+  if (std::ranges::find(bytes, 0) != bytes.end()) reject(path, "not a text file");
   return parse_kernel_source({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 

@@ -54,8 +54,8 @@ std::vector<Switch> switches_of(const KernelSource& source) {
       const bool defined = now.word == "define" && now.subject == name;
       if (defined && !(before.word == "ifndef" && before.subject == name)) {
         throw bad_input(
-            "{}:{}: defines {} itself, so that nobody can turn it on and off: leave the line out, or put it between "
-            "'#ifndef {}' and '#endif'",
+            "{}:{}: {} cannot be switched because the file defines it; remove the line, or put it between '#ifndef {}' "
+            "and '#endif'",
             source.path.string(), token.line, name, name);
       }
       if (!defined && !asks(now.word)) continue;

@@ -246,7 +246,7 @@ void mark_and_limit_constants(const Tokens& tokens, Edits& edits) {
     if (!is_const) edits.replace(tokens[i].text, fmt::format("__attribute__((section(\"{}\")))", section));
     if (bracket == 0 || end == tokens.size() || tokens[bracket - 1].kind != Token::Kind::name) continue;
     edits.replace(tokens[end].text,
-                  fmt::format("; static_assert(sizeof({}) <= 65536, \"a GPU has 64 KiB of constant memory\");",
+                  fmt::format("; static_assert(sizeof({}) <= 65536, \"constant memory is limited to 64 KiB\");",
                               tokens[bracket - 1].text));
   }
 }

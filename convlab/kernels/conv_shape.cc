@@ -32,7 +32,7 @@ Refusal refuse_unless_rung(const ConvStep& step) {
   if (Refusal refusal = refuse_unless_plain(step)) return refusal;
   const ConvProblem& problem = step.problem;
   constexpr int64_t kMostBlocksInY = 65535;
-  if (problem.k > kMostBlocksInY) return fmt::format("takes at most {} output maps", kMostBlocksInY);
+  if (problem.k > kMostBlocksInY) return fmt::format("at most {} output channels are supported", kMostBlocksInY);
   // A margin of a factor of two lets kernels round sizes up to whole tiles.
   constexpr int64_t kMost = std::numeric_limits<int>::max() / 2;
   const int64_t padded =
@@ -40,16 +40,16 @@ Refusal refuse_unless_rung(const ConvStep& step) {
   const int64_t largest =
       std::max({problem.n, padded * problem.c, problem.filter_count(), problem.output_count() / problem.n});
   if (largest > kMost) {
-    return fmt::format("an image, the filters or the batch has {} elements; 32-bit indices reach {}", largest, kMost);
+    return fmt::format("an image, the filters or the batch has {} elements; 32-bit indices support {}", largest, kMost);
   }
   return std::nullopt;
 }
 
 Refusal refuse_unless_dense(const ConvStep& step) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
-  if (!step.problem.unit_stride()) return "takes a stride of 1 only";
-  if (!step.problem.unit_dilation()) return "takes a dilation of 1 only";
-  if (step.problem.groups != 1) return "takes one group only";
+  if (!step.problem.unit_stride()) return "strides other than 1 are not supported";
+  if (!step.problem.unit_dilation()) return "dilation is not supported";
+  if (step.problem.groups != 1) return "groups are not supported";
   return std::nullopt;
 }
 

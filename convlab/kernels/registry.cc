@@ -60,7 +60,7 @@ RegisterKernel<Kernel>::RegisterKernel(Kernel kernel, const char* file) {
       std::ranges::lower_bound(all, order_of(kernel.info), {}, [](const Kernel& each) { return order_of(each.info); });
   if (place != all.end() && order_of(place->info) == order_of(kernel.info)) {
     // Before main nobody catches an exception.
-    std::fprintf(stderr, "two kernels are named %s\n", std::string(kernel.info.name).c_str());
+    std::fprintf(stderr, "duplicate kernel name %s\n", std::string(kernel.info.name).c_str());
     std::abort();
   }
   all.insert(place, kernel);
@@ -96,14 +96,14 @@ const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device) 
   std::vector<std::string> names;
   for (const ConvKernel& kernel : conv_kernels()) {
     if (kernel.info.name == name) {
-      throw unavailable("kernel {} runs on {}, not on {}; choose it with --device {}", name,
-                        name_of(kernel.info.device), name_of(device), name_of(kernel.info.device));
+      throw unavailable("kernel {} runs on {}, not on {}; use --device {}", name, name_of(kernel.info.device),
+                        name_of(device), name_of(kernel.info.device));
     }
     if (kernel.info.device == device) names.emplace_back(kernel.info.name);
   }
   const std::string nearest = closest(name, names);
-  throw bad_input("no kernel is named '{}'{}; 'convlab list kernels' shows all{}{}", name,
-                  nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest), simt_present() ? "" : ", and ",
+  throw bad_input("unknown kernel '{}'{}; run 'convlab list kernels' to see all{}{}", name,
+                  nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest), simt_present() ? "" : "; ",
                   how_to_get_simt());
 }
 
@@ -131,9 +131,9 @@ Shape ConvStep::output_shape() const {
 
 Refusal refuse_unless_plain(const ConvStep& step) {
   if (!step.epilogue.empty()) {
-    return fmt::format("computes the convolution alone, not {}", to_text(step.epilogue));
+    return fmt::format("fusing {} is not supported", to_text(step.epilogue));
   }
-  if (step.input != ElementType::f32) return fmt::format("takes float32 images, not {}", name_of(step.input));
+  if (step.input != ElementType::f32) return fmt::format("input must be float32, got {}", name_of(step.input));
   return std::nullopt;
 }
 

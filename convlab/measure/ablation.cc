@@ -121,27 +121,28 @@ SwitchEffect effect_of_switch(const SeriesOfSets& series, int switches, int whic
 
 std::string verdict_text(const SwitchEffect& effect, const std::string& partner) {
   if (effect.effect == Effect::unknown) {
-    return fmt::format("not known: {} could not be measured", effect.alone ? "the others, or all," : "it alone");
+    return fmt::format("unknown: {} could not be measured",
+                       effect.alone ? "the change with the others" : "the change alone");
   }
   const Worth &alone = *effect.alone, &end = *effect.left_out;
   const std::string others = partner.empty() ? "the others are" : partner + " is";
   switch (effect.effect) {
     case Effect::adds:
-      return fmt::format("adds: {:.2f} alone, in the end still {:.2f}", alone.times, end.times);
+      return fmt::format("adds: {:.2f} alone, {:.2f} with the others", alone.times, end.times);
     case Effect::adds_less:
-      return fmt::format("adds less: {:.2f} alone, only {:.2f} in the end", alone.times, end.times);
+      return fmt::format("adds less: {:.2f} alone, only {:.2f} with the others", alone.times, end.times);
     case Effect::adds_more:
-      return fmt::format("adds more: {:.2f} alone, even {:.2f} in the end", alone.times, end.times);
+      return fmt::format("adds more: {:.2f} alone, {:.2f} with the others", alone.times, end.times);
     case Effect::cancels:
-      return fmt::format("cancels: {:.2f} alone, nothing once {} on", alone.times, others);
+      return fmt::format("cancels: {:.2f} alone, no effect once {} on", alone.times, others);
     case Effect::needs_others:
-      return fmt::format("needs the others: {:.2f} alone, {:.2f} in the end", alone.times, end.times);
+      return fmt::format("needs the others: {:.2f} alone, {:.2f} with the others", alone.times, end.times);
     case Effect::hurts:
-      return fmt::format("hurts: {:.2f} alone, {:.2f} in the end", alone.times, end.times);
+      return fmt::format("hurts: {:.2f} alone, {:.2f} with the others", alone.times, end.times);
     case Effect::hurts_alone:
-      return fmt::format("hurts alone: {:.2f}; nothing once {} on", alone.times, others);
+      return fmt::format("hurts alone: {:.2f}; no effect once {} on", alone.times, others);
     case Effect::nothing:
-      return "no effect, alone or in the end";
+      return "no effect, alone or with the others";
     case Effect::undecided:
     case Effect::unknown:
       break;
@@ -151,7 +152,7 @@ std::string verdict_text(const SwitchEffect& effect, const std::string& partner)
   }
   std::vector<std::string> open;
   if (alone.change == Decision::undecided) open.push_back("alone " + noise_text(alone));
-  if (end.change == Decision::undecided) open.push_back("in the end " + noise_text(end));
+  if (end.change == Decision::undecided) open.push_back("with the others " + noise_text(end));
   return fmt::format("undecided: noise {}", fmt::join(open, ", "));
 }
 

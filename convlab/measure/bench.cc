@@ -237,7 +237,7 @@ KernelBench::Times KernelBench::run(Caches caches, bool end) {
 
 void KernelBench::check_output() {
   if (const Verdict verdict = arrays_.check(kernel_.info); !verdict.passed()) {
-    throw wrong_result("{}: a timed launch gave a wrong output: {}", kernel_.info.name, describe(verdict));
+    throw wrong_result("{}: output of a timed launch is wrong: {}", kernel_.info.name, describe(verdict));
   }
 }
 
@@ -251,7 +251,7 @@ double KernelBench::replay(int launches, bool end) {
     graph_ = stream.record([&] {
       for (int i = 0; i < launches; ++i) give();
     });
-    if (!graph_) throw unavailable("{}: its launches cannot be recorded as a CUDA graph", kernel_.info.name);
+    if (!graph_) throw unavailable("{}: launches cannot be captured in a CUDA graph", kernel_.info.name);
     graph_->run();
   }
   const double seconds = stream.time([&] { graph_->run(); });

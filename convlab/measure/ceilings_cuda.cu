@@ -118,9 +118,9 @@ double upload_rate(Device& device, Stream& stream) {
   constexpr size_t kBytes = size_t{64} << 20;
   const Buffer to = device.allocate(kBytes);
   void* from = nullptr;
-  check_cuda(cudaMallocHost(&from, kBytes), "taking pinned memory");
+  check_cuda(cudaMallocHost(&from, kBytes), "allocating pinned memory");
   const double rate = best_rate(stream, static_cast<double>(kBytes), [&] { stream.upload(to.data(), from, kBytes); });
-  check_cuda(cudaFreeHost(from), "giving pinned memory back");
+  check_cuda(cudaFreeHost(from), "freeing pinned memory");
   return rate;
 }
 
@@ -129,8 +129,8 @@ double upload_rate(Device& device, Stream& stream) {
 Ceilings cuda_ceilings(Device& device, Stream& stream) {
   const DeviceCaps& caps = device.caps();
   int cache = 0, index = 0;
-  check_cuda(cudaGetDevice(&index), "asking for the GPU");
-  check_cuda(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, index), "asking for the size of the L2 cache");
+  check_cuda(cudaGetDevice(&index), "reading the current GPU");
+  check_cuda(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, index), "reading the L2 cache size");
   const Buffer sink = device.allocate(sizeof(float));
   const int64_t blocks = int64_t{caps.multiprocessors} * kBlocksEach;
   const double threads = static_cast<double>(blocks) * kThreads, chains = double{kRounds} * kChains;

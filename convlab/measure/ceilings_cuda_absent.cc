@@ -3,6 +3,6 @@
 
 namespace convlab {
 
-Ceilings cuda_ceilings(Device&, Stream&) { throw unavailable("this build is without CUDA"); }
+Ceilings cuda_ceilings(Device&, Stream&) { throw unavailable("this build has no CUDA support"); }
 
 }  // namespace convlab

@@ -29,7 +29,7 @@ Comparison compare_series(std::vector<double> first, std::vector<double> second)
   for (size_t i = 0; i < first.size(); ++i) ratios.push_back(first[i] / second[i]);
   Comparison result{.ratio = median(ratios), .interval = median_interval(ratios, 0.99)};
   if (result.interval.low > 0 && result.interval.high > kTooWide * result.interval.low) {
-    result.doubt = "the ratio scatters too much";
+    result.doubt = "the ratio varies too much between samples";
   } else if (result.interval.high < 1 - kNoticeable) {
     result.decision = Decision::faster;
   } else if (result.interval.low > 1 + kNoticeable) {
@@ -77,9 +77,8 @@ bool are_whole_layers(std::span<KernelBench* const> benches) {
   const bool layers = std::ranges::all_of(benches, has_phases);
   for (const KernelBench* each : benches) {
     if (each->last().early && !layers) {
-      throw unavailable(
-          "{} computes in its prolog: only other files with a prolog and an epilog can be compared with it",
-          each->kernel().info.name);
+      throw unavailable("{} computes in its prolog; compare it only with files that have a prolog and an epilog",
+                        each->kernel().info.name);
     }
   }
   return layers;

@@ -16,7 +16,7 @@ namespace {
 /// converting it would be undefined.
 template <class T>
 T whole(const JsonMembers::Json& number, const std::string& place, const char* name) {
-  if (!number.is_number()) throw bad_input("{}: '{}' is not a number", place, name);
+  if (!number.is_number()) throw bad_input("{}: '{}' must be a number", place, name);
   bool fits = false;
   if (number.is_number_unsigned()) {
     fits = std::in_range<T>(number.get<uint64_t>());
@@ -29,14 +29,14 @@ T whole(const JsonMembers::Json& number, const std::string& place, const char* n
     fits = value < beyond && value >= (std::is_signed_v<T> ? -beyond : 0.0) && value == std::trunc(value);
   }
   if (fits) return number.get<T>();
-  throw bad_input("{}: '{}' is {}, not a whole number from {} to {}", place, name, json_text(number, -1),
+  throw bad_input("{0}: '{1}' must be an integer between {3} and {4}, got {2}", place, name, json_text(number, -1),
                   std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
 }
 
 }  // namespace
 
 JsonMembers::JsonMembers(const Json& json, std::string place) : json_(json), place_(std::move(place)) {
-  if (!json_.is_object()) throw bad_input("{}: is no object", place_);
+  if (!json_.is_object()) throw bad_input("{}: expected a JSON object", place_);
 }
 
 bool JsonMembers::has(const char* name) const { return json_.contains(name); }
@@ -63,7 +63,7 @@ void JsonMembers::each_object(
 
 void JsonMembers::read(const char* name, std::string& value) const {
   const Json& found = member(name);
-  require(found.is_string(), name, "a text");
+  require(found.is_string(), name, "a string");
   value = found.get<std::string>();
 }
 
@@ -75,7 +75,7 @@ void JsonMembers::read(const char* name, double& value) const {
 
 void JsonMembers::read(const char* name, bool& value) const {
   const Json& json = member(name);
-  require(json.is_boolean(), name, "is not true or false");
+  require(json.is_boolean(), name, "true or false");
   value = json.get<bool>();
 }
 
@@ -87,7 +87,7 @@ void JsonMembers::read(const char* name, uint32_t& value) const { value = whole<
 
 void JsonMembers::read(const char* name, std::vector<std::string>& values) const {
   const Json& found = member(name);
-  require(found.is_array() && std::ranges::all_of(found, &Json::is_string), name, "a list of texts");
+  require(found.is_array() && std::ranges::all_of(found, &Json::is_string), name, "a list of strings");
   values = found.get<std::vector<std::string>>();
 }
 
@@ -105,12 +105,12 @@ void JsonMembers::read(const char* name, std::map<std::string, int>& values) con
 
 const JsonMembers::Json& JsonMembers::member(const char* name) const {
   const auto found = json_.find(name);
-  if (found == json_.end()) throw bad_input("{}: has no '{}'", place_, name);
+  if (found == json_.end()) throw bad_input("{}: member '{}' is missing", place_, name);
   return *found;
 }
 
 void JsonMembers::require(bool condition, const char* name, const char* what) const {
-  if (!condition) throw bad_input("{}: '{}' is not {}", place_, name, what);
+  if (!condition) throw bad_input("{}: '{}' must be {}", place_, name, what);
 }
 
 }  // namespace convlab

@@ -64,7 +64,7 @@ class JsonMembers {
     for (const T each : all) {
       if (name_of(each) == text) return each;
     }
-    throw bad_input("{}: '{}' cannot be '{}'", place_, name, text);
+    throw bad_input("{}: '{}' has the unknown value '{}'", place_, name, text);
   }
 
  private:

@@ -17,8 +17,8 @@ void refuse_the_impossible(const ConvKernel& kernel, const ConvStep& step, const
   const Bound floor = ceilings.bound(flops, bytes, kernel.info.math);
   if (milliseconds >= floor.seconds * 1e3 * tolerance(kernel.info.device)) return;
   throw unavailable(
-      "took {:.4f} ms, and what this machine was seen to do at best needs {:.4f} ms ({}) for the least that must be "
-      "done: the clock or the ceiling is wrong ('convlab bench --ceilings' measures the machine anew)",
+      "measured {:.4f} ms, below the bound of {:.4f} ms ({}): the clock or the ceiling is wrong; run 'convlab bench "
+      "--ceilings' to measure the machine again",
       milliseconds, floor.seconds * 1e3, name_of(floor.limit));
 }
 
@@ -27,7 +27,7 @@ void refuse_clocks_that_disagree(const Record& record) {
   constexpr double kTolerance = 1.02;
   if (record.hot_ms.median <= record.op_ms.median * kTolerance) return;
   throw unavailable(
-      "{} on {}: {:.4f} ms by the device's clock, which is more than the {:.4f} ms around it by the host's: one is "
+      "{} on {}: device clock shows {:.4f} ms, more than the {:.4f} ms of the host clock around it: one of them is "
       "wrong",
       record.kernel, record.problem, record.hot_ms.median, record.op_ms.median);
 }

@@ -42,7 +42,7 @@ Ceilings ceilings_from(const JsonMembers& from) {
   scaled(from, "upload_gbps", 1e9, ceilings.upload_bytes);
   double bytes = 0;
   scaled(from, "cache_mib", 0x1p20, bytes);
-  if (!(bytes >= 0 && bytes < 0x1p62)) throw bad_input("{}: 'cache_mib' is no size of a cache", from.place());
+  if (!(bytes >= 0 && bytes < 0x1p62)) throw bad_input("{}: 'cache_mib' is not a valid cache size", from.place());
   ceilings.cache_size = static_cast<int64_t>(bytes);
   return ceilings;
 }
@@ -197,7 +197,7 @@ Record record_from_json(const Json& json, const std::string& place) {
 
 std::vector<Record> read_records(const std::string& path) {
   const Json json = json_of(path);
-  if (!json.is_array()) throw bad_input("{}: is no array of Records, as 'convlab bench --json' writes", path);
+  if (!json.is_array()) throw bad_input("{}: expected an array of Records, as 'convlab bench --json' writes", path);
   std::vector<Record> records;
   for (size_t i = 0; i < json.size(); ++i) {
     records.push_back(record_from_json(json[i], fmt::format("{}, entry {}", path, i)));

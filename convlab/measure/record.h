@@ -19,7 +19,7 @@ namespace convlab {
 class JsonMembers;
 
 /// Everything about one timing of one kernel on one problem: `convlab bench --json` writes them, an array per file, and
-/// reports and tables are made of them. docs/records.md explains each member.
+/// reports and tables are made of them. docs/reference/records.md explains each member.
 struct Record {
   std::string kernel, problem, math;
   DeviceKind device = DeviceKind::cpu;

@@ -22,7 +22,7 @@ std::string read_term(const std::string& text) {
     } else if (std::isalpha(static_cast<unsigned char>(text[i])) != 0) {
       term += text[i];
     } else {
-      throw bad_input("'{}' is no term of an equation", text);
+      throw bad_input("subscripts '{}' must be letters with at most one '...'", text);
     }
   }
   return term;
@@ -57,7 +57,7 @@ Einsum einsum_of(const std::string& equation, std::span<const Shape> shapes) {
   const size_t arrow = equation.find("->");
   const std::vector<std::string> terms = read_terms(equation.substr(0, arrow));
   if (terms.size() != shapes.size()) {
-    throw bad_input("its equation '{}' has {} operands, and it has {} inputs", equation, terms.size(), shapes.size());
+    throw bad_input("equation '{}' has {} operands, but the node has {} inputs", equation, terms.size(), shapes.size());
   }
   const std::string output = arrow == std::string::npos ? implied_output(terms) : read_term(equation.substr(arrow + 2));
 
@@ -68,7 +68,7 @@ Einsum einsum_of(const std::string& equation, std::span<const Shape> shapes) {
     const bool open = terms[i].find(kEllipsis) != std::string::npos;
     const size_t named = terms[i].size() - (open ? 1 : 0), rank = shapes[i].size();
     if (open ? rank < named : rank != named) {
-      throw bad_input("'{}' does not name the dimensions of {}", terms[i], to_text(shapes[i]));
+      throw bad_input("subscripts '{}' do not match the rank of shape {}", terms[i], to_text(shapes[i]));
     }
     if (open) broadcast = std::max(broadcast, rank - named);
   }
@@ -92,7 +92,8 @@ Einsum einsum_of(const std::string& equation, std::span<const Shape> shapes) {
     for (size_t d = 0; d < indices.size(); ++d) {
       int64_t& size = einsum.sizes[indices[d]];
       if (size != 1 && shapes[i][d] != 1 && size != shapes[i][d]) {
-        throw bad_input("in '{}' one index has the sizes {} and {}", equation, size, shapes[i][d]);
+        throw bad_input("equation '{}': one index has sizes {} and {}; sizes must be equal or 1", equation, size,
+                        shapes[i][d]);
       }
       if (size == 1) size = shapes[i][d];
     }
@@ -105,12 +106,13 @@ Einsum einsum_of(const std::string& equation, std::span<const Shape> shapes) {
     }
     const size_t at = letters.find(each);
     if (at == std::string::npos || std::ranges::count(output, each) > 1) {
-      throw bad_input("its equation '{}' cannot give index '{}'", equation, each);
+      throw bad_input("equation '{}': output index '{}' must occur in an input and only once in the output", equation,
+                      each);
     }
     einsum.output.push_back(at);
   }
   if (einsum.sizes.size() > 2 * kMostRank) {
-    throw bad_input("its equation has {} indices; {} are supported", einsum.sizes.size(), 2 * kMostRank);
+    throw bad_input("equation has {} indices; at most {} are supported", einsum.sizes.size(), 2 * kMostRank);
   }
   return einsum;
 }

@@ -55,7 +55,7 @@ void drop_unused(Graph& graph) {
   std::erase_if(graph.constants, [&](const auto& constant) { return !used.contains(constant.first); });
   std::erase_if(graph.whole_constants, [&](const auto& constant) { return !used.contains(constant.first); });
   if (std::ranges::none_of(graph.inputs, [&](const GraphInput& input) { return used.contains(input.value); })) {
-    throw bad_input("its output does not depend on its input");
+    throw bad_input("no output depends on any input");
   }
 }
 
@@ -66,25 +66,27 @@ std::vector<Shape> infer_shapes(const Graph& graph, InputShapes inputs) {
   const auto all_known = [&](const auto& ends) {
     return !ends.empty() && std::ranges::all_of(ends, [&](const auto& end) { return known(end.value); });
   };
-  if (!all_known(graph.inputs) || !all_known(graph.outputs)) throw bad_input("{}no input or no output", place);
+  if (!all_known(graph.inputs) || !all_known(graph.outputs))
+    throw bad_input("{}the model has no input or no output", place);
   if (inputs.size() != graph.inputs.size()) {
-    throw bad_input("{}{} inputs are given; it takes {}", place, inputs.size(), graph.inputs.size());
+    throw bad_input("{}wrong number of inputs: expected {}, got {}", place, graph.inputs.size(), inputs.size());
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const GraphInput& input = graph.inputs[i];
     if (inputs[i].size() > kMostRank) {
-      throw bad_input("{}an input of {} dimensions; {} are supported", place, inputs[i].size(), kMostRank);
+      throw bad_input("{}an input has {} dimensions; at most {} are supported", place, inputs[i].size(), kMostRank);
     }
     if (!fits(input.shape, inputs[i])) {
-      throw bad_input("{}an input of shape {} does not fit '{}', which takes {} (-1: any size)", place,
-                      to_text(inputs[i]), graph.value_names[static_cast<size_t>(input.value)], to_text(input.shape));
+      throw bad_input("{}input '{}' must have shape {} (-1: any size), got {}", place,
+                      graph.value_names[static_cast<size_t>(input.value)], to_text(input.shape), to_text(inputs[i]));
     }
   }
 
   std::vector<Shape> shapes(values);
   std::vector<bool> computed(values);
   const auto set = [&](ValueId value, const Shape& shape) {
-    if (!known(value) || computed[static_cast<size_t>(value)]) throw bad_input("its output is another's, too");
+    if (!known(value) || computed[static_cast<size_t>(value)])
+      throw bad_input("output is also produced by another node");
     shapes[static_cast<size_t>(value)] = shape;
     computed[static_cast<size_t>(value)] = true;
   };
@@ -95,10 +97,10 @@ std::vector<Shape> infer_shapes(const Graph& graph, InputShapes inputs) {
       std::vector<Shape> operands;
       for (ValueId input : node.inputs) {
         if (!known(input) || !computed[static_cast<size_t>(input)]) {
-          throw bad_input("its input {} is not computed before it", operands.size());
+          throw bad_input("input {} is not computed before this node", operands.size());
         }
         if (operands.size() >= first_constant_input(node.op) && !graph.constants.contains(input)) {
-          throw bad_input("its input {} ('{}') is computed; it must be a constant", operands.size(),
+          throw bad_input("input {} ('{}') must be a constant, but the model computes it", operands.size(),
                           graph.value_names[static_cast<size_t>(input)]);
         }
         operands.push_back(shapes[static_cast<size_t>(input)]);

@@ -57,23 +57,23 @@ Arity arity(const Op& op) {
 
 void check_range(const char* name, int64_t value, int64_t least) {
   if (value < least || value > kMostSize) {
-    throw bad_input("{} is {}; it must be {} to {}", name, value, least, kMostSize);
+    throw bad_input("{} must be between {} and {}, got {}", name, least, kMostSize, value);
   }
 }
 
 void check_image(const Shape& x) {
   if (x.size() != 4) {
-    throw bad_input("its input of shape {} has {} dimensions; only N x C x H x W is supported", to_text(x), x.size());
+    throw bad_input("expected an input of shape N x C x H x W, got {}", to_text(x));
   }
 }
 
 void check_rank(const Shape& x, size_t least) {
-  if (x.size() < least) throw bad_input("its input of shape {} has too few dimensions", to_text(x));
+  if (x.size() < least) throw bad_input("expected rank {} or more, got shape {}", least, to_text(x));
 }
 
 void check_vector(const char* name, const Shape& shape, int64_t count) {
   if (shape != Shape{count}) {
-    throw bad_input("{} of shape {} does not fit; it must have {} elements", name, to_text(shape), count);
+    throw bad_input("{} must have {} elements, got shape {}", name, count, to_text(shape));
   }
 }
 
@@ -91,7 +91,7 @@ std::vector<bool> marked(const std::vector<int64_t>& axes, int64_t rank) {
   std::vector<bool> marks(static_cast<size_t>(rank));
   for (int64_t axis : axes) {
     const size_t at = static_cast<size_t>(normalized_axis(axis, rank));
-    if (marks[at]) throw bad_input("axis {} is given twice", axis);
+    if (marks[at]) throw bad_input("duplicate axis {}", axis);
     marks[at] = true;
   }
   return marks;
@@ -113,25 +113,26 @@ Shape broadcast_shape(const Shape& a, const Shape& b) {
 }
 
 int64_t normalized_axis(int64_t axis, int64_t rank) {
-  if (axis < -rank || axis >= rank) throw bad_input("axis {} does not exist in {} dimensions", axis, rank);
+  if (axis < -rank || axis >= rank) throw bad_input("axis {} is out of range for {} dimensions", axis, rank);
   return axis < 0 ? axis + rank : axis;
 }
 
 Shape output_shape(const Op& op, std::span<const Shape> inputs) {
   const auto [least, most] = arity(op);
   if (inputs.size() < least || inputs.size() > most) {
-    throw bad_input("it has {} inputs; it takes {}", inputs.size(),
+    throw bad_input("wrong number of inputs: expected {}, got {}",
                     least == most      ? fmt::format("{}", least)
                     : most == SIZE_MAX ? fmt::format("{} or more", least)
-                                       : fmt::format("{} to {}", least, most));
+                                       : fmt::format("{} to {}", least, most),
+                    inputs.size());
   }
   Shape shape = std::visit([&](const auto& one) { return shape_of(one, inputs); }, op);
   if (shape.size() > kMostRank) {
-    throw bad_input("its output has {} dimensions; {} are supported", shape.size(), kMostRank);
+    throw bad_input("output has {} dimensions; at most {} are supported", shape.size(), kMostRank);
   }
   constexpr int64_t kElementBytes = 8;
   if (checked_mul(element_count(shape), kElementBytes) == 0) {
-    throw bad_input("its output of shape {} has no elements", to_text(shape));
+    throw bad_input("output of shape {} has no elements", to_text(shape));
   }
   return shape;
 }

@@ -26,15 +26,15 @@ Shape shape_of(const NormalizeOp& op, Shapes inputs) {
   }
   check_rank(x, 2);
   check_range("the number of groups", op.groups, 1);
-  if (x[1] % op.groups != 0) throw bad_input("{} channels do not form {} equal groups", x[1], op.groups);
-  if (op.part != NormalizePart::result) throw bad_input("it gives mean and deviation only without groups");
+  if (x[1] % op.groups != 0) throw bad_input("channels ({}) must be a multiple of groups ({})", x[1], op.groups);
+  if (op.part != NormalizePart::result) throw bad_input("mean and deviation outputs are not supported with groups");
   for (size_t i = 1; i < given; ++i) check_vector(names[i], inputs[i], x[1]);
   return x;
 }
 
 Shape shape_of(const LpNormalizeOp& op, Shapes inputs) {
   normalized_axis(op.axis, std::ssize(inputs[0]));
-  if (op.p != 1 && op.p != 2) throw bad_input("p is {}; it must be 1 or 2", op.p);
+  if (op.p != 1 && op.p != 2) throw bad_input("p must be 1 or 2, got {}", op.p);
   return inputs[0];
 }
 
@@ -77,7 +77,7 @@ Shape shape_of(const ArgReduceOp& op, Shapes inputs) {
 Shape shape_of(const TopKOp& op, Shapes inputs) {
   Shape y = inputs[0];
   int64_t& size = y[static_cast<size_t>(normalized_axis(op.axis, std::ssize(y)))];
-  if (op.k < 1 || op.k > size) throw bad_input("k is {}; it must be 1 to {}", op.k, size);
+  if (op.k < 1 || op.k > size) throw bad_input("k must be between 1 and {}, got {}", size, op.k);
   size = op.k;
   return y;
 }
@@ -90,7 +90,7 @@ Shape shape_of(const CumSumOp& op, Shapes inputs) {
 Shape shape_of(const SqueezeExciteOp&, Shapes inputs) { return inputs[0]; }
 
 Shape shape_of(const ArgMaxOp&, Shapes inputs) {
-  if (inputs[0].empty()) throw bad_input("its input is a single number; it takes images");
+  if (inputs[0].empty()) throw bad_input("expected images, got a scalar");
   return {inputs[0][0]};
 }
 

@@ -12,7 +12,9 @@ void check_elements(const Shape& x, const Shape& indices, int64_t axis) {
   const auto along = static_cast<size_t>(normalized_axis(axis, std::ssize(x)));
   bool fits = indices.size() == x.size();
   for (size_t i = 0; fits && i < x.size(); ++i) fits = i == along || indices[i] <= x[i];
-  if (!fits) throw bad_input("indices of shape {} do not fit {} along axis {}", to_text(indices), to_text(x), along);
+  if (!fits)
+    throw bad_input("indices of shape {} do not fit input of shape {} along axis {}", to_text(indices), to_text(x),
+                    along);
 }
 
 }  // namespace
@@ -37,7 +39,7 @@ Shape shape_of(const GatherNdOp& op, Shapes inputs) {
   const int64_t rank = std::ssize(x);
   if (batch < 0 || batch >= std::ssize(indices) || batch >= rank || length < 1 || length > rank - batch ||
       !std::equal(x.begin(), x.begin() + batch, indices.begin())) {
-    throw bad_input("indices of shape {} with {} dimensions of the batch do not fit {}", to_text(indices), batch,
+    throw bad_input("indices of shape {} with batch_dims {} do not fit input of shape {}", to_text(indices), batch,
                     to_text(x));
   }
   Shape y(indices.begin(), indices.end() - 1);
@@ -48,7 +50,7 @@ Shape shape_of(const GatherNdOp& op, Shapes inputs) {
 Shape shape_of(const ScatterElementsOp& op, Shapes inputs) {
   check_elements(inputs[0], inputs[1], op.axis);
   if (inputs[2] != inputs[1]) {
-    throw bad_input("updates of shape {} are not one for each index of {}", to_text(inputs[2]), to_text(inputs[1]));
+    throw bad_input("updates must have the shape of the indices, {}, got {}", to_text(inputs[1]), to_text(inputs[2]));
   }
   return inputs[0];
 }
@@ -57,12 +59,12 @@ Shape shape_of(const ScatterNdOp&, Shapes inputs) {
   const Shape &x = inputs[0], &indices = inputs[1];
   check_rank(indices, 1);
   if (indices.back() < 1 || indices.back() > std::ssize(x)) {
-    throw bad_input("indices of shape {} do not fit {}", to_text(indices), to_text(x));
+    throw bad_input("indices of shape {} do not fit input of shape {}", to_text(indices), to_text(x));
   }
   Shape wanted(indices.begin(), indices.end() - 1);
   wanted.insert(wanted.end(), x.begin() + indices.back(), x.end());
   if (inputs[2] != wanted) {
-    throw bad_input("updates of shape {} do not fit; they must have the shape {}", to_text(inputs[2]), to_text(wanted));
+    throw bad_input("updates must have shape {}, got {}", to_text(wanted), to_text(inputs[2]));
   }
   return x;
 }

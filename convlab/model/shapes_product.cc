@@ -10,12 +10,12 @@ namespace convlab {
 Shape shape_of(const GemmOp& op, Shapes inputs) {
   const Shape &a = inputs[0], &b = inputs[1];
   if (a.size() != 2 || b.size() != 2) {
-    throw bad_input("it multiplies matrices, and its inputs have the shapes {} and {}", to_text(a), to_text(b));
+    throw bad_input("inputs must be matrices, got shapes {} and {}", to_text(a), to_text(b));
   }
   const auto [m, depth] = op.transpose_a ? std::pair(a[1], a[0]) : std::pair(a[0], a[1]);
   const auto [depth_b, n] = op.transpose_b ? std::pair(b[1], b[0]) : std::pair(b[0], b[1]);
   if (depth != depth_b) {
-    throw bad_input("{}{} and {}{} do not fit: {} columns against {} rows", to_text(a), op.transpose_a ? "'" : "",
+    throw bad_input("cannot multiply {}{} by {}{}: {} columns, but {} rows", to_text(a), op.transpose_a ? "'" : "",
                     to_text(b), op.transpose_b ? "'" : "", depth, depth_b);
   }
   Shape y{m, n};
@@ -33,7 +33,7 @@ Shape shape_of(const MatMulOp&, Shapes inputs) {
   if (row) a.insert(a.begin(), 1);
   if (column) b.push_back(1);
   if (a.back() != b[b.size() - 2]) {
-    throw bad_input("{} and {} do not fit: {} columns against {} rows", to_text(inputs[0]), to_text(inputs[1]),
+    throw bad_input("cannot multiply {} by {}: {} columns, but {} rows", to_text(inputs[0]), to_text(inputs[1]),
                     a.back(), b[b.size() - 2]);
   }
   Shape y = broadcast_shape({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});

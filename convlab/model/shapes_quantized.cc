@@ -7,24 +7,24 @@ namespace convlab {
 namespace {
 
 void check_single(const char* name, const Shape& shape) {
-  if (!is_single(shape)) throw bad_input("{} of shape {} must be a single number", name, to_text(shape));
+  if (!is_single(shape)) throw bad_input("{} must have one element, got shape {}", name, to_text(shape));
 }
 
 void check_levels(int low, int high) {
-  if (low > high) throw bad_input("its levels from {} to {} are none", low, high);
+  if (low > high) throw bad_input("quantized range from {} to {} is empty", low, high);
 }
 
 /// A scale or zero point of a whole array, of each place along an axis, or of blocks along it.
 void check_steps(const char* name, const Shape& shape, const Shape& x, int64_t axis, int64_t block_size) {
   if (block_size == 0 && is_single(shape)) return;
   const auto along = static_cast<size_t>(normalized_axis(axis, std::ssize(x)));
-  check_range("the block's size", block_size, 0);
+  check_range("the block size", block_size, 0);
   if (block_size == 0) return check_vector(name, shape, x[along]);
   Shape wanted = x;
   wanted[along] = ceil_div(x[along], block_size);
   if (shape != wanted) {
-    throw bad_input("{} of shape {} does not fit; blocks of {} along axis {} of {} take {}", name, to_text(shape),
-                    block_size, along, to_text(x), to_text(wanted));
+    throw bad_input("{} must have shape {} (blocks of {} along axis {} of {}), got {}", name, to_text(wanted),
+                    block_size, along, to_text(x), to_text(shape));
   }
 }
 
@@ -34,7 +34,7 @@ void check_lines(const char* name, const Shape& shape, int64_t count, size_t fro
   if (is_single(shape) || shape == Shape{count}) return;
   const bool fits = shape.size() >= from_back && shape[shape.size() - from_back] == count;
   if (!fits || element_count(shape) != count) {
-    throw bad_input("{} of shape {} does not fit; it must have one element or {}", name, to_text(shape), count);
+    throw bad_input("{} must have 1 or {} elements, got shape {}", name, count, to_text(shape));
   }
 }
 
@@ -64,20 +64,20 @@ Shape shape_of(const DequantizeOp& op, Shapes inputs) {
 Shape shape_of(const QLinearConvOp& op, Shapes inputs) {
   check_levels(op.low, op.high);
   const ConvProblem problem = conv_problem(op.conv, inputs[0], inputs[3]);
-  check_single("x's scale", inputs[1]);
-  check_single("x's zero point", inputs[2]);
-  check_maps("w's scale", inputs[4], problem.k);
-  check_maps("w's zero point", inputs[5], problem.k);
-  check_single("y's scale", inputs[6]);
-  check_single("y's zero point", inputs[7]);
+  check_single("x_scale", inputs[1]);
+  check_single("x_zero_point", inputs[2]);
+  check_maps("w_scale", inputs[4], problem.k);
+  check_maps("w_zero_point", inputs[5], problem.k);
+  check_single("y_scale", inputs[6]);
+  check_single("y_zero_point", inputs[7]);
   if (inputs.size() > 8) check_vector("the bias", inputs[8], problem.k);
   return problem.output_shape();
 }
 
 Shape shape_of(const ConvIntegerOp& op, Shapes inputs) {
   const ConvProblem problem = conv_problem(op.conv, inputs[0], inputs[1]);
-  if (inputs.size() > 2) check_single("x's zero point", inputs[2]);
-  if (inputs.size() > 3) check_maps("w's zero point", inputs[3], problem.k);
+  if (inputs.size() > 2) check_single("x_zero_point", inputs[2]);
+  if (inputs.size() > 3) check_maps("w_zero_point", inputs[3], problem.k);
   return problem.output_shape();
 }
 
@@ -86,24 +86,25 @@ Shape shape_of(const QLinearMatMulOp& op, Shapes inputs) {
   const Shape &a = inputs[0], &b = inputs[3];
   const Shape operands[] = {a, b};
   Shape y = shape_of(MatMulOp{}, operands);
-  check_lines("a's scale", inputs[1], rows_of(a), 2);
-  check_lines("a's zero point", inputs[2], rows_of(a), 2);
-  check_lines("b's scale", inputs[4], columns_of(b), 1);
-  check_lines("b's zero point", inputs[5], columns_of(b), 1);
-  check_single("y's scale", inputs[6]);
-  check_single("y's zero point", inputs[7]);
+  check_lines("a_scale", inputs[1], rows_of(a), 2);
+  check_lines("a_zero_point", inputs[2], rows_of(a), 2);
+  check_lines("b_scale", inputs[4], columns_of(b), 1);
+  check_lines("b_zero_point", inputs[5], columns_of(b), 1);
+  check_single("y_scale", inputs[6]);
+  check_single("y_zero_point", inputs[7]);
   return y;
 }
 
 Shape shape_of(const MatMulIntegerOp&, Shapes inputs) {
   Shape y = shape_of(MatMulOp{}, inputs.first(2));
-  if (inputs.size() > 2) check_lines("a's zero point", inputs[2], rows_of(inputs[0]), 2);
-  if (inputs.size() > 3) check_lines("b's zero point", inputs[3], columns_of(inputs[1]), 1);
+  if (inputs.size() > 2) check_lines("a_zero_point", inputs[2], rows_of(inputs[0]), 2);
+  if (inputs.size() > 3) check_lines("b_zero_point", inputs[3], columns_of(inputs[1]), 1);
   return y;
 }
 
 Shape shape_of(const ByteAddOp&, Shapes inputs) {
-  if (inputs[0] != inputs[1]) throw bad_input("it adds {} and {}", to_text(inputs[0]), to_text(inputs[1]));
+  if (inputs[0] != inputs[1])
+    throw bad_input("inputs must have the same shape, got {} and {}", to_text(inputs[0]), to_text(inputs[1]));
   return inputs[0];
 }
 
@@ -111,16 +112,19 @@ Shape shape_of(const ByteConvOp& op, Shapes inputs) {
   const ConvProblem problem = conv_problem(op.conv, inputs[0], inputs[1]);
   check_vector("the factors", inputs[2], problem.k);
   check_vector("the bias", inputs[3], problem.k);
-  if ((inputs.size() > 4) != op.adds) throw bad_input("it has {} inputs", inputs.size());
+  if ((inputs.size() > 4) != op.adds)
+    throw bad_input("wrong number of inputs: expected {}, got {}", op.adds ? 5 : 4, inputs.size());
   Shape y = problem.output_shape();
-  if (op.adds && inputs[4] != y) throw bad_input("it adds {} to {}", to_text(inputs[4]), to_text(y));
+  if (op.adds && inputs[4] != y)
+    throw bad_input("the addend must have shape {}, got {}", to_text(y), to_text(inputs[4]));
   return y;
 }
 
 Shape shape_of(const ByteMeanOp&, Shapes inputs) { return shape_of(GlobalAveragePoolOp{}, inputs); }
 
 Shape shape_of(const ByteConcatOp& op, Shapes inputs) {
-  if (op.parts.size() != inputs.size()) throw bad_input("it joins {} arrays", inputs.size());
+  if (op.parts.size() != inputs.size())
+    throw bad_input("wrong number of inputs: expected {}, got {}", op.parts.size(), inputs.size());
   return shape_of(ConcatOp{.axis = 1}, inputs);
 }
 

@@ -14,7 +14,7 @@ Shape shape_of(const ConcatOp& op, Shapes inputs) {
     Shape other = next;
     if (other.size() == y.size()) other[axis] = y[axis];
     if (other != y) {
-      throw bad_input("shapes {} and {} differ in more than axis {}", to_text(inputs[0]), to_text(next), axis);
+      throw bad_input("shapes {} and {} must be equal except along axis {}", to_text(inputs[0]), to_text(next), axis);
     }
     y[axis] = checked_add(y[axis], next[axis]);
   }
@@ -31,16 +31,16 @@ Shape shape_of(const FlattenOp& op, Shapes inputs) {
 Shape shape_of(const ReshapeOp& op, Shapes inputs) {
   const Shape& x = inputs[0];
   const auto fail = [&](const char* reason) {
-    throw bad_input("shape {} cannot become {}: {}", to_text(x), to_text(op.shape), reason);
+    throw bad_input("cannot reshape {} to {}: {}", to_text(x), to_text(op.shape), reason);
   };
   Shape y = op.shape;
   std::optional<size_t> open;
   for (size_t i = 0; i < y.size(); ++i) {
     if (y[i] == 0) {
-      if (i >= x.size()) fail("0 copies a dimension that is not there");
+      if (i >= x.size()) fail("0 copies a dimension that the input does not have");
       y[i] = x[i];
     } else if (y[i] == -1) {
-      if (open) fail("-1 may stand once");
+      if (open) fail("-1 may occur only once");
       open = i;
       y[i] = 1;
     } else if (y[i] < 0) {
@@ -49,11 +49,11 @@ Shape shape_of(const ReshapeOp& op, Shapes inputs) {
   }
   const int64_t have = element_count(x), want = element_count(y);
   if (open) {
-    if (want == 0) fail("it has no elements, and -1 could be any size");
-    if (have % want != 0) fail("the rest is not a whole number");
+    if (want == 0) fail("-1 is ambiguous because the result has no elements");
+    if (have % want != 0) fail("the size for -1 is not an integer");
     y[*open] = have / want;
   } else if (have != want) {
-    fail("the numbers of elements differ");
+    fail("the element counts differ");
   }
   return y;
 }
@@ -66,7 +66,7 @@ Shape shape_of(const SqueezeOp& op, Shapes inputs) {
     if (op.axes.empty() ? x[i] != 1 : !squeezed[i]) {
       y.push_back(x[i]);
     } else if (x[i] != 1) {
-      throw bad_input("axis {} of shape {} is not 1", i, to_text(x));
+      throw bad_input("cannot squeeze axis {} of shape {}: its size is not 1", i, to_text(x));
     }
   }
   return y;
@@ -86,12 +86,12 @@ Shape shape_of(const TransposeOp& op, Shapes inputs) {
   if (op.permutation.empty()) return {x.rbegin(), x.rend()};
   Shape y;
   for (int64_t axis : op.permutation) {
-    if (axis < 0 || axis >= std::ssize(x)) throw bad_input("axis {} does not exist in shape {}", axis, to_text(x));
+    if (axis < 0 || axis >= std::ssize(x)) throw bad_input("axis {} is out of range for shape {}", axis, to_text(x));
     y.push_back(x[static_cast<size_t>(axis)]);
   }
   marked(op.permutation, std::ssize(x));
   if (y.size() != x.size()) {
-    throw bad_input("the permutation has {} axes and the input {}", y.size(), x.size());
+    throw bad_input("the permutation must have {} axes, got {}", x.size(), y.size());
   }
   return y;
 }

@@ -29,21 +29,21 @@ void keep_aspect_ratio(AspectRatio rule, const Shape& x, const std::vector<size_
 std::vector<ResizedAxis> resized_axes(const ResizeOp& op, const Shape& x) {
   std::vector<ResizedAxis> resized;
   for (int64_t size : x) {
-    check_range("the input's size", size, 1);
+    check_range("the input size", size, 1);
     resized.push_back({.size = size, .length = static_cast<float>(size)});
   }
   marked(op.axes, std::ssize(x));
   std::vector<size_t> axes;
   for (int64_t axis : op.axes) axes.push_back(static_cast<size_t>(normalized_axis(axis, std::ssize(x))));
   for (size_t i = 0; op.axes.empty() && i < x.size(); ++i) axes.push_back(i);
-  if (op.scales.empty() == op.sizes.empty()) throw bad_input("it takes either scales or sizes");
+  if (op.scales.empty() == op.sizes.empty()) throw bad_input("exactly one of scales and sizes must be set");
   if (std::max(op.scales.size(), op.sizes.size()) != axes.size()) {
-    throw bad_input("{} scales or sizes are given for {} axes", std::max(op.scales.size(), op.sizes.size()),
-                    axes.size());
+    throw bad_input("expected {} scales or sizes, one for each axis, got {}", axes.size(),
+                    std::max(op.scales.size(), op.sizes.size()));
   }
   const bool crops = op.coordinates == ResizeCoordinates::tf_crop_and_resize;
   if (crops && op.roi.size() != 2 * axes.size()) {
-    throw bad_input("the region of interest has {} numbers; {} axes take two each", op.roi.size(), axes.size());
+    throw bad_input("roi must have two numbers for each of {} axes, got {}", axes.size(), op.roi.size());
   }
   for (size_t i = 0; i < axes.size(); ++i) {
     ResizedAxis& axis = resized[axes[i]];
@@ -51,7 +51,7 @@ std::vector<ResizedAxis> resized_axes(const ResizeOp& op, const Shape& x) {
     if (op.sizes.empty()) {
       const float scale = op.scales[i];
       if (!(scale > 0 && scale * size < static_cast<float>(kMostSize))) {
-        throw bad_input("axis {} of {} elements cannot be scaled by {}", axes[i], x[axes[i]], scale);
+        throw bad_input("cannot scale axis {} of {} elements by {}", axes[i], x[axes[i]], scale);
       }
       axis = {.size = static_cast<int64_t>(std::floor(size * scale)), .scale = scale, .length = size * scale};
     } else {
@@ -63,7 +63,7 @@ std::vector<ResizedAxis> resized_axes(const ResizeOp& op, const Shape& x) {
     axis.roi_start = op.roi[i];
     axis.roi_end = op.roi[axes.size() + i];
     if (!std::isfinite(axis.roi_start) || !std::isfinite(axis.roi_end)) {
-      throw bad_input("the region of interest has {} and {}", axis.roi_start, axis.roi_end);
+      throw bad_input("roi must be finite, got {} and {}", axis.roi_start, axis.roi_end);
     }
   }
   if (op.aspect_ratio != AspectRatio::stretch && !op.sizes.empty()) {
@@ -76,7 +76,7 @@ std::vector<ResizedAxis> resized_axes(const ResizeOp& op, const Shape& x) {
 Shape shape_of(const ResizeOp& op, Shapes inputs) {
   Shape y;
   for (const ResizedAxis& axis : resized_axes(op, inputs[0])) {
-    check_range("the output's size", axis.size, 1);
+    check_range("the output size", axis.size, 1);
     y.push_back(axis.size);
   }
   return y;
@@ -85,9 +85,10 @@ Shape shape_of(const ResizeOp& op, Shapes inputs) {
 Shape shape_of(const GridSampleOp&, Shapes inputs) {
   const Shape &x = inputs[0], &grid = inputs[1];
   check_image(x);
-  for (int64_t size : {x[2], x[3]}) check_range("the image's side", size, 1);
+  for (int64_t size : {x[2], x[3]}) check_range("the image size", size, 1);
   if (grid.size() != 4 || grid[0] != x[0] || grid[3] != 2) {
-    throw bad_input("a grid of shape {} does not fit an input of shape {}", to_text(grid), to_text(x));
+    throw bad_input("grid of shape {} does not match input of shape {}; expected N x H x W x 2", to_text(grid),
+                    to_text(x));
   }
   return {x[0], x[1], grid[1], grid[2]};
 }

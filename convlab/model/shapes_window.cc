@@ -27,7 +27,7 @@ Padding automatic_padding(AutoPad mode, int64_t size, int64_t kernel, int64_t st
 
 ConvProblem conv_problem(const ConvOp& op, const Shape& x, const Shape& w) {
   check_image(x);
-  if (w.size() != 4) throw bad_input("its filters have the shape {}; only K x C x R x S is supported", to_text(w));
+  if (w.size() != 4) throw bad_input("expected filters of shape K x C x R x S, got {}", to_text(w));
   ConvProblem problem{.n = x[0],
                       .c = x[1],
                       .h = x[2],
@@ -46,7 +46,7 @@ ConvProblem conv_problem(const ConvOp& op, const Shape& x, const Shape& w) {
                       .groups = op.groups};
   if (op.auto_pad != AutoPad::explicit_pads) {
     for (int64_t stride : {op.stride_h, op.stride_w}) check_range("the stride", stride, 1);
-    for (int64_t size : {x[2], x[3]}) check_range("the image's side", size, 1);
+    for (int64_t size : {x[2], x[3]}) check_range("the image size", size, 1);
     const Padding h = automatic_padding(op.auto_pad, problem.h, problem.r, op.stride_h, op.dilation_h);
     const Padding v = automatic_padding(op.auto_pad, problem.w, problem.s, op.stride_w, op.dilation_w);
     problem.pad_top = h.before, problem.pad_bottom = h.after;
@@ -54,7 +54,7 @@ ConvProblem conv_problem(const ConvOp& op, const Shape& x, const Shape& w) {
   }
   validate(problem);
   if (w[1] != problem.channels_per_group()) {
-    throw bad_input("its filters of shape {} take {} channels in each of {} groups, and its input of shape {} has {}",
+    throw bad_input("filters of shape {} expect {} channels in each of {} groups, but input of shape {} has {}",
                     to_text(w), w[1], op.groups, to_text(x), problem.channels_per_group());
   }
   return problem;
@@ -63,10 +63,10 @@ ConvProblem conv_problem(const ConvOp& op, const Shape& x, const Shape& w) {
 Pool resolved_pool(const PoolOp& op, const Shape& x) {
   check_image(x);
   Pool pool = op.pool;
-  for (int64_t size : {pool.kernel_h, pool.kernel_w}) check_range("the window", size, 1);
+  for (int64_t size : {pool.kernel_h, pool.kernel_w}) check_range("the window size", size, 1);
   for (int64_t size : {pool.stride_h, pool.stride_w}) check_range("the stride", size, 1);
   for (int64_t size : {pool.dilation_h, pool.dilation_w}) check_range("the dilation", size, 1);
-  for (int64_t size : {x[2], x[3]}) check_range("the image's side", size, 1);
+  for (int64_t size : {x[2], x[3]}) check_range("the image size", size, 1);
   if (op.auto_pad != AutoPad::explicit_pads) {
     const Padding h = automatic_padding(op.auto_pad, x[2], pool.kernel_h, pool.stride_h, pool.dilation_h);
     const Padding v = automatic_padding(op.auto_pad, x[3], pool.kernel_w, pool.stride_w, pool.dilation_w);
@@ -83,12 +83,12 @@ Pool resolved_pool(const PoolOp& op, const Shape& x) {
     const int64_t most = std::max(before, after), reach = checked_add(checked_mul(kernel - 1, dilation), 1);
     // Otherwise a window can lie entirely in the padding, or step over the image, and then it has no maximum.
     if (op.auto_pad == AutoPad::explicit_pads && most >= kernel) {
-      throw bad_input("a pad of {} is not smaller than the window of {}", most, kernel);
+      throw bad_input("padding ({}) must be smaller than the window ({})", most, kernel);
     }
-    if (most > 0 && dilation > size) throw bad_input("a dilation of {} steps over the image of {}", dilation, size);
+    if (most > 0 && dilation > size)
+      throw bad_input("dilation ({}) must not exceed the image size ({}) with padding", dilation, size);
     if (reach > size + before + after) {
-      throw bad_input("the window, {} with its dilation, is larger than the padded image, {}", reach,
-                      size + before + after);
+      throw bad_input("dilated window ({}) is larger than the padded image ({})", reach, size + before + after);
     }
   }
   if (pool.ceil_mode) {
@@ -101,13 +101,13 @@ Pool resolved_pool(const PoolOp& op, const Shape& x) {
 
 TransposedConv transposed_conv(const ConvTransposeOp& op, const Shape& x, const Shape& w) {
   check_image(x);
-  if (w.size() != 4) throw bad_input("its filters have the shape {}; only C x K x R x S is supported", to_text(w));
+  if (w.size() != 4) throw bad_input("expected filters of shape C x K x R x S, got {}", to_text(w));
   check_range("the number of groups", op.groups, 1);
-  for (int64_t size : {x[2], x[3]}) check_range("the image's side", size, 1);
-  for (int64_t size : {w[1], w[2], w[3]}) check_range("the filters' size", size, 1);
+  for (int64_t size : {x[2], x[3]}) check_range("the image size", size, 1);
+  for (int64_t size : {w[1], w[2], w[3]}) check_range("the filter size", size, 1);
   if (w[0] != x[1] || x[1] % op.groups != 0) {
-    throw bad_input("its filters of shape {} take {} channels in {} groups, and its input of shape {} has {}",
-                    to_text(w), w[0], op.groups, to_text(x), x[1]);
+    throw bad_input("filters of shape {} expect {} channels in {} groups, but input of shape {} has {}", to_text(w),
+                    w[0], op.groups, to_text(x), x[1]);
   }
   const auto resolved = [&](int64_t size, int64_t kernel, int64_t stride, int64_t dilation, int64_t before,
                             int64_t after, int64_t output_pad, int64_t output) {
@@ -115,8 +115,8 @@ TransposedConv transposed_conv(const ConvTransposeOp& op, const Shape& x, const 
     check_range("the dilation", dilation, 1);
     check_range("a pad", std::min(before, after), 0);
     check_range("a pad", std::max(before, after), 0);
-    check_range("the output's padding", output_pad, 0);
-    check_range("the output's side", output, 0);
+    check_range("the output padding", output_pad, 0);
+    check_range("the output size", output, 0);
     const int64_t reach = checked_add(checked_mul(kernel - 1, dilation), 1);
     const int64_t full = checked_add(checked_add(checked_mul(size - 1, stride), reach), output_pad);
     const bool same = op.auto_pad == AutoPad::same_upper || op.auto_pad == AutoPad::same_lower;
@@ -124,7 +124,7 @@ TransposedConv transposed_conv(const ConvTransposeOp& op, const Shape& x, const 
     if (output == 0) {
       const Padding pad = op.auto_pad == AutoPad::valid ? Padding{} : Padding{before, after};
       output = full - pad.before - pad.after;
-      if (output < 1) throw bad_input("pads of {} and {} leave nothing of {}", before, after, full);
+      if (output < 1) throw bad_input("padding ({} and {}) removes the whole output ({})", before, after, full);
       return std::pair(pad.before, output);
     }
     const int64_t total = std::max<int64_t>(full - output, 0);
@@ -140,13 +140,14 @@ TransposedConv transposed_conv(const ConvTransposeOp& op, const Shape& x, const 
 Shape unpooled_shape(const MaxUnpoolOp& op, const Shape& x) {
   check_image(x);
   const auto undone = [](int64_t size, int64_t kernel, int64_t stride, int64_t before, int64_t after) {
-    check_range("the image's side", size, 1);
-    check_range("the window", kernel, 1);
+    check_range("the image size", size, 1);
+    check_range("the window size", kernel, 1);
     check_range("the stride", stride, 1);
     check_range("a pad", std::min(before, after), 0);
     check_range("a pad", std::max(before, after), 0);
     const int64_t full = checked_add(checked_mul(size - 1, stride), kernel);
-    if (full - before - after < 1) throw bad_input("pads of {} and {} leave nothing of {}", before, after, full);
+    if (full - before - after < 1)
+      throw bad_input("padding ({} and {}) removes the whole output ({})", before, after, full);
     return full - before - after;
   };
   const Pool& pool = op.pool;
@@ -183,12 +184,13 @@ Shape shape_of(const LpPoolOp& op, Shapes inputs) {
 Shape shape_of(const MaxUnpoolOp& op, Shapes inputs) {
   Shape y = unpooled_shape(op, inputs[0]);
   if (inputs[1] != inputs[0]) {
-    throw bad_input("its indices of shape {} are not one for each of {}", to_text(inputs[1]), to_text(inputs[0]));
+    throw bad_input("indices must have the shape of the input, {}, got {}", to_text(inputs[0]), to_text(inputs[1]));
   }
   if (op.output_shape.empty()) return y;
   bool fits = op.output_shape.size() == 4;
   for (size_t i = 0; fits && i < 4; ++i) fits = op.output_shape[i] >= y[i];
-  if (!fits) throw bad_input("what has shape {} does not fit in {}", to_text(y), to_text(op.output_shape));
+  if (!fits)
+    throw bad_input("output of shape {} does not fit in output_shape {}", to_text(y), to_text(op.output_shape));
   return op.output_shape;
 }
 Shape shape_of(const GlobalAveragePoolOp&, Shapes inputs) {
@@ -198,7 +200,7 @@ Shape shape_of(const GlobalAveragePoolOp&, Shapes inputs) {
 
 Shape shape_of(const ScaleOp& op, Shapes inputs) {
   check_image(inputs[0]);
-  check_range("the side", op.side, 1);
+  check_range("the output size", op.side, 1);
   return {inputs[0][0], inputs[0][1], op.side, op.side};
 }
 

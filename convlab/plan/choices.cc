@@ -23,8 +23,8 @@ const PlanChoice& PlanChoices::of(InputShapes inputs) const {
   if (found != plans.end()) return *found;
   std::string known;
   for (const PlanChoice& plan : plans) known += (known.empty() ? "" : "; ") + listed(plan.inputs);
-  throw bad_input("{}: it has no plan for inputs of {}, but for {}; give as many images, or tune again for these",
-                  place, listed(inputs), known);
+  throw bad_input("{}: no plan for inputs of {}; the file has {}; use one of these or tune again", place,
+                  listed(inputs), known);
 }
 
 std::string PlanChoices::at(int line) const { return fmt::format("{}: line {}", place, line); }

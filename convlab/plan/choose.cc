@@ -15,32 +15,34 @@ bool precise_enough(const ConvKernel& kernel, Math wanted) { return kernel.info.
 
 /// Why a kernel's layouts do not fit the plan's, if they do not.
 Refusal why_not_for_layout(const PlanRequest& request, const ConvKernel& kernel, Layout x_layout) {
-  if (x_layout != Layout::plain && kernel.layout != x_layout) return fmt::format("takes no {}", name_of(x_layout));
+  if (x_layout != Layout::plain && kernel.layout != x_layout) {
+    return fmt::format("input in {} is not supported", name_of(x_layout));
+  }
   const bool asked_for = !request.options.kernel.empty();
   const bool keeps = kernel.layout == Layout::channel_lanes || has_pixel_rows(kernel.layout);
   if (keeps && kernel.layout != request.channels) {
-    return fmt::format("is for plans that keep {} from step to step: of networks of many channels, in {}",
+    return fmt::format("only for plans that keep {} between steps (networks with many channels, in {})",
                        name_of(kernel.layout),
                        name_of(kernel.layout == Layout::channel_lanes ? Math::fp32 : kernel.info.math));
   }
   if (!has_image_lanes(kernel.layout) || !request.layouts.empty() || asked_for) return std::nullopt;
-  if (request.options.mode == PlanMode::layers) return "is for plans that keep images in lanes from step to step";
-  return fmt::format("is for batches of {} images or more: it computes 16 at a time", kLeastImagesInLanes);
+  if (request.options.mode == PlanMode::layers) return "only for plans that keep images in lanes between steps";
+  return fmt::format("batch size must be at least {}: the kernel computes 16 images at a time", kLeastImagesInLanes);
 }
 
 std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const ConvChoice& choice) {
   const PlanOptions& options = request.options;
   if (const Refusal refusal = why_not_for_layout(request, kernel, choice.step.input_layout)) return *refusal;
   if (!precise_enough(kernel, options.math)) {
-    return fmt::format("computes in {}, less precisely than {}", name_of(kernel.info.math), name_of(options.math));
+    return fmt::format("{} is less precise than {}", name_of(kernel.info.math), name_of(options.math));
   }
   if (const Refusal refusal = kernel.refuses(choice.step, request.caps)) return *refusal;
-  if (!options.kernel.empty()) return fmt::format("fits, but {} was asked for", options.kernel);
+  if (!options.kernel.empty()) return fmt::format("supported, but {} was requested", options.kernel);
   if (request.chosen != nullptr) {
-    return fmt::format("fits, but {} says {}", options.choices->place, choice.kernel->info.name);
+    return fmt::format("supported, but {} selects {}", options.choices->place, choice.kernel->info.name);
   }
-  if (kernel.info.library) return "fits, but a library is only taken when asked for";
-  return fmt::format("fits, but {} comes first", choice.kernel->info.name);
+  if (kernel.info.library) return "supported, but a library must be requested by name";
+  return fmt::format("supported, but {} is preferred", choice.kernel->info.name);
 }
 
 /// As much of the convolution as this kernel computes, its output in `y_layout` if it can be; or nullopt, and why.
@@ -68,8 +70,8 @@ std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOpti
   if (!options.kernel.empty()) {
     const ConvKernel& kernel = require_conv_kernel(options.kernel, caps.kind);
     if (!precise_enough(kernel, options.math)) {
-      throw bad_input("kernel {} computes in {}, less precisely than {}, which is asked for; add --math {}",
-                      kernel.info.name, name_of(kernel.info.math), name_of(options.math), name_of(kernel.info.math));
+      throw bad_input("kernel {} computes in {}, which is less precise than {}; add --math {}", kernel.info.name,
+                      name_of(kernel.info.math), name_of(options.math), name_of(kernel.info.math));
     }
     return {&kernel};
   }
@@ -89,20 +91,20 @@ std::vector<const ConvKernel*> kernels_for(const PlanRequest& request, const Fus
   const std::string problem = to_text(fused.step.problem);
   const std::vector<KernelChoice>& choices = request.chosen->kernels;
   if (place >= choices.size()) {
-    throw bad_input("{}: it says nothing of '{}' ({}), and has {} convolutions; tune again",
+    throw bad_input("{}: no kernel for '{}' ({}): the plan has only {} convolutions; tune again",
                     request.options.choices->at(request.chosen->line), fused.conv_name, problem, choices.size());
   }
   const KernelChoice& choice = choices[place];
   const std::string line = request.options.choices->at(choice.line);
   if (choice.problem != problem) {
-    throw bad_input("{}: '{}' is {} there, and {} in the model; tune again", line, choice.step, choice.problem,
-                    problem);
+    throw bad_input("{}: problem of '{}' is {} in the file and {} in the model; tune again", line, choice.step,
+                    choice.problem, problem);
   }
   const auto found =
       std::ranges::find(request.candidates, choice.kernel, [](const ConvKernel* kernel) { return kernel->info.name; });
   if (found == request.candidates.end()) {
-    throw bad_input("{}: '{}' is to be computed by {}, which does not do so on {} in {} on this machine; tune again",
-                    line, choice.step, choice.kernel, name_of(request.caps.kind), name_of(request.options.math));
+    throw bad_input("{}: kernel {} for '{}' is not available on {} in {} on this machine; tune again", line,
+                    choice.kernel, choice.step, name_of(request.caps.kind), name_of(request.options.math));
   }
   return {*found};
 }
@@ -111,8 +113,8 @@ void require_chosen_step(const PlanRequest& request, const std::string& name, si
   if (request.chosen == nullptr) return;
   const KernelChoice& choice = request.chosen->kernels[place];
   if (choice.step == printable(name)) return;
-  throw bad_input("{}: a step '{}' stands where the model has '{}'; tune again",
-                  request.options.choices->at(choice.line), choice.step, printable(name));
+  throw bad_input("{}: expected step '{}', got '{}'; tune again", request.options.choices->at(choice.line),
+                  printable(name), choice.step);
 }
 
 ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t place, bool pixels, Layout x_layout) {
@@ -136,13 +138,13 @@ ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t pla
   if (choice) return *std::move(choice);
   const std::string text =
       fmt::format("{}: node '{}' (Conv, {}): ", request.graph.name, fused.conv_name, to_text(fused.step.problem));
-  if (!request.options.kernel.empty()) throw bad_input("{}the kernel asked for does not fit: {}", text, refusals);
+  if (!request.options.kernel.empty()) throw bad_input("{}not supported by the requested kernel: {}", text, refusals);
   if (request.chosen != nullptr) {
-    throw bad_input("{}: {}the kernel does not fit: {}; tune again",
+    throw bad_input("{}: {}not supported by the file's kernel: {}; tune again",
                     request.options.choices->at(request.chosen->kernels[place].line), text, refusals);
   }
-  throw unavailable("{}no kernel on {} computes it in {}: {}", text, name_of(request.caps.kind),
-                    name_of(request.options.math), refusals.empty() ? "there is none" : refusals);
+  throw unavailable("{}no kernel on {} supports it in {}: {}", text, name_of(request.caps.kind),
+                    name_of(request.options.math), refusals.empty() ? "no candidates" : refusals);
 }
 
 std::vector<Refused> refused_besides(const PlanRequest& request, const ConvChoice& choice) {

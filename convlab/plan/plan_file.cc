@@ -53,7 +53,7 @@ class Reader {
 
   PlanFile read() {
     PlanFile file;
-    if (next() != kFirstLine) fail("it does not begin with '{}'", kFirstLine);
+    if (next() != kFirstLine) fail("expected '{}' as the first line", kFirstLine);
     file.version = value("version");
     file.model = value("model");
     file.fingerprint = value("fingerprint");
@@ -77,12 +77,12 @@ class Reader {
         file.choices.plans.back().kernels.push_back(choice(line));
         ++convolutions;
       } else {
-        fail("'{}' is no line of a plan", printable(line));
+        fail("expected 'plan ...', 'conv ...' or 'end ...', got '{}'", printable(line));
       }
     }
     const std::string_view before = text_.substr(0, begin_);
     if (text_.substr(begin_) != end_line(convolutions, before) + "\n") {
-      fail("the last line does not fit what stands before it: the file was changed, or text follows");
+      fail("checksum mismatch: the file was edited, or text follows the last line");
     }
     return file;
   }
@@ -99,7 +99,7 @@ class Reader {
       ++line_;
       begin_ = at_;
       const size_t end = text_.find('\n', at_);
-      if (end == std::string_view::npos) fail("the file ends here, without its last line: it was cut off");
+      if (end == std::string_view::npos) fail("unexpected end of file: the last line is missing");
       const std::string_view line = text_.substr(at_, end - at_);
       at_ = end + 1;
       if (!line.empty() && !line.starts_with('#')) return line;
@@ -110,10 +110,10 @@ class Reader {
   std::string value(std::string_view key) {
     const std::string_view line = next();
     if (!line.starts_with(key) || line.size() <= key.size() + 1 || line[key.size()] != ' ') {
-      fail("'{}' stands where '{} ...' is expected", printable(line), key);
+      fail("expected '{} ...', got '{}'", key, printable(line));
     }
     const std::string_view rest = line.substr(key.size() + 1);
-    if (printable(rest) != rest) fail("'{}' is no readable text", printable(rest));
+    if (printable(rest) != rest) fail("'{}' has invalid characters", printable(rest));
     return std::string(rest);
   }
 
@@ -123,7 +123,7 @@ class Reader {
     for (const T each : all) {
       if (name(each) == text) return each;
     }
-    fail("there is no {} '{}'", key, text);
+    fail("unknown {} '{}'", key, text);
   }
 
   int64_t number(std::string_view text, std::string_view what, int64_t most) const {
@@ -136,7 +136,7 @@ class Reader {
 
   double milliseconds(std::string_view text) const {
     try {
-      return parse_double(text, "a time", 0, kMostMs);
+      return parse_double(text, "time in ms", 0, kMostMs);
     } catch (const Error& error) {
       fail("{}", error.what());
     }
@@ -146,18 +146,18 @@ class Reader {
   PlanChoice plan(std::string_view line) const {
     PlanChoice result{.line = line_};
     const std::vector<std::string> words = split(line, ' ');
-    if (words.size() != 3) fail("'{}' is not 'plan SHAPES FAMILY'", printable(line));
+    if (words.size() != 3) fail("expected 'plan SHAPES FAMILY', got '{}'", printable(line));
     for (const std::string& text : split(words[1], ',')) {
       Shape shape;
       const std::vector<std::string> sizes = split(text, 'x');
-      if (sizes.size() > kMostDimensions) fail("a shape of {} dimensions", sizes.size());
+      if (sizes.size() > kMostDimensions) fail("too many dimensions in a shape: {}", sizes.size());
       for (const std::string& size : sizes) {
-        if (text != "scalar") shape.push_back(number(size, "a size", kMostSize));
+        if (text != "scalar") shape.push_back(number(size, "dimension", kMostSize));
       }
       result.inputs.push_back(std::move(shape));
     }
     if (words[2] != family_name(true) && words[2] != family_name(false)) {
-      fail("'{}' is none of {}, {}", printable(words[2]), family_name(true), family_name(false));
+      fail("expected {} or {}, got '{}'", family_name(true), family_name(false), printable(words[2]));
     }
     result.channel_lanes = words[2] == family_name(true);
     return result;
@@ -173,7 +173,7 @@ class Reader {
       return std::string(found);
     };
     const auto expect = [&](std::string_view wanted) {
-      if (word() != wanted) fail("it is not 'conv KERNEL PROBLEM TIME ms, next KERNEL TIME ms REASON STEP'");
+      if (word() != wanted) fail("expected 'conv KERNEL PROBLEM TIME ms, next KERNEL TIME ms REASON STEP'");
     };
     KernelChoice choice{.line = line_};
     expect("conv");
@@ -185,19 +185,19 @@ class Reader {
     choice.next = word();
     const std::string next_ms = word();
     if (choice.next == kNone) choice.next.clear();
-    if (choice.next.empty() != (next_ms == kNone)) fail("the next kernel or its time is missing");
+    if (choice.next.empty() != (next_ms == kNone)) fail("next kernel or its time is missing");
     if (next_ms != kNone) choice.next_ms = milliseconds(next_ms);
     expect("ms");
     choice.why = word();
     if (std::ranges::find(kChoiceReasons, choice.why) == std::end(kChoiceReasons)) {
-      fail("'{}' is none of {}", printable(choice.why), fmt::join(kChoiceReasons, ", "));
+      fail("reason must be one of {}, got '{}'", fmt::join(kChoiceReasons, ", "), printable(choice.why));
     }
     // A padded reason, and one space before the name, which may hold spaces itself.
     const size_t padding = std::max<size_t>(6, choice.why.size()) - choice.why.size() + 1;
-    if (rest.size() < padding) fail("the step's name is missing");
+    if (rest.size() < padding) fail("step name is missing");
     choice.step = rest.substr(padding);
     for (const std::string* text : {&choice.kernel, &choice.problem, &choice.next, &choice.step}) {
-      if (printable(*text) != *text) fail("'{}' is no readable text", printable(*text));
+      if (printable(*text) != *text) fail("'{}' has invalid characters", printable(*text));
     }
     return choice;
   }

@@ -90,7 +90,9 @@ std::string to_text(const Plan& plan) {
       text += fmt::format(", workspace arena {} of {} bytes", step.workspace_at, step.workspace_bytes);
     }
     text += '\n';
-    for (const Refused& refused : step.refused) text += fmt::format("    not {}: {}\n", refused.kernel, refused.reason);
+    for (const Refused& refused : step.refused) {
+      text += fmt::format("    {} not used: {}\n", refused.kernel, refused.reason);
+    }
   }
   return text;
 }

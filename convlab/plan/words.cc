@@ -19,7 +19,7 @@ Value parse_word(const std::string& text, const std::string& name, std::initiali
     if (text == name_of(value)) return value;
     words.push_back(name_of(value));
   }
-  throw bad_input("{}: '{}' is none of {}", name, text, fmt::join(words, ", "));
+  throw bad_input("{} must be one of {}, got '{}'", name, fmt::join(words, ", "), text);
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ PlanMode parse_plan(const std::string& text, const std::string& name) {
 void require_math(Math math, DeviceKind kind, const std::string& name) {
   const auto computes = [&](const ConvKernel& each) { return each.info.device == kind && each.info.math == math; };
   if (std::ranges::any_of(conv_kernels(), computes)) return;
-  throw unavailable("{} {}: no kernel on {} computes convolutions in {}; 'convlab list kernels' shows all", name,
+  throw unavailable("{} {}: no convolution kernel on {} computes in {}; run 'convlab list kernels'", name,
                     name_of(math), name_of(kind), name_of(math));
 }
 

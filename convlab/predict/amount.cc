@@ -23,7 +23,7 @@ std::string milliseconds(double seconds) {
 }
 
 std::string arithmetic(const Resource& resource) {
-  return fmt::format("{} {} / {} a second = {}", amount(resource.count), resource.unit, amount(resource.rate),
+  return fmt::format("{} {} / {} per s = {}", amount(resource.count), resource.unit, amount(resource.rate),
                      milliseconds(resource.seconds()));
 }
 

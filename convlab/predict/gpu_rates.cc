@@ -15,12 +15,11 @@ GpuRates rates_of(const std::string& description, const Ceilings& ceilings) {
       std::sscanf(description.c_str() + comma, ", compute capability %d.%d, %d multiprocessors", &major, &minor,
                   &multiprocessors) != 3 ||
       multiprocessors < 1) {
-    throw bad_input("'{}' is no GPU: a prediction needs one's compute capability and multiprocessors", description);
+    throw bad_input("'{}' is not a GPU: a prediction needs its compute capability and multiprocessor count",
+                    description);
   }
   if (!(ceilings.fp32_flops > 0 && ceilings.memory_bytes > 0 && ceilings.cache_bytes > 0)) {
-    throw bad_input(
-        "of {} there are no ceilings of arithmetic, memory and cache: 'convlab bench --ceilings' measures them",
-        description);
+    throw bad_input("{}: no arithmetic, memory and cache ceilings; run 'convlab bench --ceilings'", description);
   }
   return {.device = description.substr(0, comma),
           .multiprocessors = multiprocessors,
@@ -31,7 +30,7 @@ GpuRates rates_of(const std::string& description, const Ceilings& ceilings) {
 GpuRates rates_from_records(const std::filesystem::path& path) {
   const std::vector<Record> records = read_records(path.string());
   const auto of_gpu = std::ranges::find(records, DeviceKind::cuda, &Record::device);
-  if (of_gpu == records.end()) throw bad_input("{}: has no Record of a GPU", path.string());
+  if (of_gpu == records.end()) throw bad_input("{}: no Record of a GPU", path.string());
   try {
     return rates_of(of_gpu->machine.device, of_gpu->ceilings);
   } catch (const Error& error) {

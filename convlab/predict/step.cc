@@ -20,7 +20,7 @@ std::string amount_of_limit(const Prediction& prediction) {
   if (limit.unit != "warp instructions" && limit.unit != "wavefronts") {
     return fmt::format("{} {}", amount(limit.count), limit.unit);
   }
-  return fmt::format("{:.3g} {} for each multiply-add of a warp", limit.count / prediction.work.warp_multiply_adds(),
+  return fmt::format("{:.3g} {} per multiply-add of a warp", limit.count / prediction.work.warp_multiply_adds(),
                      limit.unit);
 }
 
@@ -41,12 +41,11 @@ std::string reason(const Prediction& prediction) {
 }
 
 std::string claim(const Step& step) {
-  const bool as_before = step.before.limit().name == step.after.limit().name;
   return fmt::format(
-      "{} should take {:.2f} times {}'s time ({} instead of {}): limited by {}, {}, {} ({})", step.after.work.kernel,
-      step.ratio(), step.before.work.kernel, milliseconds(step.after.time.seconds()),
+      "{} should take {:.2f} times as long as {} ({} instead of {}); limited by {} ({}), before by {} ({})",
+      step.after.work.kernel, step.ratio(), step.before.work.kernel, milliseconds(step.after.time.seconds()),
       milliseconds(step.before.time.seconds()), step.after.limit().name, amount_of_limit(step.after),
-      as_before ? "as before" : fmt::format("before by {}", step.before.limit().name), amount_of_limit(step.before));
+      step.before.limit().name, amount_of_limit(step.before));
 }
 
 }  // namespace convlab

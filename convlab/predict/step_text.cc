@@ -42,37 +42,36 @@ Row counted(std::string_view quantity, double Quantities::*member, std::string_v
 
 const auto& rows() {
   static const std::array kRows{
-      counted("bytes that memory must move", &Quantities::memory_bytes, "memory"),
-      counted("bytes that the last cache must move", &Quantities::cache_bytes, "last cache"),
-      counted("requests to global memory", &Quantities::global_requests),
-      counted("sectors that they touch", &Quantities::global_sectors),
-      counted("requests to shared memory", &Quantities::shared_requests),
-      Row{"requests that their warps wait for",
+      counted("memory traffic, bytes", &Quantities::memory_bytes, "memory"),
+      counted("L2 traffic, bytes", &Quantities::cache_bytes, "L2"),
+      counted("global memory requests", &Quantities::global_requests),
+      counted("global memory sectors", &Quantities::global_sectors),
+      counted("shared memory requests", &Quantities::shared_requests),
+      Row{"global and shared requests",
           [](const KernelTime& time) { return time.quantities().global_requests + time.quantities().shared_requests; },
           "latency"},
-      Row{"wavefronts of both",
+      Row{"global and shared wavefronts",
           [](const KernelTime& time) {
             const Quantities sum = time.quantities();
             return sum.global_wavefronts + sum.shared_wavefronts;
           },
           "L1 and shared memory"},
-      counted("of them for bank conflicts", &Quantities::bank_conflicts),
+      counted("wavefronts for bank conflicts", &Quantities::bank_conflicts),
       counted("atomic requests", &Quantities::atomic_requests),
       counted("flops", &Quantities::flops, "fp32 arithmetic"),
-      counted("flops of tensor cores, tf32", &Quantities::tf32_flops, "tf32 tensor cores"),
-      counted("flops of tensor cores, fp16", &Quantities::half_flops, "fp16 tensor cores"),
+      counted("tensor core flops, tf32", &Quantities::tf32_flops, "tf32 tensor cores"),
+      counted("tensor core flops, fp16", &Quantities::half_flops, "fp16 tensor cores"),
       counted("warp instructions", &Quantities::instructions, "instruction issue"),
-      Row{"active lanes of 32", [](const KernelTime& time) { return time.quantities().active_lanes(); }},
-      Row{"warps of a multiprocessor", [](const KernelTime& time) { return time.slowest().resident_warps; }},
-      Row{"registers of a thread",
-          [](const KernelTime& time) { return static_cast<double>(time.slowest().registers); }},
+      Row{"active lanes per warp, of 32", [](const KernelTime& time) { return time.quantities().active_lanes(); }},
+      Row{"warps per multiprocessor", [](const KernelTime& time) { return time.slowest().resident_warps; }},
+      Row{"registers per thread", [](const KernelTime& time) { return static_cast<double>(time.slowest().registers); }},
       Row{"launches",
           [](const KernelTime& time) {
             double sum = 0;
             for (const FunctionTime& function : time.functions) sum += function.launches;
             return sum;
           },
-          "launching"},
+          "launch overhead"},
   };
   return kRows;
 }
@@ -80,7 +79,7 @@ const auto& rows() {
 std::string table_of(const Step& step) {
   constexpr std::string_view kRow = "  {:<36} {:>9} {:>9} {:>7}  {}\n";
   std::string text =
-      fmt::format(fmt::runtime(kRow), "quantity", "before", "after", "change", "arithmetic of the kernel after");
+      fmt::format(fmt::runtime(kRow), "quantity", "before", "after", "change", "time of the kernel after");
   for (const Row& row : rows()) {
     const double before = row.value(step.before.time), after = row.value(step.after.time);
     if (before == 0 && after == 0) continue;
@@ -101,7 +100,7 @@ std::string limits_of_functions(const Prediction& prediction) {
       const Resource& resource = function.resources[i];
       parts += fmt::format("{}{} {}",
                            i == 0   ? ""
-                           : i == 1 ? "; beside it "
+                           : i == 1 ? "; also "
                                     : ", ",
                            resource.name, milliseconds(resource.seconds()));
     }
@@ -111,10 +110,10 @@ std::string limits_of_functions(const Prediction& prediction) {
     }
     const bool grid = function.resident_warps < function.occupancy.warps;
     text +=
-        fmt::format("  {}: {}: {}; {:.3g} warps a multiprocessor, by {}{}\n", prediction.work.kernel, function.function,
-                    parts, function.resident_warps, grid ? "the grid" : function.occupancy.limiter,
-                    function.registers > 0 ? fmt::format(" ({} registers a thread)", function.registers)
-                                           : " (registers not known)");
+        fmt::format("  {}: {}: {}; {:.3g} warps per multiprocessor, limited by {}{}\n", prediction.work.kernel,
+                    function.function, parts, function.resident_warps, grid ? "the grid" : function.occupancy.limiter,
+                    function.registers > 0 ? fmt::format(" ({} registers per thread)", function.registers)
+                                           : " (registers unknown)");
   }
   return text;
 }
@@ -126,39 +125,32 @@ struct Hint {
 
 constexpr std::array kHints{
     Hint{"instruction issue",
-         "schedulers that find no warp ready: barriers, loads that wait for each other, few warps; and instructions "
-         "that nvcc adds",
-         "nvcc gets by with fewer instructions than the host's compiler: it joins loads, takes invariants out of loops "
-         "and unrolls "
-         "them"},
-    Hint{"L1 and shared memory",
-         "what the first-level cache does not hold and the last one must bring; loads that wait for each other",
-         "nvcc joins loads of neighbours, or keeps values in registers"},
-    Hint{"memory",
-         "sectors that come more than once, since no cache holds them until they are used again; stores in pieces of a "
-         "line",
-         "the last cache keeps what the model takes from memory"},
-    Hint{"last cache", "atomic operations at one address, which follow each other; sectors that come more than once",
-         "the first-level cache keeps what the model takes from the last one"},
-    Hint{"latency", "longer waits than for the first-level cache: the last cache, memory, barriers",
-         "requests of one warp that do not wait for each other"},
-    Hint{"launching", "work that each launch does alone, since its grid is small", "launches that overlap"},
+         "schedulers without a ready warp (barriers, dependent loads, few warps), or instructions that nvcc adds",
+         "nvcc generates fewer instructions than the host compiler: it merges loads, hoists loop invariants and "
+         "unrolls loops"},
+    Hint{"L1 and shared memory", "L1 misses that L2 must serve, or dependent loads",
+         "nvcc merges adjacent loads, or keeps values in registers"},
+    Hint{"memory", "sectors loaded more than once because no cache keeps them, or stores of partial lines",
+         "L2 holds data that the model loads from memory"},
+    Hint{"L2", "atomic operations on one address, which are serialized, or sectors loaded more than once",
+         "L1 holds data that the model loads from L2"},
+    Hint{"latency", "waits longer than an L1 hit: L2, memory, barriers", "requests of one warp overlap"},
+    Hint{"launch overhead", "launches with small grids that run alone", "launches overlap"},
 };
 
-constexpr Hint kHintForArithmetic{"", "operands that come too late: loads and their order",
-                                  "arithmetic that nvcc takes out"};
+constexpr Hint kHintForArithmetic{"", "operands that arrive late: loads and their order", "nvcc removes arithmetic"};
 
 std::string hint_for(const Prediction& prediction, double miss) {
   const auto found = std::ranges::find(kHints, prediction.limit().name, &Hint::limit);
   const Hint& hint = found == kHints.end() ? kHintForArithmetic : *found;
-  return miss > 1 ? fmt::format("Look for {}", hint.slower) : fmt::format("It may be that {}", hint.faster);
+  return miss > 1 ? fmt::format("Possible causes: {}", hint.slower) : fmt::format("Possibly {}", hint.faster);
 }
 
 }  // namespace
 
 std::string to_text(const Step& step) {
   const KernelWork& work = step.after.work;
-  return fmt::format("{}: {}.\n  on {}; counts of {} image{} on simt, times {:.6g}\n{}What limits them:\n{}{}",
+  return fmt::format("{}: {}.\n  on {}; counted for {} image{} on simt, scaled by {:.6g}\n{}Limits:\n{}{}",
                      to_text(work.problem), claim(step), step.rates.device, work.counted_images,
                      work.counted_images == 1 ? "" : "s", work.scale(), table_of(step),
                      limits_of_functions(step.before), limits_of_functions(step.after));
@@ -168,24 +160,24 @@ std::string compared_text(const Step& step, const MeasuredStep& measured) {
   const double before = step.before.time.seconds() * 1e3, after = step.after.time.seconds() * 1e3;
   constexpr std::string_view kRow = "  {:<36} {:>11} {:>11} {:>9}\n";
   std::string text = fmt::format(fmt::runtime(kRow), fmt::format("on {}", text_before(measured.device, ',')),
-                                 "predicted", "measured", "over it");
+                                 "predicted", "measured", "ratio");
   const auto row = [&](std::string_view name, double predicted, double seen, std::string_view unit) {
     text += fmt::format(fmt::runtime(kRow), name, fmt::format("{:.4g}{}", predicted, unit),
                         fmt::format("{:.4g}{}", seen, unit), fmt::format("{:.2f}", seen / predicted));
   };
   row(step.before.work.kernel, before, measured.before_ms, " ms");
   row(step.after.work.kernel, after, measured.after_ms, " ms");
-  row("the second over the first", step.ratio(), measured.ratio(), "");
+  row("second / first", step.ratio(), measured.ratio(), "");
   const bool right = change_of(step.ratio()) == change_of(measured.ratio());
-  text += fmt::format("The step makes it {}; predicted: {}, which is {}.\n", change_of(measured.ratio()),
-                      change_of(step.ratio()), right ? "right" : "wrong");
+  text += fmt::format("Measured: {}; predicted: {} ({}).\n", change_of(measured.ratio()), change_of(step.ratio()),
+                      right ? "correct" : "wrong");
   const auto miss = [](double seen, double predicted) { return std::max(seen / predicted, predicted / seen); };
   const bool first = miss(measured.before_ms, before) > miss(measured.after_ms, after);
   const Prediction& worst = first ? step.before : step.after;
   const double over = first ? measured.before_ms / before : measured.after_ms / after;
   return text + fmt::format(
-                    "The larger miss to explain: {} takes {:.2f} times what was predicted from {}. {}.\n"
-                    "  'convlab profile --device cuda --counters' shows which of a GPU's units is the busiest.\n",
+                    "Largest error: {} takes {:.2f} times as long as predicted from {}. {}.\n  Run 'convlab profile "
+                    "--device cuda --counters' to see which unit of the GPU is the busiest.\n",
                     worst.work.kernel, over, worst.limit().name, hint_for(worst, over));
 }
 

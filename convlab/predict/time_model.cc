@@ -40,9 +40,9 @@ FunctionTime function_time(const KernelWork& work, const KernelCounts& counts, c
       {"tf32 tensor cores", "flops", sum.tf32_flops, busy * ceilings.tf32_flops},
       {"fp16 tensor cores", "flops", sum.half_flops, busy * ceilings.fp16_flops},
       {"memory", "bytes", sum.memory_bytes, ceilings.memory_bytes},
-      {"last cache", "bytes", sum.cache_bytes + sum.atomic_bytes, ceilings.cache_bytes},
+      {"L2", "bytes", sum.cache_bytes + sum.atomic_bytes, ceilings.cache_bytes},
       {"latency", "requests", requests, busy * rates.cycles() * time.resident_warps / kLoadCycles},
-      {"launching", "launches", time.launches, 1 / kLaunchSeconds},
+      {"launch overhead", "launches", time.launches, 1 / kLaunchSeconds},
   };
   keep_what_counts(time.resources);
   return time;
@@ -50,12 +50,12 @@ FunctionTime function_time(const KernelWork& work, const KernelCounts& counts, c
 
 /// Filling memory: nothing but bytes.
 FunctionTime fill_time(double bytes, const Ceilings& ceilings) {
-  FunctionTime time{.function = "filling memory", .quantities = {}, .occupancy = {}, .launches = 1, .resources = {}};
+  FunctionTime time{.function = "memset", .quantities = {}, .occupancy = {}, .launches = 1, .resources = {}};
   Quantities& sum = time.quantities;
   (bytes <= static_cast<double>(ceilings.cache_size) ? sum.cache_bytes : sum.memory_bytes) = bytes;
   time.resources = {{"memory", "bytes", sum.memory_bytes, ceilings.memory_bytes},
-                    {"last cache", "bytes", sum.cache_bytes, ceilings.cache_bytes},
-                    {"launching", "launches", 1, 1 / kLaunchSeconds}};
+                    {"L2", "bytes", sum.cache_bytes, ceilings.cache_bytes},
+                    {"launch overhead", "launches", 1, 1 / kLaunchSeconds}};
   keep_what_counts(time.resources);
   return time;
 }

@@ -15,19 +15,19 @@ std::string reason_in_words(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"long_scoreboard", "data from memory or L2"},
       {"short_scoreboard", "data from shared memory"},
-      {"barrier", "other warps, at a barrier"},
+      {"barrier", "other warps at a barrier"},
       {"math_pipe_throttle", "an arithmetic unit"},
       {"mio_throttle", "the queue to shared memory"},
       {"lg_throttle", "the queue to memory"},
-      {"wait", "the latency of the instruction before"},
-      {"no_instruction", "instructions to be fetched"},
-      {"branch_resolving", "branches"},
+      {"wait", "the latency of the previous instruction"},
+      {"no_instruction", "instruction fetch"},
+      {"branch_resolving", "branch resolution"},
       {"dispatch_stall", "dispatch"},
       {"drain", "stores to drain"},
-      {"imc_miss", "constants to be fetched"},
+      {"imc_miss", "constant cache misses"},
       {"membar", "a memory fence"},
-      {"sleeping", "being woken"},
-      {"tex_throttle", "the queue to textures"},
+      {"sleeping", "nanosleep"},
+      {"tex_throttle", "the texture queue"},
   };
   for (const auto& [reason, words] : kWords) {
     if (name.starts_with(reason)) return std::string(words);
@@ -59,8 +59,8 @@ double KernelCounters::value(std::string_view beginning) const {
 std::string limit_of(const KernelCounters& counters) {
   constexpr double kBusyPercent = 60;
   const double compute = counters.value("sm__throughput"), memory = counters.value("gpu__compute_memory_throughput");
-  if (compute >= kBusyPercent && compute >= memory) return fmt::format("compute, {:.0f} % of its peak", compute);
-  if (memory >= kBusyPercent) return fmt::format("memory, {:.0f} % of its peak", memory);
+  if (compute >= kBusyPercent && compute >= memory) return fmt::format("compute, {:.0f} % of peak", compute);
+  if (memory >= kBusyPercent) return fmt::format("memory, {:.0f} % of peak", memory);
   std::string longest;
   double most = 0;
   for (const auto& [name, value] : counters.metrics) {

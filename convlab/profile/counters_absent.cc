@@ -5,7 +5,7 @@
 namespace convlab {
 
 Utilisation take_counters(const Recording&, const std::function<void()>&) {
-  return {.kernels = {}, .refusal = "this build was made without CUPTI's Range Profiler, which CUDA 12.6 brought"};
+  return {.kernels = {}, .refusal = "this build has no CUPTI Range Profiler; build with CUDA 12.6 or later"};
 }
 
 }  // namespace convlab

@@ -142,9 +142,9 @@ class RangeProfiler {
     if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||
         result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES) {
       throw NoCounters{
-          "the driver keeps the GPU's counters to administrators; ask the administrator of this machine to load it "
-          "with \"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" (in /etc/modprobe.d), or to start the "
-          "container with the capability SYS_ADMIN"};
+          "the driver restricts GPU counters to administrators; ask the administrator to load it with \"options nvidia "
+          "NVreg_RestrictProfilingToAdminUsers=0\" (in /etc/modprobe.d), or to start the container with the capability "
+          "SYS_ADMIN"};
     }
     throw NoCounters{fmt::format("{}: {}", name, cupti_.words_of(result))};
   }
@@ -155,13 +155,13 @@ class RangeProfiler {
     const auto get =
         driver == nullptr ? nullptr : reinterpret_cast<CUresult (*)(CUcontext*)>(dlsym(driver, "cuCtxGetCurrent"));
     CUcontext context = nullptr;
-    if (get == nullptr || get(&context) != CUDA_SUCCESS) throw NoCounters{"the driver does not tell its context"};
+    if (get == nullptr || get(&context) != CUDA_SUCCESS) throw NoCounters{"the driver returns no current context"};
     return context;
   }
 
   void make_host() {
     int device = 0;
-    check_cuda(cudaGetDevice(&device), "asking for the GPU");
+    check_cuda(cudaGetDevice(&device), "reading the current GPU");
     CUpti_Device_GetChipName_Params chip{CUpti_Device_GetChipName_Params_STRUCT_SIZE};
     chip.deviceIndex = static_cast<size_t>(device);
     call("cuptiDeviceGetChipName", chip);
@@ -191,7 +191,7 @@ class RangeProfiler {
       add.numMetrics = 1;
       if (try_call("cuptiProfilerHostConfigAddMetrics", add) == CUPTI_SUCCESS) metrics_.push_back(std::move(name));
     }
-    if (metrics_.empty()) throw NoCounters{"this GPU has none of the counters that are asked for"};
+    if (metrics_.empty()) throw NoCounters{"this GPU supports none of the requested counters"};
   }
 
   void make_config() {
@@ -248,14 +248,14 @@ Utilisation take_counters(const Recording& recording, const std::function<void()
     if (each.kind == ActivityKind::kernel) kernels.push_back(&each);
   }
   Utilisation result;
-  if (kernels.empty()) return {.kernels = {}, .refusal = "there are no kernels to count"};
+  if (kernels.empty()) return {.kernels = {}, .refusal = "no kernels to count"};
   try {
     RangeProfiler profiler;
     profiler.prepare(kernels.size());
     profiler.take(pass);
     const size_t ranges = profiler.ranges();
     if (ranges != kernels.size()) {
-      throw NoCounters{fmt::format("{} kernels were counted, where a pass has {}", ranges, kernels.size())};
+      throw NoCounters{fmt::format("counted {} kernels, expected {} per pass", ranges, kernels.size())};
     }
     for (size_t i = 0; i < ranges; ++i) {
       result.kernels.push_back(

@@ -55,9 +55,9 @@ std::string to_text(const std::vector<GpuTime>& times) {
   if (times.empty()) return "";
   std::string text = fmt::format("  {:>9}  {:>9}  {:>9}  {:>9}\n", "busy", "kernels", "copies", "both");
   for (const GpuTime& each : times) {
-    text += fmt::format("  {:>9}  {:>9}  {:>9}  {:>9}  {}\n", nvprof_time(each.busy_ns), nvprof_time(each.kernels_ns),
-                        nvprof_time(each.copies_ns), nvprof_time(each.both_ns()),
-                        each.part.empty() ? "elsewhere" : each.part);
+    text +=
+        fmt::format("  {:>9}  {:>9}  {:>9}  {:>9}  {}\n", nvprof_time(each.busy_ns), nvprof_time(each.kernels_ns),
+                    nvprof_time(each.copies_ns), nvprof_time(each.both_ns()), each.part.empty() ? "other" : each.part);
   }
   return text;
 }

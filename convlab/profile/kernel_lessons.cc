@@ -16,7 +16,7 @@ double ratio(int64_t a, int64_t b) { return b == 0 ? 0 : static_cast<double>(a) 
 
 std::string_view verb(AccessType type) {
   if (type == AccessType::load) return "read";
-  return type == AccessType::store ? "write" : "change";
+  return type == AccessType::store ? "write" : "update";
 }
 
 std::string name_of_array(const LineCounts& line) {
@@ -32,8 +32,8 @@ KernelLesson scattered(const LineCounts& line, int64_t all_sectors) {
   const MemoryCounts& counts = line.counts;
   const double used = ratio(counts.bytes, counts.sectors * kSectorBytes);
   return {line.where,
-          fmt::format("{}: {} lanes {} {} sectors ({:.1f} % used, {} would do): neighbouring lanes should {} "
-                      "neighbouring addresses; let threadIdx.x run along the innermost dimension",
+          fmt::format("{}: uncoalesced access: {} lanes {} {} sectors ({:.1f} % used, {} would suffice); let adjacent "
+                      "lanes {} adjacent addresses: index the innermost dimension with threadIdx.x",
                       name_of_array(line), number(ratio(counts.lanes, counts.requests)), verb(line.type),
                       number(ratio(counts.sectors, counts.requests)), 100 * used,
                       number(ratio(counts.least_sectors, counts.requests)), verb(line.type)),
@@ -42,45 +42,42 @@ KernelLesson scattered(const LineCounts& line, int64_t all_sectors) {
 
 KernelLesson conflicting(const LineCounts& line, int64_t all_wavefronts) {
   const MemoryCounts& counts = line.counts;
-  return {
-      line.where,
-      fmt::format("{}: {}-way bank conflict: {} wavefronts a request where {} would do; a row padded by one word, or "
-                  "other lanes side by side, sends them to different banks",
-                  name_of_array(line), number(ratio(counts.wavefronts, counts.least_wavefronts)),
-                  number(ratio(counts.wavefronts, counts.requests)),
-                  number(ratio(counts.least_wavefronts, counts.requests))),
-      ratio(counts.bank_conflicts(), all_wavefronts)};
+  return {line.where,
+          fmt::format("{}: {}-way bank conflict: {} wavefronts per request, {} would suffice; pad each row by one "
+                      "word, or change which lanes access which elements",
+                      name_of_array(line), number(ratio(counts.wavefronts, counts.least_wavefronts)),
+                      number(ratio(counts.wavefronts, counts.requests)),
+                      number(ratio(counts.least_wavefronts, counts.requests))),
+          ratio(counts.bank_conflicts(), all_wavefronts)};
 }
 
 KernelLesson differing_constants(const LineCounts& line, int64_t all_wavefronts) {
   const MemoryCounts& counts = line.counts;
   return {line.where,
-          fmt::format("{}: a warp asks constant memory for {} addresses at a time, which come one after another; it is "
-                      "fast where all lanes want the same",
+          fmt::format("{}: a warp reads {} addresses of constant memory per request, one after another; constant "
+                      "memory is fast only if all lanes read the same address",
                       name_of_array(line), number(ratio(counts.wavefronts, counts.requests))),
           ratio(counts.wavefronts - counts.least_wavefronts, all_wavefronts)};
 }
 
 KernelLesson atomics(const LineCounts& line, int64_t all_sectors, int64_t all_wavefronts) {
   const MemoryCounts& counts = line.counts;
-  return {
-      line.where,
-      fmt::format("{}: {} times {} lanes change {} addresses of {} memory atomically: those of one address follow each "
-                  "other{}; what a warp or a block adds up first needs one",
-                  name_of_array(line), counts.requests, number(ratio(counts.lanes, counts.requests)),
-                  number(ratio(counts.bytes / line.access_bytes, counts.requests)), name_of(line.space),
-                  line.space == MemorySpace::global ? ", and all go to L2" : ""),
-      line.space == MemorySpace::global ? ratio(counts.sectors, all_sectors)
-                                        : ratio(counts.wavefronts, all_wavefronts)};
+  return {line.where,
+          fmt::format("{}: atomics: {} requests of {} lanes update {} addresses of {} memory; updates of one address "
+                      "are serialized{}; add up within a warp or block first",
+                      name_of_array(line), counts.requests, number(ratio(counts.lanes, counts.requests)),
+                      number(ratio(counts.bytes / line.access_bytes, counts.requests)), name_of(line.space),
+                      line.space == MemorySpace::global ? ", and all go through L2" : ""),
+          line.space == MemorySpace::global ? ratio(counts.sectors, all_sectors)
+                                            : ratio(counts.wavefronts, all_wavefronts)};
 }
 
 KernelLesson diverging(const BranchCounts& branch, const KernelCounts& counts) {
-  return {
-      branch.where,
-      fmt::format("{:.0f} % of the warps that come here part, and go both ways one after the other; on average {:.1f} "
-                  "of 32 lanes work",
-                  100 * std::min(1.0, ratio(branch.diverged, branch.warps)), counts.active_lanes()),
-      (1 - counts.active_lanes() / kLanes) * 0.5};
+  return {branch.where,
+          fmt::format("branch divergence: {:.0f} % of the warps here take both paths, one after the other; on average "
+                      "{:.1f} of 32 lanes are active",
+                      100 * std::min(1.0, ratio(branch.diverged, branch.warps)), counts.active_lanes()),
+          (1 - counts.active_lanes() / kLanes) * 0.5};
 }
 
 std::string row(const LineCounts& line) {
@@ -130,8 +127,8 @@ std::string to_text(const KernelCounts& counts) {
     if (line.space == MemorySpace::global) bytes += line.counts.lanes * line.access_bytes;
   }
   std::string text = fmt::format(
-      "{}: {} launch{} of {} blocks of {} threads, {} warps; {:.1f} of 32 lanes active\n"
-      "  {:.4g} flops, {:.3g} a byte that lanes ask of global memory; {} + {} bytes of shared memory a block; {}\n",
+      "{}: {} launch{} of {} blocks of {} threads, {} warps; {:.1f} of 32 lanes active\n  {:.4g} flops, {:.3g} flops "
+      "per byte of global memory; {} + {} bytes of shared memory per block; {}\n",
       counts.kernel, counts.launches, counts.launches == 1 ? "" : "es", extent(counts.grid), extent(counts.block),
       counts.warps, counts.active_lanes(), static_cast<double>(counts.flops), ratio(counts.flops, bytes),
       counts.static_shared_bytes, counts.dynamic_shared_bytes, to_text(occupancy_of(counts), counts));
@@ -139,7 +136,7 @@ std::string to_text(const KernelCounts& counts) {
                       "access", "B", "requests", "lanes", "sectors", "used", "ways");
   for (const LineCounts& line : counts.lines) text += row(line);
   const std::vector<KernelLesson> lessons = lessons_of(counts);
-  if (!lessons.empty()) text += "  What to learn from it:\n";
+  if (!lessons.empty()) text += "  Findings:\n";
   for (const KernelLesson& lesson : lessons) text += fmt::format("  - {}: {}\n", lesson.where, lesson.text);
   return text;
 }

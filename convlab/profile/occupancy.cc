@@ -55,8 +55,8 @@ Occupancy occupancy_of(const KernelCounts& counts, const MultiprocessorLimits& l
 
 std::string to_text(const Occupancy& occupancy, const KernelCounts& counts) {
   return fmt::format(
-      "{}; at most {} blocks a multiprocessor ({:.0f} % of its warps, by {})",
-      counts.registers > 0 ? fmt::format("{} registers a thread", counts.registers) : "registers not known",
+      "{}; at most {} blocks per multiprocessor ({:.0f} % occupancy, limited by {})",
+      counts.registers > 0 ? fmt::format("{} registers per thread", counts.registers) : "registers unknown",
       occupancy.blocks, 100 * occupancy.share, occupancy.limiter);
 }
 

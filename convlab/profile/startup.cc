@@ -14,34 +14,31 @@ struct Entry {
 };
 
 constexpr std::string_view kProcessRemedy = "link fewer and smaller libraries, or keep one process for many runs";
-constexpr std::string_view kExitRemedy = "keep one process for many runs; a GPU's context takes time to take down, too";
+constexpr std::string_view kExitRemedy = "keep one process for many runs; destroying a GPU context takes time";
 
 /// Stages as a bill names them. Several may share a line, and are then neighbours here.
 constexpr std::array kEntries{
     Entry{Stage::driver, "driver init",
-          "keep one process for many runs; where it takes seconds, run nvidia-persistenced, which keeps the driver "
-          "loaded"},
+          "keep one process for many runs; if it takes seconds, run nvidia-persistenced to keep the driver loaded"},
     Entry{Stage::context, "context", "keep one process for many runs"},
-    Entry{Stage::model, "model", "a smaller file; what is left here is what opening the device does not hide"},
-    Entry{Stage::data, "data", "keep the images unpacked"},
+    Entry{Stage::model, "model", "use a smaller file; this is the part not hidden by opening the device"},
+    Entry{Stage::data, "data", "store the images uncompressed"},
     Entry{Stage::scaling, "data: scaling the images", "let the device scale the original images, 28x28"},
-    Entry{Stage::planning, "planning", "plan and fold once, and keep the result"},
-    Entry{Stage::memory, "first allocation", "a smaller --batch needs a smaller arena"},
+    Entry{Stage::planning, "planning", "plan and fold once and keep the result"},
+    Entry{Stage::memory, "first allocation", "use a smaller --batch for a smaller arena"},
     Entry{Stage::weights, "weights: transfer and packing", "keep packed weights in a file"},
-    Entry{Stage::upload, "transfers", "copy from pinned memory, and as bytes, not floats"},
-    Entry{Stage::waiting, "first pass (warm-up)",
-          "a faster kernel; and only who measures needs a pass before the measured one"},
-    Entry{Stage::download, "transfers", "copy from pinned memory, and as bytes, not floats"},
+    Entry{Stage::upload, "transfers", "copy from pinned memory, as bytes instead of floats"},
+    Entry{Stage::waiting, "first pass (warm-up)", "use a faster kernel; only measurements need a warm-up pass"},
+    Entry{Stage::download, "transfers", "copy from pinned memory, as bytes instead of floats"},
     Entry{Stage::labels, "labels", ""},
-    Entry{Stage::passes, "steady state (measured passes)", "a faster kernel: see the lists above"},
-    Entry{Stage::ceilings, "measuring the machine's ceilings", "needed for the last column of the table alone"},
-    Entry{Stage::release, "giving memory back", "leave it to the end of the process"},
+    Entry{Stage::passes, "steady state (measured passes)", "use a faster kernel; see the lists above"},
+    Entry{Stage::ceilings, "measuring the machine's ceilings", "needed only for the last column of the table"},
+    Entry{Stage::release, "freeing memory", "leave it to process exit"},
 };
 
 constexpr std::string_view kFirstUse = "module load or JIT, algorithm search";
 constexpr std::string_view kFirstUseRemedy =
-    "build for this GPU's architecture, so that nothing is compiled; fix the kernel by --kernel, so that nothing is "
-    "searched";
+    "build for this GPU's architecture to avoid compilation; choose the kernel with --kernel to avoid a search";
 
 const Entry& entry_of(Stage stage, DeviceKind device) {
   // A host's device has no context to speak of, and that entry's advice would not help it.
@@ -108,8 +105,8 @@ StartupBill make_bill(const WholeRun& run) {
     }
   }
   charge_first_use(bill, run);
-  bill.parts.push_back({"results as JSON", run.json_s, "leave --json out"});
-  bill.parts.push_back({"end of the process", run.ended_s - run.done_s, kExitRemedy});
+  bill.parts.push_back({"results as JSON", run.json_s, "omit --json"});
+  bill.parts.push_back({"process exit", run.ended_s - run.done_s, kExitRemedy});
   bill.unattributed_s = bill.wall_s;
   for (const BillPart& part : bill.parts) bill.unattributed_s -= part.seconds;
   return bill;
@@ -121,10 +118,10 @@ std::string to_text(const StartupBill& bill) {
     text += fmt::format("  {:>10.3f} ms  {:>5.1f} %  {}\n", seconds * 1e3, 100 * seconds / bill.wall_s, name);
   };
   for (const BillPart& part : bill.parts) line(part.seconds, part.name);
-  line(bill.unattributed_s, "anything else");
+  line(bill.unattributed_s, "other");
   line(bill.wall_s, "wall time of the run");
   const BillPart& largest = bill.largest();
-  text += fmt::format("The largest: {}.{}\n", largest.name,
+  text += fmt::format("Largest: {}.{}\n", largest.name,
                       largest.remedy.empty() ? "" : fmt::format(" Remedy: {}.", largest.remedy));
   return text;
 }

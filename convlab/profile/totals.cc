@@ -60,13 +60,11 @@ std::vector<const Activity*> outermost_calls(const Recording& recording) {
 }  // namespace
 
 const std::string_view kKernelsVersusApiCalls =
-    "A kernel is code that runs on the GPU, in thousands of threads. An API call is a function that the program calls\n"
-    "on the host: it sets up the GPU, takes memory, starts a copy or hands a kernel over. Handing over takes\n"
-    "microseconds and returns at once, while the kernel runs later and for as long as it needs. So the two tables are\n"
-    "two clocks, not two halves of one: the same milliseconds may stand in both, as a kernel above and as the call "
-    "that\n"
-    "waited for it below. A large share among the calls means setting up or waiting; it does not mean that a function\n"
-    "computes slowly. And what the GPU takes for its kernels can be the smaller part of a short run.\n";
+    "A kernel is code that runs on the GPU, in thousands of threads. An API call is a host function that the program\n"
+    "calls: it sets up the GPU, allocates memory, starts a copy or launches a kernel. A launch takes microseconds and\n"
+    "returns immediately; the kernel runs later. So the two tables use two clocks and are not two halves of one: the\n"
+    "same milliseconds can appear in both, as a kernel above and as the call that waits for it below. A large share\n"
+    "of the calls means setup or waiting, not slow computation. Kernels can be the smaller part of a short run.\n";
 
 ProfileTotals summarize(const Recording& recording) {
   Totals activities, calls;
@@ -97,7 +95,7 @@ std::string to_text(const std::vector<TotalsRow>& top_rows) {
     std::vector<std::pair<int64_t, std::string>> parts;
     for (const auto& [part, time] : row.parts_ns) {
       // What causes less than a hundredth of the time does not help to explain it.
-      if (time * 100 >= row.total_ns) parts.emplace_back(-time, part.empty() ? "elsewhere" : part);
+      if (time * 100 >= row.total_ns) parts.emplace_back(-time, part.empty() ? "other" : part);
     }
     std::sort(parts.begin(), parts.end());
     std::vector<std::string> causes;
@@ -105,7 +103,7 @@ std::string to_text(const std::vector<TotalsRow>& top_rows) {
     if (parts.size() == 1 && parts[0].second == row.name) continue;  // a part of the program is its own cause
     text += fmt::format("{:21}for {}\n", "", fmt::join(causes, ", "));
   }
-  return text + fmt::format("  {:>7}  together\n", nvprof_percent(sum));
+  return text + fmt::format("  {:>7}  total\n", nvprof_percent(sum));
 }
 
 }  // namespace convlab

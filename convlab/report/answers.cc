@@ -70,7 +70,7 @@ Answers answer(const std::string& model, const std::string& folder) {
   const std::unique_ptr<Device> device = open_device("cpu", {});
   const std::unique_ptr<Stream> stream = device->make_stream();
   const int64_t side = graph.inputs[0].shape.size() == 4 ? graph.inputs[0].shape[2] : 0;
-  if (side < 1) throw bad_input("{}: takes no images of one size", model);
+  if (side < 1) throw bad_input("{}: the input must be images of a fixed size", model);
   const Tensor images = resized(answers.data.images, side, *stream->threads());
   const int64_t count = images.shape()[0];
 
@@ -80,7 +80,7 @@ Answers answer(const std::string& model, const std::string& folder) {
 
   Engine engine(std::move(graph), images.shape(), *device, {.plan = {.input = ElementType::u8}});
   if (engine.output_shape(count) != Shape{count, Answers::kClasses}) {
-    throw bad_input("{}: does not give a score for each of {} classes", model, Answers::kClasses);
+    throw bad_input("{}: the output must be {} class scores per image", model, Answers::kClasses);
   }
   answers.scores.resize(static_cast<size_t>(count * Answers::kClasses));
   engine.run(images.raw(), count, answers.scores.data());

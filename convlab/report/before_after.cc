@@ -53,23 +53,23 @@ const std::vector<Metric>& metrics() {
     return [=](const LayerCounts& counts) { return static_cast<double>(counts.*of.*what) / counts.images; };
   };
   static const std::vector<Metric> kMetrics{
-      {"sectors of global memory", Better::less, an_image(&MemoryCounts::sectors, &LayerCounts::global)},
-      {"requests to global memory", Better::less, an_image(&MemoryCounts::requests, &LayerCounts::global)},
-      {"used of these sectors, %", Better::more,
+      {"global memory sectors", Better::less, an_image(&MemoryCounts::sectors, &LayerCounts::global)},
+      {"global memory requests", Better::less, an_image(&MemoryCounts::requests, &LayerCounts::global)},
+      {"sector utilization, %", Better::more,
        [](const LayerCounts& counts) {
          return 100 * quotient(static_cast<double>(counts.global.bytes),
                                static_cast<double>(counts.global.sectors * kSectorBytes));
        }},
-      {"wavefronts of shared memory", Better::neither, an_image(&MemoryCounts::wavefronts, &LayerCounts::shared)},
-      {"of them for bank conflicts", Better::less,
+      {"shared memory wavefronts", Better::neither, an_image(&MemoryCounts::wavefronts, &LayerCounts::shared)},
+      {"wavefronts for bank conflicts", Better::less,
        [](const LayerCounts& counts) { return static_cast<double>(counts.shared.bank_conflicts()) / counts.images; }},
       {"atomic requests", Better::less, [](const LayerCounts& counts) { return counts.atomics / counts.images; }},
       {"flops", Better::neither, [](const LayerCounts& counts) { return counts.flops / counts.images; }},
-      {"flops a byte of these sectors", Better::more,
+      {"flops per sector byte", Better::more,
        [](const LayerCounts& counts) {
          return quotient(counts.flops, static_cast<double>(counts.global.sectors * kSectorBytes));
        }},
-      {"active lanes of 32", Better::more,
+      {"active lanes per warp, of 32", Better::more,
        [](const LayerCounts& counts) { return quotient(counts.lanes, counts.warps); }},
   };
   return kMetrics;
@@ -104,8 +104,8 @@ std::string counted(const Contents& contents, const OwnKernel& kernel) {
     if (!after.back().there) return "";
   }
   const bool compared = kernel.baseline != kernel.name && std::ranges::all_of(before, &LayerCounts::there);
-  Table table(compared ? fmt::format("Counts for one image, {} → {}", kernel.baseline, kernel.name)
-                       : fmt::format("Counts for one image, {}", kernel.name),
+  Table table(compared ? fmt::format("Counts per image, {} → {}", kernel.baseline, kernel.name)
+                       : fmt::format("Counts per image, {}", kernel.name),
               headings);
   for (const Metric& metric : metrics()) {
     std::vector<Cell> row{text_cell(metric.name)};
@@ -172,7 +172,7 @@ std::string before_and_after(const Contents& contents, const OwnKernel& kernel) 
   std::string html;
   for (const MachineRecords& machine : contents.machines) {
     html += timed(contents, kernel, machine, "Op Time", op_time_of);
-    html += timed(contents, kernel, machine, "From the begin of the prolog to the end of the epilog", layer_time_of);
+    html += timed(contents, kernel, machine, "Prolog to epilog time", layer_time_of);
   }
   return html + counted(contents, kernel);
 }

@@ -44,9 +44,8 @@ std::string marked_source(const OwnKernel& kernel, const std::vector<const Saved
   }
   std::string html;
   if (all.sectors + all.wavefronts > 0) {
-    html = fmt::format(
-        "<p>In front of each line: its share of the kernel's sectors of global memory{}, as simt counts them.</p>\n",
-        all.wavefronts > 0 ? ", and of its wavefronts of shared memory" : "");
+    html = fmt::format("<p>Before each line: its share of the kernel's global memory sectors{}, counted by simt.</p>\n",
+                       all.wavefronts > 0 ? " and shared memory wavefronts" : "");
   }
   html += "<pre class=\"code source\">";
   const auto cell = [](std::string_view kind, const std::string& text) {

@@ -51,15 +51,15 @@ Cell layer_times_cell(const SavedRun& run, const std::string& kernel) {
     early |= each.computes_in_prolog;
   }
   if (text.empty()) return missing_cell();
-  return number_cell(text + (early ? ": it computes in its prolog" : ""));
+  return number_cell(text + (early ? ": computes in its prolog" : ""));
 }
 
 }  // namespace
 
 std::string own_overview(const Contents& contents) {
-  Table table("In the order in which they were given",
-              {"file", "verdict", fmt::format("Op Times,<br>{} images", kLargest), "against<br>its baseline",
-               "sectors saved<br>against it", "baseline", "lessons"});
+  Table table("Kernels in the order given",
+              {"file", "verdict", fmt::format("Op Times,<br>{} images", kLargest), "speedup over<br>baseline",
+               "fewer sectors<br>than baseline", "baseline", "findings"});
   for (size_t i = 0; i < contents.input.own.size(); ++i) {
     const OwnKernel& kernel = contents.input.own[i];
     const MachineRecords* const machine = machine_of(contents, kernel.name);
@@ -86,7 +86,7 @@ std::string own_overview(const Contents& contents) {
 }
 
 std::string output_table(const Contents& contents, const OwnKernel& kernel) {
-  Table table("The course's script with this kernel", {"images", "correctness", "of a right<br>kernel", "Op Times",
+  Table table("The course's script with this kernel", {"images", "correctness", "correctness<br>expected", "Op Times",
                                                        "prolog to<br>epilog", "elapsed", "machine"});
   std::string lines;
   bool simt = false;
@@ -115,7 +115,7 @@ std::string output_table(const Contents& contents, const OwnKernel& kernel) {
   if (simt) {
     html += fmt::format(
         "<p class=\"where\">simt executes CUDA kernels on the CPU: its run of {} images shows that the outputs are "
-        "right; its times are the host's.</p>\n",
+        "right; its times are CPU times.</p>\n",
         kImagesOnSimt);
   }
   return html + "<div class=\"terminals\">\n" + lines + "</div>\n";
@@ -128,9 +128,8 @@ std::string profile_tables(const Contents& contents, const OwnKernel& kernel) {
   if (simt) profile = profile_of(evidence, kernel.name, contents.input.semester, true);
   if (profile == nullptr) return "";
   return profile_lists(*profile) +
-         (simt ? fmt::format("<p class=\"where\">Taken on simt, with {} image{}: the kernels and their layers are a "
-                             "GPU's, but times, and so shares, are the host's, and CUDA's API calls are those of a "
-                             "GPU's driver alone.</p>\n",
+         (simt ? fmt::format("<p class=\"where\">Profiled on simt with {} image{}: kernels and layers are those of a "
+                             "GPU, but times and shares are CPU times, and CUDA API calls are missing.</p>\n",
                              profile->images, profile->images == 1 ? "" : "s")
                : "");
 }
@@ -166,16 +165,15 @@ std::string count_table(const std::vector<const SavedCounts*>& counts) {
            global ? missing_cell() : number_cell(fmt::format("{:.2f}", share(all.wavefronts, all.least_wavefronts)))});
     }
     html += fmt::format(
-        "<li>{}, <code>{}</code>: {} warps, {:.1f} of 32 lanes active, {:.4g} flops; at most {} blocks on a "
-        "multiprocessor, {:.0f} % of its warps, by {}</li>\n",
+        "<li>{}, <code>{}</code>: {} warps, {:.1f} of 32 lanes active, {:.4g} flops; at most {} blocks per "
+        "multiprocessor ({:.0f} % occupancy, limited by {})</li>\n",
         escaped(each->layer), escaped(each->counts.kernel), each->counts.warps, each->active_lanes,
         static_cast<double>(each->counts.flops), each->occupancy.blocks, 100 * each->occupancy.share,
         escaped(each->occupancy.limiter));
   }
   return "<ul>\n" + html + "</ul>\n" + table.html() +
-         "<p class=\"where\">Lanes, sectors and wavefronts are means over the requests; a request is one instruction "
-         "of "
-         "one warp. They are those of a GPU, except that nvcc may join loads that lie together.</p>\n";
+         "<p class=\"where\">Lanes, sectors and wavefronts are means per request; a request is one instruction of one "
+         "warp. They match a GPU, except that nvcc may merge adjacent loads.</p>\n";
 }
 
 std::string roofline_chart(Page& page, const Contents& contents, const OwnKernel& kernel,
@@ -218,9 +216,9 @@ std::string roofline_chart(Page& page, const Contents& contents, const OwnKernel
 }
 
 std::string prediction_table(const Contents& contents, const OwnKernel& kernel) {
-  Table table("What was expected, and what was measured",
-              {"problem", "machine", "predicted", "measured", "measured over<br>predicted",
-               fmt::format("times {},<br>predicted", escaped(kernel.baseline)), "measured", "it follows from"});
+  Table table("Predicted and measured times",
+              {"problem", "machine", "predicted", "measured", "measured /<br>predicted",
+               fmt::format("ratio to {},<br>predicted", escaped(kernel.baseline)), "measured", "reason"});
   for (const SavedPrediction& prediction : contents.input.evidence.predictions) {
     if (prediction.kernel != kernel.name) continue;
     const Record *measured = nullptr, *before = nullptr;
@@ -257,10 +255,10 @@ std::string pictures_of(const std::vector<const SavedCounts*>& counts, MemorySpa
   }
   if (most == nullptr) return "";
   const bool global = space == MemorySpace::global;
-  std::string html = request_picture(*most, global ? "takes most sectors" : "takes most wavefronts");
+  std::string html = request_picture(*most, global ? "most sectors" : "most wavefronts");
   const bool other = spared->where != most->where || spared->array != most->array || spared->type != most->type;
   if (other && excess(*spared) > 0) {
-    html += request_picture(*spared, global ? "takes most sectors that could be spared" : "has most bank conflicts");
+    html += request_picture(*spared, global ? "most avoidable sectors" : "most bank conflicts");
   }
   return html;
 }

@@ -42,7 +42,7 @@ void Page::section(std::string_view id, std::string_view title, std::string_view
 std::string Page::chart(std::string_view title, int height, const Json& spec) {
   if (embedded_file("chart.min.js").empty()) {
     return fmt::format(
-        "<p class=\"missing\">Chart left out: “{}”. This convlab was built without Chart.js; install Debian's "
+        "<p class=\"missing\">Chart “{}” is missing: this convlab was built without Chart.js. Install Debian's "
         "<code>libjs-chart.js</code>, build again, and make the report again.</p>\n",
         escaped(title));
   }

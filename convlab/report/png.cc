@@ -25,7 +25,7 @@ void append_chunk(std::vector<uint8_t>& png, std::string_view type, std::span<co
 
 std::vector<uint8_t> grey_png(std::span<const uint8_t> pixels, int64_t width, int64_t height) {
   if (width < 1 || height < 1 || static_cast<int64_t>(pixels.size()) != width * height) {
-    throw bad_input("{} pixels are no image of {}x{}", pixels.size(), width, height);
+    throw bad_input("{} pixels do not match an image of {}x{}", pixels.size(), width, height);
   }
   constexpr uint8_t kBits = 8, kGrey = 0, kDeflate = 0, kFilters = 0, kNotInterlaced = 0, kNoFilter = 0;
   std::vector<uint8_t> header;
@@ -42,7 +42,7 @@ std::vector<uint8_t> grey_png(std::span<const uint8_t> pixels, int64_t width, in
   uLongf size = compressBound(rows.size());
   std::vector<uint8_t> packed(size);
   if (compress2(packed.data(), &size, rows.data(), rows.size(), Z_BEST_COMPRESSION) != Z_OK) {
-    throw unavailable("no memory to compress an image of {}x{}", width, height);
+    throw unavailable("out of memory while compressing an image of {}x{}", width, height);
   }
   packed.resize(size);
 

@@ -21,7 +21,8 @@ std::string checklist(const std::vector<Deliverable>& deliverables) {
     if (!each.there) {
       html += fmt::format("<span class=\"bad\"> is missing{}</span>", each.commands.empty() ? "" : "; make it with:");
       for (const std::string& command : each.commands) {
-        html += shown.insert(command).second ? fmt::format("<code>{}</code>", escaped(command)) : " the command above";
+        html +=
+            shown.insert(command).second ? fmt::format("<code>{}</code>", escaped(command)) : " (the command above)";
       }
     }
     html += "</li>\n";
@@ -56,7 +57,7 @@ std::string own_tiles(const Contents& contents) {
     const SavedVerdict* const verdict = verdict_of(contents.input.evidence, kernel.name);
     return verdict != nullptr && verdict->passed();
   });
-  std::string html = tile(fmt::format("{} of {}", right, own.size()), "kernel files are right");
+  std::string html = tile(fmt::format("{} of {}", right, own.size()), "kernel files passed");
   for (const MachineRecords& machine : contents.machines) {
     std::pair<double, std::string> best;
     for (const OwnKernel& kernel : own) {
@@ -68,8 +69,8 @@ std::string own_tiles(const Contents& contents) {
     html += tile(duration(best.first), fmt::format("Op Times of {}, 10000 images, {}", best.second, device));
   }
   return "<div class=\"tiles\">\n" + html +
-         "</div>\n<p>Fields with a broken frame are for your own words: type them into the page, then print "
-         "or save it in the browser.</p>\n";
+         "</div>\n<p>Fields with a dashed frame are for your own text: type into the page, then print or save it in "
+         "the browser.</p>\n";
 }
 
 std::string tiles(const Contents& contents) {
@@ -84,7 +85,7 @@ std::string tiles(const Contents& contents) {
       html += tile(duration(best), fmt::format("Op Times of the fastest fp32 kernels, 10000 images, {}", device));
   }
   const auto missing = std::ranges::count(contents.kernels, std::string(), &KernelFacts::source);
-  html += tile(std::to_string(contents.kernels.size() - static_cast<size_t>(missing)), "kernels, with their code");
+  html += tile(std::to_string(contents.kernels.size() - static_cast<size_t>(missing)), "kernels with source code");
   return "<div class=\"tiles\">\n" + html + "</div>\n";
 }
 

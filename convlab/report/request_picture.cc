@@ -50,7 +50,7 @@ std::string banks(const LineCounts& line) {
   const ExampleRequest& example = line.example;
   const int words = std::max(1, line.access_bytes / kWordBytes), together = kLanes / words;
   const double width = kWidth / kBanks;
-  std::string svg = frame(kBanks, "bank of shared memory");
+  std::string svg = frame(kBanks, "shared memory bank");
   for (int bank = 0; bank < kBanks; bank += kLabelled) {
     svg += text(kLeft + (bank + 0.5) * width, kTop - 8, "middle", std::to_string(bank));
   }
@@ -78,7 +78,7 @@ std::string sectors(const LineCounts& line) {
   const std::vector<int64_t> order(touched.begin(), touched.end());
   const auto count = static_cast<int>(order.size());
   const double width = kWidth / count;
-  std::string svg = frame(count, "sector of global memory, 32 bytes each");
+  std::string svg = frame(count, "global memory sector, 32 bytes each");
   for (int i = 1; i < count; ++i) {  // where there are others between two of them
     if (order[static_cast<size_t>(i)] == order[static_cast<size_t>(i - 1)] + 1) continue;
     svg += fmt::format("<line x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"{1}\" y2=\"{2}\" class=\"gone\"/>", kLeft + i * width,
@@ -118,18 +118,17 @@ std::string request_picture(const LineCounts& line, std::string_view why) {
   const bool shared = line.space == MemorySpace::shared;
   const MemoryCounts& counts = line.counts;
   std::string caption = fmt::format(
-      "<strong>{}</strong> {}: {} <code>{}</code>, {} byte{} a lane. Drawn is the costliest of {} requests: {} {}{}. "
-      "On "
-      "average one takes {}; {} would do. ",
+      "<strong>{}</strong> {}: {} <code>{}</code>, {} byte{} per lane. Shown is the costliest of {} requests: {} {}{}. "
+      "The average is {}; {} would suffice. ",
       escaped(line.where), why, name_of(line.type), escaped(line.array.empty() ? name_of(line.space) : line.array),
       line.access_bytes, line.access_bytes == 1 ? "" : "s", counts.requests, line.example.cost,
       shared ? "wavefront" : "sector", line.example.cost == 1 ? "" : "s",
       shared ? mean(counts.wavefronts, counts.requests) : mean(counts.sectors, counts.requests),
       shared ? mean(counts.least_wavefronts, counts.requests) : mean(counts.least_sectors, counts.requests));
   caption += shared ? counts.bank_conflicts() > 0
-                          ? "Red lanes want another word of a bank that is taken, and wait."
-                          : "No lane waits for another: each bank gives one word, to as many lanes as want it."
-                    : fmt::format("{:.0f} % of the bytes that move are wanted.",
+                          ? "Red lanes access another word of a busy bank and wait."
+                          : "No bank conflict: each bank serves one word to all lanes that access it."
+                    : fmt::format("{:.0f} % of the transferred bytes are used.",
                                   100 * ratio(counts.bytes, counts.sectors * kSectorBytes));
   return fmt::format("<figure class=\"request\"><figcaption>{}</figcaption>\n{}</figure>\n", caption,
                      shared ? banks(line) : sectors(line));

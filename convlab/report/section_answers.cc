@@ -20,7 +20,7 @@ std::string image(std::span<const uint8_t> pixels, int64_t width, int64_t height
 }
 
 std::string accuracies(const Answers& answers) {
-  Table table("Share of right answers", {"first images", "right", "accuracy"});
+  Table table("Accuracy by number of images", {"first images", "right", "accuracy"});
   for (int64_t n : kCourseSizes) {
     if (n > static_cast<int64_t>(answers.predicted.size())) continue;
     const double accuracy = answers.accuracy(n);
@@ -32,10 +32,10 @@ std::string accuracies(const Answers& answers) {
 
 std::string confusion(const Answers& answers) {
   const Answers::Confusion counts = answers.confusion();
-  std::vector<std::string> headings{"is \\ was taken for"};
+  std::vector<std::string> headings{"class \\ label"};
   for (std::string_view name : kFashionMnistClasses) headings.push_back(fmt::format("<span>{}</span>", escaped(name)));
-  headings.emplace_back("<span>right</span>");
-  Table table("Confusion matrix: how many images of each class (row) were given each label (column)", headings);
+  headings.emplace_back("<span>correct</span>");
+  Table table("Confusion matrix: number of images by class (row) and predicted label (column)", headings);
   for (int label = 0; label < Answers::kClasses; ++label) {
     const auto& row = counts[static_cast<size_t>(label)];
     double total = 0;
@@ -67,7 +67,7 @@ std::string gallery(const Answers& answers) {
         html += fmt::format("<figure class=\"{}\" title=\"image {}\">{}<figcaption>{}</figcaption></figure>",
                             right ? "right" : "wrong", index,
                             image(pixels.subspan(static_cast<size_t>(index * size), static_cast<size_t>(size)), side,
-                                  side, fmt::format("{} taken for {}", class_name(label), given)),
+                                  side, fmt::format("{} labeled {}", class_name(label), given)),
                             escaped(given));
       }
     }
@@ -100,7 +100,7 @@ std::string sheet(const FeatureMaps& features) {
   }
   const auto [low, high] = std::ranges::minmax(values);
   return fmt::format(
-      "<figure class=\"maps\"><figcaption>{}: {} maps of {}×{}, values {} to {}</figcaption>{}</figure>\n",
+      "<figure class=\"maps\"><figcaption>{}: {} feature maps of {}×{}, values {} to {}</figcaption>{}</figure>\n",
       escaped(features.name), maps, h, w, significant(low), significant(high),
       image(pixels, width, height, features.name));
 }
@@ -109,12 +109,12 @@ std::string feature_maps(const Answers& answers) {
   const int64_t side = answers.data.images.shape()[2];
   const std::span<const uint8_t> first = answers.data.images.values<uint8_t>().first(static_cast<size_t>(side * side));
   std::string html = fmt::format(
-      "<p>What each layer makes of the first test image, one of class {}. In each map black is its smallest value "
-      "and white its largest.</p>\n<div class=\"sheets\">\n<figure class=\"maps input\"><figcaption>the "
-      "image, {}×{}</figcaption>{}</figure>\n",
+      "<p>Output of each layer for the first test image, of class {}. In each feature map black is the smallest value "
+      "and white the largest.</p>\n<div class=\"sheets\">\n<figure class=\"maps input\"><figcaption>input image, "
+      "{}×{}</figcaption>{}</figure>\n",
       escaped(class_name(answers.data.labels[0])), side, side, image(first, side, side, "the first test image"));
   for (const FeatureMaps& features : answers.features) html += sheet(features);
-  Table scores("Scores of that image", {"class", "score"});
+  Table scores("Scores of this image", {"class", "score"});
   for (int label = 0; label < Answers::kClasses; ++label) {
     const auto score = static_cast<double>(answers.scores[static_cast<size_t>(label)]);
     scores.row({text_cell(class_name(label)),
@@ -132,8 +132,8 @@ void add_answers(Page& page, const Contents& contents) {
   page.deliverable(
       {.what = "Accuracy at 100, 1000 and 10000 images", .section = "answers", .there = true, .commands = {}});
   page.section("answers", "Accuracy", accuracies(answers) + confusion(answers));
-  page.section("images", "Images, labelled right and wrong", gallery(answers));
-  page.section("features", "What the layers see", feature_maps(answers));
+  page.section("images", "Correctly and incorrectly labeled images", gallery(answers));
+  page.section("features", "Feature maps", feature_maps(answers));
 }
 
 }  // namespace convlab

@@ -37,8 +37,8 @@ std::string table_of(const Contents& contents, const MachineRecords& machine, in
   std::ranges::stable_sort(rows, std::ranges::greater(), &Row::all_ms);
   std::vector<std::string> headings{"rung", "kernel"};
   for (const std::string& name : contents.input.answers.names) headings.push_back(escaped(name) + "<br>ms");
-  headings.insert(headings.end(), {"together<br>ms", "against the<br>slowest", "its idea"});
-  Table table(fmt::format("Op Time, {} images, {}, the slowest first", images, machine.machine.device), headings);
+  headings.insert(headings.end(), {"total<br>ms", "speedup over<br>slowest", "idea"});
+  Table table(fmt::format("Op Time, {} images, {}, slowest first", images, machine.machine.device), headings);
   for (const Row& row : rows) {
     const bool own = contents.is_own(row.name);
     std::vector<Cell> cells{own ? missing_cell() : number_cell(std::to_string(row.rung)),
@@ -53,7 +53,7 @@ std::string table_of(const Contents& contents, const MachineRecords& machine, in
   }
   if (table.empty()) return "";
   const bool beside = std::ranges::any_of(rows, [&](const Row& row) { return contents.is_own(row.name); });
-  return (beside ? "" : "<p class=\"missing\">None of this report's kernels was timed on this machine.</p>\n") +
+  return (beside ? "" : "<p class=\"missing\">No kernel of this report was timed on this machine.</p>\n") +
          table.html();
 }
 
@@ -71,16 +71,16 @@ void add_comparison(Page& page, const Contents& contents) {
   }
   if (html.empty()) {
     html =
-        "<p class=\"missing\">No Records of convlab's kernels on this network were given; <code>convlab bench --device "
-        "cuda --model " +
-        escaped(contents.input.answers.model) + " -n 10000 --json results/ladder.json</code> makes them.</p>\n";
+        "<p class=\"missing\">No Records of convlab's kernels on this network; make them with <code>convlab bench "
+        "--device cuda --model " +
+        escaped(contents.input.answers.model) + " -n 10000 --json results/ladder.json</code>.</p>\n";
   } else {
     html =
-        "<p>Each of these kernels makes one step from another; <code>convlab report</code> without "
-        "<code>--kernel</code> shows their code and each step's gain.</p>\n" +
+        "<p>Each of these kernels changes one thing of another kernel; <code>convlab report</code> without "
+        "<code>--kernel</code> shows their code and the gain of each change.</p>\n" +
         html;
   }
-  page.section("comparison", "convlab’s kernels, to compare with", html);
+  page.section("comparison", "Comparison with convlab’s kernels", html);
 }
 
 }  // namespace convlab

@@ -19,8 +19,8 @@ struct Script {
 };
 constexpr std::array kScripts{Script{"m1.1", "the library's convolution on the CPU", false, true},
                               Script{"m1.2", "the library's convolution on the GPU", false, true},
-                              Script{"m2.1", "a convolution of the project's own on the CPU", true, true},
-                              Script{"m3.1", "the plain CUDA kernel on the GPU", true},
+                              Script{"m2.1", "the project's own convolution on the CPU", true, true},
+                              Script{"m3.1", "the basic CUDA kernel on the GPU", true},
                               Script{"m4.1", "the fastest rung of the ladder on the GPU", true},
                               Script{"final", "the best kernel for each layer on the GPU", true}};
 
@@ -89,9 +89,9 @@ void add_script(Page& page, const Contents& contents, const Script& script, Tabl
 
 /// Runs of the whole network by `convlab run`.
 std::string main_job(const Contents& contents) {
-  Table table("convlab run: images in memory to labels",
+  Table table("convlab run: from images in memory to labels",
               {"machine", "images", "plan", "arithmetic", "network", "loading", "whole process", "peak memory",
-               "kernels of the convolutions"});
+               "convolution kernels"});
   for (const SavedRun& run : contents.input.evidence.runs) {
     const bool course =
         std::ranges::any_of(kScripts, [&](const Script& script) { return run.script() == script.name; });
@@ -104,15 +104,14 @@ std::string main_job(const Contents& contents) {
                number_cell(duration(run.network_s * 1e3)), number_cell(duration(run.load_s * 1e3)),
                number_cell(duration(run.total_s * 1e3)), number_cell(memory(run.max_rss_kb)), text_cell(kernels)});
   }
-  return table.empty() ? "" : "<h3>The main job</h3>\n" + table.html();
+  return table.empty() ? "" : "<h3>Whole network</h3>\n" + table.html();
 }
 
 }  // namespace
 
 void add_course(Page& page, const Contents& contents) {
-  Table table(
-      "Each script of the course, as a process of its own",
-      {"script", "images", "Op Times", "correctness", "user", "system", "elapsed", "peak memory", "waited", "machine"});
+  Table table("Course scripts, each in its own process", {"script", "images", "Op Times", "correctness", "user",
+                                                          "system", "elapsed", "peak memory", "waited", "machine"});
   std::string outputs;
   std::vector<std::string> disturbed;  // runs on a busy machine
   for (const Script& script : kScripts) {
@@ -120,17 +119,17 @@ void add_course(Page& page, const Contents& contents) {
     add_script(page, contents, script, table, outputs, disturbed);
   }
   std::string html =
-      table.empty() ? "<p class=\"missing\">No run of the course's scripts is recorded.</p>" : table.html();
+      table.empty() ? "<p class=\"missing\">No runs of the course scripts are recorded.</p>" : table.html();
   if (!disturbed.empty()) {
     html += fmt::format(
-        "<p class=\"bad\">Other programs held the CPUs meanwhile: the times of {} are too long. Run them again on a "
-        "quiet machine.</p>\n",
+        "<p class=\"bad\">Other programs used the CPUs during {}: these times are too long. Run them again on an idle "
+        "machine.</p>\n",
         fmt::join(disturbed, ", "));
   }
   for (const std::string& reason : contents.input.own.empty() ? contents.input.failed : std::vector<std::string>{})
     html += fmt::format("<p class=\"missing\">{}</p>\n", escaped(reason));
   if (contents.input.own.empty()) html += main_job(contents);
-  if (!outputs.empty()) html += "<h3>Their exact lines</h3>\n<div class=\"terminals\">\n" + outputs + "</div>\n";
+  if (!outputs.empty()) html += "<h3>Exact output</h3>\n<div class=\"terminals\">\n" + outputs + "</div>\n";
   page.section("outputs", "Outputs and whole-program times", html);
 }
 

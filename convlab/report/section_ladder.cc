@@ -40,7 +40,7 @@ Cell op_time_cell(const KernelFacts& kernel, const Record* record, const std::st
   if (record != nullptr) return number_cell(significant(record->op_ms.median));
   const std::string refusal = kernel.refusal(problem);
   if (refusal.empty()) return missing_cell();
-  return {.html = fmt::format("<span title=\"{}\">refused</span>", escaped(refusal)), .kind = "number missing"};
+  return {.html = fmt::format("<span title=\"{}\">not supported</span>", escaped(refusal)), .kind = "number missing"};
 }
 
 std::string op_times(Page& page, const Contents& contents, const MachineRecords& machine) {
@@ -104,9 +104,9 @@ int64_t largest_size(const Contents& contents, const MachineRecords& machine) {
 }
 
 Table ladder_table(const Contents& contents, const MachineRecords& machine, const std::string& problem) {
-  Table table(fmt::format("{}: the device's own time", problem),
-              {"rung", "kernel", "math", "time<br>ms", "gain", "caches cold<br>ms", "GFLOP/s", "GB/s",
-               "share of<br>the bound", "bound by", "a change of"});
+  Table table(fmt::format("{}: device time", problem),
+              {"rung", "kernel", "math", "time<br>ms", "gain", "cold caches<br>ms", "GFLOP/s", "GB/s",
+               "share of<br>the bound", "bound by", "based on"});
   for (const KernelFacts* kernel : measured(contents, machine)) {
     const Record* record = machine.find(kernel->name, problem);
     if (record == nullptr) continue;
@@ -187,7 +187,7 @@ bool all_op_times(const Contents& contents, std::string& missing) {
     }
     most = std::max(most, there);
   }
-  missing = fmt::format("{} of {} are there", most, wanted);
+  missing = fmt::format("{} of {} present", most, wanted);
   return most >= wanted;
 }
 
@@ -196,7 +196,7 @@ std::string bench_command(const Contents& contents) {
                      contents.input.answers.model);
 }
 
-constexpr std::string_view kNoRecords = "<p class=\"missing\">No Records of these layers were given.</p>\n";
+constexpr std::string_view kNoRecords = "<p class=\"missing\">No Records of these layers.</p>\n";
 
 }  // namespace
 

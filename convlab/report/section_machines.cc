@@ -36,19 +36,19 @@ void describe_machine(Table& table, const Machine& machine) {
 
 std::string build_text(const Build& build) {
   return fmt::format("convlab {}, {}, {}{}", build.version, build.compiler, build.type,
-                     build.cuda.empty() ? ", without CUDA" : ", CUDA " + build.cuda);
+                     build.cuda.empty() ? ", no CUDA" : ", CUDA " + build.cuda);
 }
 
 void describe_ceilings(Table& table, const Ceilings& ceilings) {
   const auto add = [&](std::string_view name, double value, std::string_view unit) {
     if (value > 0) table.row({text_cell(name), text_cell(fmt::format("{} {}", significant(value), unit))});
   };
-  add("memory, copying", ceilings.memory_bytes * 1e-9, "GB/s");
-  add("last cache, copying", ceilings.cache_bytes * 1e-9, "GB/s");
+  add("memory copy", ceilings.memory_bytes * 1e-9, "GB/s");
+  add("L2 copy", ceilings.cache_bytes * 1e-9, "GB/s");
   add("multiply-adds, fp32", ceilings.fp32_flops * 1e-9, "GFLOP/s");
   add("tensor cores, tf32", ceilings.tf32_flops * 1e-9, "GFLOP/s");
   add("tensor cores, fp16", ceilings.fp16_flops * 1e-9, "GFLOP/s");
-  add("pairs of bf16", ceilings.bf16_flops * 1e-9, "GFLOP/s");
+  add("bf16x2 products", ceilings.bf16_flops * 1e-9, "GFLOP/s");
   add("host to device", ceilings.upload_bytes * 1e-9, "GB/s");
 }
 
@@ -81,14 +81,14 @@ void add_machines(Page& page, const Contents& contents) {
     state("temperature", &MachineState::temperature_c, "°C");
     state("power", &MachineState::power_w, "W");
     state("load before", &MachineState::load, "");
-    if (!throttles.empty()) table.row({text_cell("clock held down by"), text_cell(joined(throttles))});
+    if (!throttles.empty()) table.row({text_cell("clock limited by"), text_cell(joined(throttles))});
     describe_ceilings(table, machine.records.front().ceilings);
     html += table.html();
   }
-  Table here("This page was made on", {"", ""});
+  Table here("This page was generated on", {"", ""});
   describe_machine(here, contents.input.machine);
   here.row({text_cell("build"), text_cell(build_text(contents.input.build))});
-  here.row({text_cell("made"), text_cell(contents.input.when)});
+  here.row({text_cell("generated"), text_cell(contents.input.when)});
   html += here.html() + "</div>\n";
   page.section("machines", "Machines and builds", html);
 }

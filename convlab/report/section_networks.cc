@@ -10,8 +10,8 @@ namespace convlab {
 void add_networks(Page& page, const Contents& contents) {
   std::string html;
   for (const SavedNetworks& networks : contents.input.evidence.networks) {
-    Table table(fmt::format("{}, beside {}, {}", networks.gpu, networks.peer, networks.when.substr(0, 10)),
-                {"work", "arithmetic", "convlab", "peer", "times as fast", "the peer's fastest way"});
+    Table table(fmt::format("{}, compared with {}, {}", networks.gpu, networks.peer, networks.when.substr(0, 10)),
+                {"work", "arithmetic", "convlab", "peer", "speedup", "fastest mode of the peer"});
     for (const SavedNetworks::Row& row : networks.rows) {
       table.row({text_cell(row.work), text_cell(row.math), number_cell(duration(row.ms)),
                  number_cell(duration(row.peer_ms)), number_cell(fmt::format("{:.1f}", row.peer_ms / row.ms)),
@@ -20,7 +20,7 @@ void add_networks(Page& page, const Contents& contents) {
     html += table.html();
   }
   if (html.empty()) return;
-  page.section("networks", "Production kernels and networks, beside a framework", html);
+  page.section("networks", "Production kernels and networks, compared with a framework", html);
 }
 
 }  // namespace convlab

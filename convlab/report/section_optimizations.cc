@@ -23,7 +23,7 @@ std::string arithmetic_of_layers(const Contents& contents) {
   for (const std::string& problem : contents.input.answers.problems) {
     const ConvProblem one = parse_problem(problem);
     text +=
-        fmt::format("{}layer {}: {} products a pixel and map, {:.3g} Mflop an image, {:.3g} flops a compulsory byte",
+        fmt::format("{}layer {}: {} multiply-adds per output, {:.3g} Mflop per image, {:.3g} flops per compulsory byte",
                     text.empty() ? "" : "; ", ++layer, one.terms(), one.flops() * 1e-6,
                     intensity(with_images(problem, kCourseSizes[2])));
   }
@@ -90,12 +90,12 @@ std::string code(const KernelFacts& kernel) {
 std::string article(Page& page, const Contents& contents, const KernelFacts& kernel) {
   std::string html =
       fmt::format("<article id=\"kernel-{0}\">\n<h3><code>{0}</code></h3>\n<dl>\n", escaped(kernel.name));
-  html += paragraph("Idea", kernel.idea + (kernel.after.empty() ? "" : " (a change of " + kernel.after + ")"));
+  html += paragraph("Idea", kernel.idea + (kernel.after.empty() ? "" : " (based on " + kernel.after + ")"));
   if (kernel.registered != nullptr) {
     const KernelInfo& info = kernel.registered->info;
     html += paragraph("Threads", info.threads);
     html += paragraph("Per output", info.cost);
-    html += paragraph("Refuses", info.refuses);
+    html += paragraph("Not supported", info.refuses);
     html += paragraph("Limited by", info.limit);
   }
   html += "</dl>\n" + effect(contents, kernel) + utilisation(page, contents, kernel.name);
@@ -115,11 +115,11 @@ void add_optimizations(Page& page, const Contents& contents) {
     ++wanted;
     if (!has_counters(contents, kernel.name)) without.push_back(kernel.name);
   }
-  page.deliverable({.what = "Each optimization: its idea, its arithmetic and its code",
+  page.deliverable({.what = "Idea, arithmetic and code of each optimization",
                     .section = "optimizations",
                     .there = true,
                     .commands = {}});
-  page.deliverable({.what = fmt::format("Utilisation charts of every CUDA kernel ({} of {} are there)",
+  page.deliverable({.what = fmt::format("Utilization charts of every CUDA kernel ({} of {} present)",
                                         wanted - without.size(), wanted),
                     .section = "optimizations",
                     .there = without.empty(),
@@ -127,7 +127,7 @@ void add_optimizations(Page& page, const Contents& contents) {
                         "for kernel in {1}; do convlab profile {0} --device cuda -n 10000 --plan layers --kernel "
                         "$kernel --counters --json results/{0}-$kernel.json; done",
                         contents.input.answers.model, fmt::join(without, " "))}});
-  page.section("optimizations", "The optimizations", html);
+  page.section("optimizations", "Optimizations", html);
 }
 
 }  // namespace convlab

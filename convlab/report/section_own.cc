@@ -45,13 +45,12 @@ class OwnSection {
   std::string html() {
     const SavedVerdict* const verdict = verdict_of(evidence_, kernel_.name);
     std::string html = verdict_text(verdict);
-    promise(verdict == nullptr || verdict->passed() ? "right, says 'convlab verify'"
-                                                    : fmt::format("right (the verdict is {})", verdict->verdict),
+    promise(verdict == nullptr || verdict->passed()
+                ? "passing verdict of 'convlab verify'"
+                : fmt::format("passing verdict of 'convlab verify' (now {})", verdict->verdict),
             verdict != nullptr && verdict->passed(), Want::Kind::verdict);
     if (verdict == nullptr || !verdict->passed()) {
-      html +=
-          "<p class=\"missing\">Times and counts of a kernel that is not known to be right would say nothing: they "
-          "are left out.</p>\n";
+      html += "<p class=\"missing\">Times and counts are omitted until the kernel passes 'convlab verify'.</p>\n";
       return html + gap("what went wrong, and how did you find it?") + source();
     }
     html += gap("what is the idea of this kernel, and why did you expect it to help?");
@@ -63,7 +62,7 @@ class OwnSection {
     html += counters();
     html += lessons();
     html += pictures();
-    return html + source() + gap("what would you try next, and what do the figures above promise of it?");
+    return html + source() + gap("what would you try next, and what gain do the figures above suggest?");
   }
 
  private:
@@ -85,10 +84,10 @@ class OwnSection {
   }
 
   std::string verdict_text(const SavedVerdict* verdict) const {
-    if (verdict == nullptr) return missing("There is no verdict on it; make one with:", commands(Want::Kind::verdict));
+    if (verdict == nullptr) return missing("Not verified; verify it with:", commands(Want::Kind::verdict));
     if (verdict->passed()) {
       return fmt::format(
-          "<p class=\"verdict good\"><strong>PASSED</strong> on {}; largest error {:.1g} of the largest "
+          "<p class=\"verdict good\"><strong>PASSED</strong> on {}; largest error {:.1g} times the largest "
           "value.</p>\n",
           escaped(fmt::format("{}", fmt::join(verdict->cases, ", "))), verdict->largest_error);
     }
@@ -106,7 +105,7 @@ class OwnSection {
     promise(fmt::format("outputs, correctness and Op Times of {} at 100, 1000 and 10000 images", script),
             lacking.empty(), Want::Kind::outputs);
     std::string html = heading("Outputs") + output_table(contents_, kernel_);
-    if (!lacking.empty()) html += missing("Not run here; make it with:", lacking);
+    if (!lacking.empty()) html += missing("Not run on this machine; run it with:", lacking);
     return html;
   }
 
@@ -121,9 +120,8 @@ class OwnSection {
     }
     std::string html = heading("Before and after") + before_and_after(contents_, kernel_);
     if (!timed) {
-      html += missing(kernel_.for_gpu()
-                          ? "It was not timed, since simt's times say nothing of a GPU's. On a machine with one:"
-                          : "It was not timed; make it with:",
+      html += missing(kernel_.for_gpu() ? "Not timed: simt does not predict GPU times. On a machine with a GPU, run:"
+                                        : "Not timed; time it with:",
                       commands(Want::Kind::times));
     }
     return html + gap("do times and counts agree with what you expected? If not, why?");
@@ -132,8 +130,8 @@ class OwnSection {
   std::string roofline() {
     std::string html;
     for (const MachineRecords& machine : contents_.machines) html += roofline_chart(page_, contents_, kernel_, machine);
-    promise("its points under the roofline", !html.empty(), Want::Kind::times);
-    if (html.empty()) html = missing("Its place under the roofline needs a time:", commands(Want::Kind::times));
+    promise("points in the roofline chart", !html.empty(), Want::Kind::times);
+    if (html.empty()) html = missing("The roofline chart needs a time; measure it with:", commands(Want::Kind::times));
     return heading("Roofline") + html;
   }
 
@@ -141,14 +139,13 @@ class OwnSection {
     const std::string table = prediction_table(contents_, kernel_);
     const std::vector<std::string> lacking = commands(Want::Kind::prediction);
     if (kernel_.for_gpu() && kernel_.baseline != kernel_.name) {
-      promise(fmt::format("what the step from {} should do, before it is measured", kernel_.baseline), lacking.empty(),
-              Want::Kind::prediction);
+      promise(fmt::format("prediction of the gain over {}", kernel_.baseline), lacking.empty(), Want::Kind::prediction);
     }
     if (table.empty()) {
       return lacking.empty() ? "" : heading("Prediction and measurement") + missing("Predict it with:", lacking);
     }
     return heading("Prediction and measurement") + table +
-           gap("where prediction and measurement differ, what is it that the prediction leaves out?");
+           gap("where prediction and measurement differ, what does the prediction leave out?");
   }
 
   std::string profile() {
@@ -156,7 +153,7 @@ class OwnSection {
     promise("kernels and API calls that take more than 90 % of the time", there, Want::Kind::profile);
     std::string html = heading("What takes more than 90 % of the time") + profile_tables(contents_, kernel_);
     if (!there)
-      html += missing(fmt::format("No {}profile is recorded; make it with:", kernel_.for_gpu() ? "GPU's " : ""),
+      html += missing(fmt::format("No {}profile is recorded; record one with:", kernel_.for_gpu() ? "GPU " : ""),
                       commands(Want::Kind::profile));
     return html;
   }
@@ -166,9 +163,9 @@ class OwnSection {
     const bool gpus = has_counters(contents_, kernel_.name);
     promise("counters", gpus || !counts_.empty(), Want::Kind::counts);
     std::string html = heading("Counters") + utilisation(page_, contents_, kernel_.name) + count_table(counts_);
-    if (counts_.empty()) html += missing("simt counts it:", commands(Want::Kind::counts));
+    if (counts_.empty()) html += missing("Count it on simt with:", commands(Want::Kind::counts));
     if (!gpus) {
-      html += missing("The percentages of a GPU's units are not there; a GPU whose driver permits it gives them with:",
+      html += missing("GPU counters are missing; on a GPU whose driver permits it, record them with:",
                       commands(Want::Kind::profile));
     }
     return html;
@@ -186,20 +183,20 @@ class OwnSection {
     std::ranges::stable_sort(all, std::ranges::greater(), &std::pair<double, std::string>::first);
     std::string html;
     for (const auto& [share, text] : all) html += text;
-    if (html.empty()) html = "<li>No access of it is scattered, no bank is asked twice, no warp parts.</li>\n";
-    return heading("What the counts teach") + "<ul class=\"lessons\">\n" + html + "</ul>\n" +
+    if (html.empty()) html = "<li>No uncoalesced access, no bank conflict, no branch divergence.</li>\n";
+    return heading("Findings from the counts") + "<ul class=\"lessons\">\n" + html + "</ul>\n" +
            gap("which of these did you know before, and which will you follow?");
   }
 
   std::string pictures() {
     if (!kernel_.for_gpu()) return "";
     const std::string html = pictures_of(counts_, MemorySpace::global) + pictures_of(counts_, MemorySpace::shared);
-    promise("lanes by sectors and by banks of its costliest accesses", !html.empty(), Want::Kind::counts);
+    promise("lanes by sectors and banks of the costliest accesses", !html.empty(), Want::Kind::counts);
     if (html.empty()) return "";
-    return heading("Its costliest accesses, lane by lane") + "<div class=\"requests\">\n" + html + "</div>\n";
+    return heading("Costliest accesses, lane by lane") + "<div class=\"requests\">\n" + html + "</div>\n";
   }
 
-  std::string source() const { return heading("Its source") + marked_source(kernel_, counts_); }
+  std::string source() const { return heading("Source code") + marked_source(kernel_, counts_); }
 
   Page& page_;
   const Contents& contents_;
@@ -221,9 +218,9 @@ void add_own_kernels(Page& page, const Contents& contents) {
   }
   std::string failed;
   for (const std::string& reason : contents.input.failed) {
-    failed += fmt::format("<p class=\"bad reason\">Could not be measured here: {}</p>\n", escaped(reason));
+    failed += fmt::format("<p class=\"bad reason\">Measurement failed: {}</p>\n", escaped(reason));
   }
-  page.section("own", "The kernels at a glance",
+  page.section("own", "Kernels at a glance",
                own_overview(contents) + failed + gap("who did what, and whose ideas and code did you use?"));
   for (size_t i = 0; i < sections.size(); ++i) {
     page.section(fmt::format("own-{}", i + 1), sections[i].first, sections[i].second);

@@ -30,7 +30,7 @@ std::string parts_of(const TotalsRow& row) {
 
 std::string rows_table(std::string_view caption, std::string_view what, const std::vector<TotalsRow>& rows) {
   if (rows.empty()) return "";
-  Table table(caption, {std::string(what), "for", "calls", "time", "share", "together"});
+  Table table(caption, {std::string(what), "for", "calls", "time", "share", "cumulative"});
   double together = 0;
   for (const TotalsRow& row : rows_above(rows, kMost)) {
     together += row.share;
@@ -45,7 +45,7 @@ std::string rows_table(std::string_view caption, std::string_view what, const st
 }
 
 std::string title_of(const SavedProfile& profile) {
-  return fmt::format("<h3><code>{}</code></h3>\n<p class=\"where\">{}; overhead of profiling: {:.1f} %</p>\n",
+  return fmt::format("<h3><code>{}</code></h3>\n<p class=\"where\">{}; profiling overhead: {:.1f} %</p>\n",
                      escaped(profile.command), escaped(profile.device_name), 100 * profile.overhead);
 }
 
@@ -74,7 +74,7 @@ std::string profile_lists(const SavedProfile& profile) {
                         : "Kernels that together take more than 90 % of the time in kernels",
                     "kernel", profile.summary.activities) +
          rows_table(gpu ? "API calls that together take more than 90 % of the API's time"
-                        : "Calls that together take more than 90 % of the time in calls",
+                        : "Host calls that together take more than 90 % of the time in calls",
                     "call", profile.summary.calls);
 }
 
@@ -87,7 +87,7 @@ void add_profile(Page& page, const Contents& contents) {
     own |= gpu && !profile->forced_kernel().starts_with("cudnn");
     html += profile_lists(*profile);
   }
-  if (html.empty()) html = "<p class=\"missing\">No profile is recorded.</p>\n";
+  if (html.empty()) html = "<p class=\"missing\">No profiles are recorded.</p>\n";
   page.deliverable({.what = "Kernels that together take more than 90 % of the GPU's time",
                     .section = "profile",
                     .there = there,
@@ -97,25 +97,25 @@ void add_profile(Page& page, const Contents& contents) {
                     .there = there,
                     .commands = {profile_command(contents, "--kernel cudnn ", "library")}});
   if (contents.input.own.empty()) {
-    page.deliverable({.what = "Profile of the own kernel",
+    page.deliverable({.what = "Profile of your own kernel",
                       .section = "profile",
                       .there = own,
                       .commands = {profile_command(contents, "", "own")}});
   }
   page.deliverable({.what = "Kernels and API calls explained", .section = "profile", .there = true, .commands = {}});
-  page.section("profile", "What takes the time",
+  page.section("profile", "Profile",
                html + "<h3>Kernels and API calls</h3>\n" + "<p>" + escaped(kKernelsVersusApiCalls) + "</p>\n");
 }
 
 void add_bill(Page& page, const Contents& contents) {
   const std::vector<const SavedProfile*> bills = profiles_of(contents);
   const bool gpu = std::ranges::any_of(bills, [](const SavedProfile* profile) { return profile->device == "cuda"; });
-  page.deliverable({.what = "Where the wall time of a whole run on a GPU goes",
+  page.deliverable({.what = "Parts of the wall time of a whole run on a GPU",
                     .section = "bill",
                     .there = gpu,
                     .commands = {profile_command(contents, "", "own")}});
   if (bills.empty()) {
-    page.section("bill", "The start-up bill", "<p class=\"missing\">No bill is recorded.</p>\n");
+    page.section("bill", "Startup time", "<p class=\"missing\">No startup times are recorded.</p>\n");
     return;
   }
   std::string runs;
@@ -129,8 +129,8 @@ void add_bill(Page& page, const Contents& contents) {
       if (std::ranges::find(parts, line.name) == parts.end()) parts.push_back(line.name);
     }
   }
-  headings.emplace_back("what would shorten it");
-  Table table("The parts of the wall time", headings);
+  headings.emplace_back("remedy");
+  Table table("Wall time by part", headings);
   Page::Json series = Page::Json::array();
   std::vector<double> rest(bills.size(), 0.0);  // ms of parts too short to be seen in the chart
   for (const std::string& part : parts) {
@@ -157,9 +157,9 @@ void add_bill(Page& page, const Contents& contents) {
   series.push_back({{"name", "parts below 1 %"}, {"values", rest}});
   constexpr int kBarHeight = 60, kFrame = 190;
   const std::string chart =
-      page.chart("Where the wall time of a whole run goes", kFrame + kBarHeight * static_cast<int>(bills.size()),
+      page.chart("Wall time of a whole run by part", kFrame + kBarHeight * static_cast<int>(bills.size()),
                  {{"kind", "bars"}, {"unit", "ms"}, {"stacked", true}, {"labels", labels}, {"series", series}});
-  page.section("bill", "The start-up bill", "<ul>\n" + runs + "</ul>\n" + chart + table.html());
+  page.section("bill", "Startup time", "<ul>\n" + runs + "</ul>\n" + chart + table.html());
 }
 
 }  // namespace convlab

@@ -111,7 +111,7 @@ std::string chart_and_table(Page& page, const Contents& contents, const OfGpu& o
     headings.push_back(fmt::format("{}<br>%", metric.name));
   }
   headings.emplace_back("limit");
-  Table table(fmt::format("Utilisation, {} images, {}", of.counters->images, of.gpu), headings);
+  Table table(fmt::format("Utilization, {} images, {}", of.counters->images, of.gpu), headings);
   const std::vector<Function> functions = functions_of(contents, of.counters->functions);
   std::vector<Function> ncu;
   if (of.compared != nullptr) ncu = functions_of(contents, of.compared->ncu);
@@ -152,9 +152,9 @@ std::string utilisation(Page& page, const Contents& contents, const std::string&
     if (!of.counters->refusal.empty()) {
       html += fmt::format("<p class=\"missing\">No counters: {}</p>\n", escaped(of.counters->refusal));
     }
-    html += chart_and_table(
-        page, contents, of,
-        fmt::format("Utilisation of {}{}, % of what the chip can do", kernel, gpus.size() > 1 ? " on " + of.gpu : ""));
+    html +=
+        chart_and_table(page, contents, of,
+                        fmt::format("Utilization of {}{}, % of peak", kernel, gpus.size() > 1 ? " on " + of.gpu : ""));
   }
   return html;
 }

@@ -35,8 +35,8 @@ void compute(const OpStep& step, const std::vector<const Tensor*>& inputs, Tenso
   const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
   const size_t scratch = workspace_bytes(kernel, step, 1);
   if (scratch > static_cast<size_t>(bytes_left) + kAlwaysScratchBytes) {
-    throw bad_input("its constant result takes {} bytes of scratch; for a model of this size it may take {}", scratch,
-                    bytes_left);
+    throw bad_input("constant folding needs {} bytes of scratch memory; the limit for a model of this size is {}",
+                    scratch, bytes_left);
   }
   std::vector<const float*> addresses;
   for (const Tensor* input : inputs) addresses.push_back(input->values<float>().data());
@@ -105,8 +105,8 @@ Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, Evaluati
   const int64_t work = checked_mul(element_count(shape), terms_of(op, shapes, shape));
   if (bytes > left.bytes || work > left.multiply_adds) {
     throw bad_input(
-        "its constant result of shape {} takes {} bytes and {} multiply-adds; for a model of this size, operators of "
-        "constants may take {} and {} more",
+        "constant folding to shape {} needs {} bytes and {} multiply-adds; a model of this size has {} bytes and {} "
+        "multiply-adds left",
         to_text(shape), bytes, work, left.bytes, left.multiply_adds);
   }
   left.bytes -= bytes;

@@ -73,7 +73,7 @@ std::optional<LinearPart> as_dense(const std::vector<LinearOp>& chain, size_t be
 double LinearCost::total() const { return multiply_adds + kMultiplyAddsPerByte * bytes; }
 
 std::string to_text(const LinearCost& cost) {
-  return fmt::format("{:.2f} million multiply-adds and {:.1f} kB an image", cost.multiply_adds * 1e-6,
+  return fmt::format("{:.2f} million multiply-adds and {:.1f} kB per image", cost.multiply_adds * 1e-6,
                      cost.bytes * 1e-3);
 }
 
@@ -111,12 +111,12 @@ std::vector<LinearPart> cheapest_parts(const std::vector<LinearOp>& chain) {
 std::string why_not_one(const std::vector<LinearOp>& chain) {
   const auto conv = as_conv(chain, 0, chain.size()), dense = as_dense(chain, 0, chain.size());
   if (!conv && !dense) {
-    return fmt::format("its matrix would have more than {} elements, or take more than {:.0e} multiply-adds to make",
+    return fmt::format("the matrix would exceed {} elements or take more than {:.0e} multiply-adds to compute",
                        kMostMatrixCount, kMostMakingWork);
   }
 
   const bool as_filter = conv && (!dense || conv->cost.total() <= dense->cost.total());
-  return fmt::format("as one {} it would take {} instead of {}", as_filter ? "convolution" : "matrix",
+  return fmt::format("one {} would need {} instead of {}", as_filter ? "convolution" : "matrix",
                      to_text(as_filter ? conv->cost : dense->cost), to_text(cost_of(chain)));
 }
 

@@ -17,7 +17,7 @@ bool follows(const Shape& one, const Shape& many, int64_t n) {
 }  // namespace
 
 std::optional<std::string> why_not_split(const Graph& graph, const Shape& input_shape) {
-  if (input_shape.empty()) return "the input is a single number";
+  if (input_shape.empty()) return "the input is a scalar";
   std::vector<std::vector<Shape>> shapes;  // for 1, 2 and 3 images
   for (int64_t n = 1; n <= 3; ++n) {
     Shape shape = input_shape;
@@ -25,7 +25,7 @@ std::optional<std::string> why_not_split(const Graph& graph, const Shape& input_
     try {
       shapes.push_back(infer_shapes(graph, shape));
     } catch (const Error& error) {
-      return fmt::format("it cannot take {} image{} ({})", n, n == 1 ? "" : "s", error.what());
+      return fmt::format("a batch of {} image{} is not supported ({})", n, n == 1 ? "" : "s", error.what());
     }
   }
   for (const Node& node : graph.nodes) {
@@ -36,7 +36,7 @@ std::optional<std::string> why_not_split(const Graph& graph, const Shape& input_
       operands.push_back({shapes[0][static_cast<size_t>(input)], !graph.constants.contains(input)});
     }
     if (!apart || mixes_images(node.op, operands)) {
-      return fmt::format("node '{}' ({}) does not treat each image by itself", node.name, name_of(node.op));
+      return fmt::format("node '{}' ({}) mixes images of a batch", node.name, name_of(node.op));
     }
   }
   return std::nullopt;

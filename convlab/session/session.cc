@@ -71,7 +71,7 @@ Graph Session::Model::graph_for(const std::vector<Shape>& inputs) const {
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const std::string& name = graph.name_of(graph.inputs[i]);
     if (i < result.inputs.size() && result.name_of(result.inputs[i]) == name) continue;
-    throw bad_input("{}: no output depends on its input '{}' for these shapes", graph.name, name);
+    throw bad_input("{}: no output depends on input '{}' for these shapes", graph.name, name);
   }
   return result;
 }
@@ -87,8 +87,8 @@ Session::Session(std::shared_ptr<const Model> shared, const SessionOptions& opti
       forks_(forks()) {
   require_math(engine_options_.plan.math, device_->caps().kind, "math");
   if (options.gather_wait.count() < 0 || options.gather_images < 1) {
-    throw bad_input("gathering waits {} us for {} images; 0 or more, and 1 or more, are possible",
-                    options.gather_wait.count(), options.gather_images);
+    throw bad_input("gather_wait_us must be >= 0 and gather_images >= 1; got {} and {}", options.gather_wait.count(),
+                    options.gather_images);
   }
   for (const GraphInput& input : model().inputs) inputs_.push_back({model().name_of(input), input.type, input.shape});
   for (const GraphOutput& output : model().outputs) outputs_.push_back({model().name_of(output), output.type, {}});
@@ -116,7 +116,8 @@ std::unique_lock<std::mutex> Session::turn() const {
 
 void Session::require_own_process() const {
   if (!inherited()) return;
-  throw unavailable("{}: the session was opened before this process was forked; open one here", model().name);
+  throw unavailable("{}: the session was opened before this process was forked; open a new session in this process",
+                    model().name);
 }
 
 bool Session::Ready::serves(const std::vector<Shape>& wanted, ElementType element) const {
@@ -130,7 +131,8 @@ void Session::require_inputs(std::span<const ConstArray> inputs) const {
   if (inputs.size() == inputs_.size()) return;
   std::string names;
   for (const Value& value : inputs_) names += (names.empty() ? "'" : ", '") + value.name + "'";
-  throw bad_input("{}: {} inputs are given; it takes {}: {}", model().name, inputs.size(), inputs_.size(), names);
+  throw bad_input("{}: wrong number of inputs: expected {} ({}), got {}", model().name, inputs_.size(), names,
+                  inputs.size());
 }
 
 Session::Inputs Session::inputs_of(std::span<const ConstArray> inputs, bool with_data) const {
@@ -143,17 +145,17 @@ Session::Inputs Session::inputs_of(std::span<const ConstArray> inputs, bool with
     result.shapes.push_back(each.shape);
     if (!with_data) continue;
     if (each.data == nullptr && element_count(each.shape) > 0) {
-      throw bad_input("{}: '{}' has no data", model().name, inputs_[i].name);
+      throw bad_input("{}: input '{}' has no data", model().name, inputs_[i].name);
     }
     if (each.on_device != result.on_device) {
-      throw bad_input("{}: some arrays are in the host's memory and some in a GPU's", model().name);
+      throw bad_input("{}: arrays must be all in host memory or all in GPU memory", model().name);
     }
     if (each.on_device) require_on_device(each.data, inputs_[i].name);
     if (each.type == result.type) {
       result.data.push_back(each.data);
     } else if (each.on_device) {
-      throw bad_input("{}: '{}' is {}; in a GPU's memory it must be float32, or uint8 where all inputs are",
-                      model().name, inputs_[i].name, name_of(each.type));
+      throw bad_input("{}: input '{}' in GPU memory must be float32, or uint8 if all inputs are, got {}", model().name,
+                      inputs_[i].name, name_of(each.type));
     } else {
       result.converted.push_back(convlab::converted(copied(each), result.type));
       result.data.push_back(result.converted.back().raw());
@@ -200,33 +202,33 @@ std::vector<Shape> Session::output_shapes(std::span<const ConstArray> inputs) {
 
 void Session::require_on_device(const void* data, const std::string& name) const {
   if (device_->caps().kind == DeviceKind::cpu) {
-    throw bad_input("{}: the array for '{}' is in a GPU's memory; the session computes on {}", model().name, name,
+    throw bad_input("{}: array '{}' is in GPU memory, but the session runs on {}", model().name, name,
                     device_->caps().name);
   }
   if (!device_->reaches(data)) {
-    throw bad_input("{}: the array for '{}' is not in the memory of {}", model().name, name, device_->caps().name);
+    throw bad_input("{}: array '{}' is not in the memory of {}", model().name, name, device_->caps().name);
   }
 }
 
 void Session::require_outputs(std::span<const Array> outputs, const std::vector<Shape>& shapes, bool on_device) const {
   if (outputs.size() != outputs_.size()) {
-    throw bad_input("{}: {} outputs are asked for; it gives {}", model().name, outputs.size(), outputs_.size());
+    throw bad_input("{}: wrong number of outputs: expected {}, got {}", model().name, outputs_.size(), outputs.size());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto& [name, type, unused] = outputs_[i];
     if (outputs[i].shape != shapes[i] || outputs[i].type != type) {
-      throw bad_input("{}: the array for '{}' is {} {}; it gives {} {}", model().name, name, name_of(outputs[i].type),
-                      to_text(outputs[i].shape), name_of(type), to_text(shapes[i]));
+      throw bad_input("{}: output '{}' must be {} {}, got {} {}", model().name, name, name_of(type), to_text(shapes[i]),
+                      name_of(outputs[i].type), to_text(outputs[i].shape));
     }
-    if (outputs[i].data == nullptr) throw bad_input("{}: the array for '{}' has no data", model().name, name);
+    if (outputs[i].data == nullptr) throw bad_input("{}: output '{}' has no data", model().name, name);
     if (outputs[i].on_device != on_device) {
-      throw bad_input("{}: some arrays are in the host's memory and some in a GPU's", model().name);
+      throw bad_input("{}: arrays must be all in host memory or all in GPU memory", model().name);
     }
     if (!on_device) continue;
     require_on_device(outputs[i].data, name);
     if (type != ElementType::f32) {
-      throw bad_input("{}: '{}' is {}, which is made on the host: give arrays in the host's memory", model().name, name,
-                      name_of(type));
+      throw bad_input("{}: output '{}' is {}, which is not supported in GPU memory; pass arrays in host memory",
+                      model().name, name, name_of(type));
     }
   }
 }
@@ -237,7 +239,7 @@ void Session::run(std::span<const ConstArray> inputs, std::span<const Array> out
   const auto lock = turn();
   const Inputs given = inputs_of(inputs, true);
   if (stream != nullptr && !given.on_device) {
-    throw bad_input("{}: with a stream, arrays must be in the GPU's memory", model().name);
+    throw bad_input("{}: with a stream, arrays must be in GPU memory", model().name);
   }
   Ready& ready = ready_for(given);
   require_outputs(outputs, output_shapes(ready, given.images()), given.on_device);
@@ -297,10 +299,12 @@ std::vector<Session::Step> Session::plan(std::span<const ConstArray> inputs) {
 }
 
 std::vector<Session::Step> Session::profile(std::span<const ConstArray> inputs, int repeat) {
-  if (repeat < 1) throw bad_input("a profile takes at least one run, not {}", repeat);
+  if (repeat < 1) throw bad_input("repeat must be at least 1, got {}", repeat);
   const auto lock = turn();
   const Inputs given = inputs_of(inputs, true);
-  if (given.on_device) throw bad_input("{}: a profile takes arrays in the host's memory", model().name);
+  if (given.on_device)
+    throw bad_input("{}: profiling is not supported for arrays in GPU memory; pass arrays in host memory",
+                    model().name);
   Ready& ready = ready_for(given);
   std::vector<Step> steps = steps_of(ready.plan());
   std::vector<Tensor> outputs;

@@ -42,9 +42,8 @@ void Worker::begin_copy(PendingCopy copy, const void* code, Where where) {
   if (!sized || copy.zeros > copy.bytes || to % copy.bytes != 0 || from % copy.bytes != 0) {
     fault.kind = FaultKind::misaligned;
     fault.detail = fmt::format(
-        "an asynchronous copy of {} bytes, {} of them zeros, from {} to {} bytes past a multiple of 16; it copies 4, 8 "
-        "or "
-        "16 bytes, with both addresses aligned to that",
+        "an asynchronous copy of {} bytes ({} zeros) from {} to {} bytes past a multiple of 16; size must be 4, 8 or "
+        "16 and both addresses aligned to it",
         copy.bytes, copy.zeros, from % 16, to % 16);
     fail(std::move(fault));
   }

@@ -43,7 +43,9 @@ constexpr size_t kSignalStackBytes = 128 * 1024;
 
 void* map_memory(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw unavailable("simt: no address space for {} bytes of stacks or shared memory", bytes);
+  if (memory == MAP_FAILED) {
+    throw unavailable("simt: cannot reserve {} bytes of address space for stacks or shared memory", bytes);
+  }
   return memory;
 }
 
@@ -543,7 +545,7 @@ void Worker::fail_instruction(int signal, uintptr_t counter) {
     fault.kind = FaultKind::division;
   } else {
     fault.kind = FaultKind::processor;
-    fault.detail = signal == SIGILL ? "an invalid instruction" : "an address that is not mapped";
+    fault.detail = signal == SIGILL ? "an invalid instruction" : "an unmapped address";
   }
   fail(std::move(fault));
 }

@@ -154,8 +154,8 @@ std::vector<int64_t> extents_of(std::string_view source, const std::vector<std::
     }
   }
   if (unknowns > 0) {
-    const auto each = static_cast<int64_t>(
-        std::lround(std::pow(static_cast<double>(elements / known), 1.0 / static_cast<double>(unknowns))));
+    const auto each = static_cast<int64_t>(std::lround(
+        std::pow(static_cast<double>(elements) / static_cast<double>(known), 1.0 / static_cast<double>(unknowns))));
     std::ranges::replace(extents, 0, each);
     for (int64_t i = 0; i < unknowns; ++i) known *= each;
   }

@@ -60,7 +60,7 @@ std::string_view name_of(FaultKind kind) {
     case FaultKind::exception:
       return "exception";
     case FaultKind::processor:
-      return "refused by the processor";
+      return "invalid instruction or address";
     case FaultKind::stuck:
       return "no progress";
     case FaultKind::trap:

@@ -27,7 +27,9 @@ uint64_t byte_of(uint64_t record, int byte) { return mask_of(record) >> byte & 1
 std::shared_ptr<GlobalCell[]> make_global_cells(size_t bytes) {
   const size_t size = (bytes / 4 + 1) * sizeof(GlobalCell);
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw unavailable("simt: no address space to watch over {} bytes of memory", bytes);
+  if (memory == MAP_FAILED) {
+    throw unavailable("simt: cannot reserve address space for the shadow memory of {} bytes", bytes);
+  }
   return {static_cast<GlobalCell*>(memory), [size](GlobalCell* cells) { munmap(cells, size); }};
 }
 

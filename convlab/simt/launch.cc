@@ -83,8 +83,8 @@ void work(Grid& grid) noexcept {
 std::string wrong_extent(const char* what, LaunchExtent e, int64_t max_x, int64_t max_y, int64_t max_z) {
   if (e.x >= 1 && e.x <= max_x && e.y >= 1 && e.y <= max_y && e.z >= 1 && e.z <= max_z) return "";
   const bool empty = e.x < 1 || e.y < 1 || e.z < 1;
-  return empty ? fmt::format("a {} of {} x {} x {} is empty", what, e.x, e.y, e.z)
-               : fmt::format("a {} of {} x {} x {} is too large; the limit is {} x {} x {}", what, e.x, e.y, e.z, max_x,
+  return empty ? fmt::format("{} dimensions {} x {} x {} must be at least 1", what, e.x, e.y, e.z)
+               : fmt::format("{} dimensions {} x {} x {} exceed the limit of {} x {} x {}", what, e.x, e.y, e.z, max_x,
                              max_y, max_z);
 }
 
@@ -94,12 +94,12 @@ std::string wrong_extent(const LaunchShape& shape) {
   if (std::string why = wrong_extent("block", block, kMaxBlockXY, kMaxBlockXY, kMaxBlockZ); !why.empty()) return why;
   const int64_t threads = block.x * block.y * block.z;
   if (threads <= kMaxBlockThreads) return "";
-  return fmt::format("a block of {} x {} x {} has {} threads; the limit is {}", block.x, block.y, block.z, threads,
-                     kMaxBlockThreads);
+  return fmt::format("a block of {} x {} x {} has {} threads; the limit is {} threads", block.x, block.y, block.z,
+                     threads, kMaxBlockThreads);
 }
 
 std::string too_much_shared(size_t static_bytes, size_t dynamic_bytes) {
-  return fmt::format("{} bytes of static and {} bytes of dynamic shared memory; the limit is {} bytes a block",
+  return fmt::format("{} bytes of static and {} bytes of dynamic shared memory; the limit is {} bytes per block",
                      static_bytes, dynamic_bytes, kMaxSharedBytes);
 }
 

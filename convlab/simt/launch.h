@@ -162,7 +162,7 @@ void launch_bound(Bound bound, const LaunchShape& shape) {
 /// Converts the arguments to the kernel's parameter types and runs the grid.
 template <class... P, class... A>
 void launch_kernel(void (*kernel)(P...), const LaunchShape& shape, A&&... arguments) {
-  static_assert(sizeof...(P) == sizeof...(A), "a launch gives one argument for each parameter of the kernel");
+  static_assert(sizeof...(P) == sizeof...(A), "a launch needs one argument for each kernel parameter");
   launch_bound(bind_kernel(kernel, static_cast<P>(std::forward<A>(arguments))...), shape);
 }
 

@@ -312,7 +312,7 @@ RegisteredRange::~RegisteredRange() {
 void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
                     RangeAccess access) {
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
-    throw bad_input("a copy of {} bytes to offset {} of a variable of {} bytes does not fit", bytes, offset,
+    throw bad_input("a copy of {} bytes to offset {} does not fit in a variable of {} bytes", bytes, offset,
                     symbol_bytes);
   }
   if (Recorder* const records = recorder()) return records->copy_to_symbol(symbol, from, bytes, offset, access);

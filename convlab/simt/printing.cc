@@ -41,7 +41,7 @@ void Printed::show(int64_t last_block) const {
   room -= all.size();
   if (!all.empty() && all.back() != '\n') all += '\n';
   if (!shown_whole) {
-    all += "(kernels print more than 1 MiB: the rest is not shown)\n";
+    all += "(output of kernels is cut off after 1 MiB)\n";
     room = 0;
   }
   std::fwrite(all.data(), 1, all.size(), stdout);

@@ -14,8 +14,8 @@ namespace {
 int64_t bytes_of(const ProductMatrix& matrix, int64_t rows, int64_t columns, int count) {
   if (matrix.transposed) std::swap(rows, columns);
   if (matrix.leading < rows)
-    throw bad_input("a matrix of a product has columns of {} and a leading dimension of {}", rows, matrix.leading);
-  if (matrix.stride < 0) throw bad_input("a stride of a product's is {}", matrix.stride);
+    throw bad_input("matrix product: columns have {} elements, but the leading dimension is {}", rows, matrix.leading);
+  if (matrix.stride < 0) throw bad_input("matrix product: stride must be at least 0, got {}", matrix.stride);
   const int64_t others = checked_mul(count - 1, matrix.stride), last_column = checked_mul(columns - 1, matrix.leading);
   return checked_mul(checked_add(checked_add(others, last_column), rows), matrix.element_bytes());
 }
@@ -25,11 +25,11 @@ void require_there(const ProductMatrix& matrix, int64_t bytes, bool written) {
   const auto address = reinterpret_cast<uintptr_t>(matrix.data);
   const internal::Range* range = internal::range_at(*ranges, address);
   if (range == nullptr || static_cast<uint64_t>(bytes) > range->bytes - (address - range->base)) {
-    throw bad_input("a matrix is not in the device's memory, or passes its array's end");
+    throw bad_input("matrix product: a matrix is not in device memory or goes past the end of its array");
   }
   if (address % static_cast<uintptr_t>(matrix.element_bytes()) != 0)
-    throw bad_input("a matrix is not aligned to its elements");
-  if (written && !range->writable) throw bad_input("the result goes to '{}', which is read-only", range->name);
+    throw bad_input("matrix product: a matrix is not aligned to its element size");
+  if (written && !range->writable) throw bad_input("matrix product: the result array '{}' is read-only", range->name);
 }
 
 float element(const ProductMatrix& matrix, int64_t batch, int64_t row, int64_t column) {
@@ -43,9 +43,12 @@ float element(const ProductMatrix& matrix, int64_t batch, int64_t row, int64_t c
 
 ProductBytes bytes_of(const Product& p) {
   if (p.m < 1 || p.n < 1 || p.k < 1 || p.count < 1)
-    throw bad_input("a product of {} by {} and {} by {} elements, {} times", p.m, p.k, p.k, p.n, p.count);
-  if (p.c.transposed) throw bad_input("a product's result is transposed");
-  if (p.count > 1 && p.c.stride == 0) throw bad_input("the results of {} products lie in one place", p.count);
+    throw bad_input("matrix product: sizes must be at least 1, got {} x {} times {} x {}, batch size {}", p.m, p.k, p.k,
+                    p.n, p.count);
+  if (p.c.transposed) throw bad_input("matrix product: a transposed result is not supported");
+  if (p.count > 1 && p.c.stride == 0) {
+    throw bad_input("matrix product: {} results overlap because the stride is 0", p.count);
+  }
   return {bytes_of(p.a, p.m, p.k, p.count), bytes_of(p.b, p.k, p.n, p.count), bytes_of(p.c, p.m, p.n, p.count)};
 }
 

@@ -14,7 +14,7 @@ namespace {
 Cell* map_cells(size_t count) {
   void* memory = mmap(nullptr, std::max<size_t>(count, 1) * sizeof(Cell), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw unavailable("simt: no address space for {} shadow cells", count);
+  if (memory == MAP_FAILED) throw unavailable("simt: cannot reserve address space for {} shadow cells", count);
   return static_cast<Cell*>(memory);
 }
 

@@ -122,8 +122,7 @@ void end_launches() { internal::must_end = true; }
 void set_stuck_after(double seconds) {
   constexpr double kMost = 24 * 60 * 60;
   if (!(seconds > 0 && seconds <= kMost)) {
-    throw bad_input("a kernel counts as stuck after more than 0 seconds and at most {:g}, not after {:g}", kMost,
-                    seconds);
+    throw bad_input("the stuck-kernel timeout must be greater than 0 and at most {:g} s, got {:g} s", kMost, seconds);
   }
   internal::seconds_until_stuck = seconds;
 }

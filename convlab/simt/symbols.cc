@@ -240,7 +240,7 @@ const Module& Module::of(const void* function) {
     f.thread_local_bytes = thread_local_bytes;
     return 1;
   };
-  if (dl_iterate_phdr(look, &found) == 0) throw unavailable("simt: the kernel's address is in no loaded program");
+  if (dl_iterate_phdr(look, &found) == 0) throw unavailable("simt: the kernel's address is not in any loaded library");
 
   static std::mutex mutex;
   static auto& modules = *new std::map<uintptr_t, std::unique_ptr<Module>>;  // by bias; never destroyed

@@ -42,8 +42,8 @@ std::vector<float> from_channel_blocks(std::span<const uint16_t> blocks, const S
   });
   const auto wrong = std::ranges::find_if(rest, [](uint16_t bits) { return bits != 0; });
   if (wrong != rest.end()) {
-    throw wrong_result("element {} of the channel blocks belongs to no channel and is {}, not zero",
-                       wrong - rest.begin(), half_to_float(*wrong));
+    throw wrong_result("padding element {} of an nchw8c array must be 0, got {}", wrong - rest.begin(),
+                       half_to_float(*wrong));
   }
   return images;
 }

@@ -52,7 +52,7 @@ std::vector<float> from_lane_pairs(std::span<const uint16_t> pairs, const Shape&
   const Sizes sizes(shape, layout);
   for (int64_t i = 0; i < std::ssize(pairs); ++i) {
     if (sizes.exists(i) || pairs[static_cast<size_t>(i)] == 0) continue;
-    throw wrong_result("element {} of the pairs belongs to no channel and is {}, not zero", i,
+    throw wrong_result("padding element {} of an nchw16n2c array must be 0, got {}", i,
                        from_bf16(pairs[static_cast<size_t>(i)]));
   }
   std::vector<float> images(static_cast<size_t>(element_count(shape)));

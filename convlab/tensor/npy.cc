@@ -34,7 +34,8 @@ Tensor widened(const uint8_t* bytes, Shape shape, std::string_view name) {
     From from;
     std::memcpy(&from, bytes, sizeof from);
     bytes += sizeof from;
-    if (!std::in_range<To>(from)) throw bad_input("{}: {} is beyond {}", name, from, name_of(tensor.type()));
+    if (!std::in_range<To>(from))
+      throw bad_input("{}: value {} is out of range for {}", name, from, name_of(tensor.type()));
     value = static_cast<To>(from);
   }
   return tensor;
@@ -55,7 +56,7 @@ constexpr WidenedCode kWidenedCodes[] = {
 /// The text after `'key':` in the header, a Python dictionary literal of three known keys.
 std::string_view after_key(std::string_view header, std::string_view key, std::string_view name) {
   const size_t at = header.find(fmt::format("'{}':", key));
-  if (at == std::string_view::npos) throw bad_input("{}: npy header has no '{}'", name, key);
+  if (at == std::string_view::npos) throw bad_input("{}: npy header does not have '{}'", name, key);
   std::string_view rest = header.substr(at + key.size() + 3);
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   return rest;
@@ -78,7 +79,7 @@ std::optional<ElementType> find_type(std::string_view code) {
 Shape parse_shape(std::string_view header, std::string_view name) {
   const std::string_view text = after_key(header, "shape", name);
   const size_t close = text.find(')');
-  if (!text.starts_with('(') || close == std::string_view::npos) throw bad_input("{}: npy shape is malformed", name);
+  if (!text.starts_with('(') || close == std::string_view::npos) throw bad_input("{}: malformed npy shape", name);
   Shape shape;
   for (std::string part : split(text.substr(1, close - 1), ',')) {
     std::erase(part, ' ');
@@ -93,10 +94,10 @@ NpyHeader parse_npy_header(std::span<const uint8_t> bytes, std::string_view name
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (bytes.size() < 10 || !text.starts_with(kMagic)) throw bad_input("{}: not an .npy file (no NUMPY magic)", name);
   const int version = bytes[6];
-  if (version < 1 || version > 3) throw bad_input("{}: npy version {} is not known", name, version);
+  if (version < 1 || version > 3) throw bad_input("{}: npy version {} is not supported", name, version);
   const size_t length_bytes = version == 1 ? 2 : 4;
   size_t length = 0;
-  if (bytes.size() < 8 + length_bytes) throw bad_input("{}: truncated in the npy header", name);
+  if (bytes.size() < 8 + length_bytes) throw bad_input("{}: truncated npy header", name);
   for (size_t i = 0; i < length_bytes; ++i) length |= static_cast<size_t>(bytes[8 + i]) << (8 * i);
   const size_t begin = 8 + length_bytes + length;
   if (begin > bytes.size())
@@ -112,7 +113,7 @@ NpyHeader parse_npy_header(std::span<const uint8_t> bytes, std::string_view name
                     printable(text.substr(0, text.find(','))));
   }
   if (after_key(header, "fortran_order", name).starts_with("True")) {
-    throw bad_input("{}: npy is in Fortran order; save it with numpy.ascontiguousarray", name);
+    throw bad_input("{}: Fortran order is not supported; save the array with numpy.ascontiguousarray", name);
   }
   return {.code = std::string(code),
           .shape = parse_shape(header, name),

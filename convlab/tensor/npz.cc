@@ -40,11 +40,12 @@ class ZipReader {
     const int64_t end = find_end();
     const int64_t count = u16(end + 10);
     int64_t at = u32(end + 16);
-    if (u16(end + 4) != 0 || u16(end + 8) != count) throw bad_input("{}: an archive of several files", name_);
+    if (u16(end + 4) != 0 || u16(end + 8) != count)
+      throw bad_input("{}: multi-part zip archives are not supported", name_);
     std::vector<Member> members;
     for (int64_t i = 0; i < count; ++i) {
-      need(at, kDirectoryBytes, "its directory");
-      if (u32(at) != kDirectoryMagic) throw bad_input("{}: the archive's directory is damaged at byte {}", name_, at);
+      need(at, kDirectoryBytes, "the zip directory");
+      if (u32(at) != kDirectoryMagic) throw bad_input("{}: corrupt zip directory at byte {}", name_, at);
       Member member{.flags = u16(at + 8),
                     .method = u16(at + 10),
                     .crc = u32(at + 16),
@@ -52,29 +53,30 @@ class ZipReader {
                     .size = u32(at + 24),
                     .offset = u32(at + 42)};
       const int64_t name_bytes = u16(at + 28), more_bytes = u16(at + 30) + int64_t{u16(at + 32)};
-      need(at + kDirectoryBytes, name_bytes + more_bytes, "its directory");
+      need(at + kDirectoryBytes, name_bytes + more_bytes, "the zip directory");
       member.name = text(at + kDirectoryBytes, name_bytes);
       at += kDirectoryBytes + name_bytes + more_bytes;
       members.push_back(std::move(member));
     }
-    if (at > end) throw bad_input("{}: the archive's directory is damaged: it goes on past its end", name_);
+    if (at > end) throw bad_input("{}: corrupt zip directory: it extends past its end", name_);
     return members;
   }
 
   /// Where the member's bytes begin.
   int64_t data_of(const Member& member) const {
     const std::string where = describe(member);
-    if (member.flags & kEncrypted) throw bad_input("{} is encrypted", where);
+    if (member.flags & kEncrypted) throw bad_input("{}: encrypted archives are not supported", where);
     if (member.method != kStored && member.method != kDeflated) {
-      throw bad_input("{} is packed by method {}; use numpy.savez or savez_compressed", where, member.method);
+      throw bad_input("{}: compression method {} is not supported; use numpy.savez or numpy.savez_compressed", where,
+                      member.method);
     }
     if (member.packed == kInZip64 || member.size == kInZip64 || member.offset == kInZip64) {
-      throw bad_input("{} is larger than 4 GiB; give it as .npy", where);
+      throw bad_input("{}: arrays larger than 4 GiB are not supported in .npz; save it as .npy", where);
     }
     const int64_t at = member.offset;
     need(at, kLocalBytes, where);
     const auto demand = [&](bool agrees) {
-      if (!agrees) throw bad_input("{}: its header does not agree with the archive's directory", where);
+      if (!agrees) throw bad_input("{}: header does not match the zip directory", where);
     };
     demand(u32(at) == kLocalMagic && u16(at + 8) == member.method);
     const int64_t name_bytes = u16(at + 26), data = at + kLocalBytes + name_bytes + u16(at + 28);
@@ -93,18 +95,19 @@ class ZipReader {
     const std::string where = describe(member);
     std::span<const uint8_t> data = bytes_.subspan(static_cast<size_t>(data_of(member)), member.packed);
     if (member.method == kStored) {
-      if (member.packed != member.size) throw bad_input("{} is damaged: it has two sizes", where);
+      if (member.packed != member.size)
+        throw bad_input("{}: corrupt: stored size {} does not match original size {}", where, member.packed,
+                        member.size);
     } else {
       if (member.size > kMostInflation * int64_t{member.packed}) {
-        throw bad_input("{} is damaged: {} bytes cannot become {}", where, member.packed, member.size);
+        throw bad_input("{}: corrupt: {} bytes cannot decompress to {}", where, member.packed, member.size);
       }
-      require_memory(member.size, fmt::format("{} takes", where), "give fewer images");
+      require_memory(member.size, fmt::format("{} needs", where), "use fewer images");
       buffer.resize(member.size);
       inflate_into(data, buffer, where);
       data = buffer;
     }
-    if (::crc32_z(0, data.data(), data.size()) != member.crc)
-      throw bad_input("{} is damaged: its checksum is wrong", where);
+    if (::crc32_z(0, data.data(), data.size()) != member.crc) throw bad_input("{}: corrupt: checksum mismatch", where);
     return data;
   }
 
@@ -116,13 +119,13 @@ class ZipReader {
     for (int64_t at = size - kEndBytes; at >= 0 && at >= size - kEndBytes - kMostComment; --at) {
       if (u32(at) == kEndMagic && at + kEndBytes + u16(at + 20) == size) return at;
     }
-    throw bad_input("{}: not an .npz file, or one that is cut off: it has no zip directory", name_);
+    throw bad_input("{}: not an .npz file, or truncated: it has no zip directory", name_);
   }
 
   static void inflate_into(std::span<const uint8_t> from, std::span<uint8_t> to, const std::string& where) {
     z_stream stream{};
     constexpr int kNoHeader = -MAX_WBITS;
-    if (inflateInit2(&stream, kNoHeader) != Z_OK) throw bad_input("{}: no memory to inflate it", where);
+    if (inflateInit2(&stream, kNoHeader) != Z_OK) throw bad_input("{}: not enough memory to decompress it", where);
     stream.next_in = const_cast<Bytef*>(from.data());  // zlib does not write there
     stream.avail_in = static_cast<uInt>(from.size());
     stream.next_out = to.data();
@@ -130,12 +133,12 @@ class ZipReader {
     const int status = inflate(&stream, Z_FINISH);
     inflateEnd(&stream);
     if (status != Z_STREAM_END || stream.avail_out != 0 || stream.avail_in != 0) {
-      throw bad_input("{} is damaged: its bytes do not inflate to {}", where, to.size());
+      throw bad_input("{}: corrupt: its data does not decompress to {} bytes", where, to.size());
     }
   }
 
   void need(int64_t at, int64_t count, std::string_view what) const {
-    if (at + count > static_cast<int64_t>(bytes_.size())) throw bad_input("{}: cut off in {}", name_, what);
+    if (at + count > static_cast<int64_t>(bytes_.size())) throw bad_input("{}: truncated in {}", name_, what);
   }
   uint16_t u16(int64_t at) const { return static_cast<uint16_t>(byte(at) | byte(at + 1) << 8); }
   uint32_t u32(int64_t at) const { return u16(at) | static_cast<uint32_t>(u16(at + 2)) << 16; }
@@ -165,7 +168,7 @@ class ZipWriter {
     const auto offset = static_cast<int64_t>(bytes_.size());
     constexpr int64_t kMost = kInZip64 - 1;
     if (checked_add(offset, static_cast<int64_t>(data.size() + name.size())) + kLocalBytes > kMost) {
-      throw bad_input("outputs of 4 GiB or more do not fit an .npz; give a folder");
+      throw bad_input("an .npz file must be smaller than 4 GiB; write the outputs to a directory");
     }
     const auto size = static_cast<uint32_t>(data.size());
     // Version, flags, method, time and day (the first of 1980), checksum, sizes, lengths of name and of nothing more.
@@ -231,11 +234,11 @@ std::vector<NamedTensor> parse_npz(std::span<const uint8_t> bytes, std::string_v
     if (!member.name.ends_with(kNpy)) continue;
     const std::string array = member.name.substr(0, member.name.size() - kNpy.size());
     if (std::ranges::find(arrays, array, &NamedTensor::name) != arrays.end()) {
-      throw bad_input("{}: there are two of this name", zip.describe(member));
+      throw bad_input("{}: duplicate array name", zip.describe(member));
     }
     arrays.push_back({array, parse_npy(zip.unpack(member, buffer), zip.describe(member))});
   }
-  if (arrays.empty()) throw bad_input("{}: there is no array in it", name);
+  if (arrays.empty()) throw bad_input("{}: the archive has no arrays", name);
   return arrays;
 }
 

@@ -15,7 +15,7 @@ namespace convlab {
 int64_t element_count(const Shape& shape) {
   int64_t count = 1;
   for (int64_t size : shape) {
-    if (size < 0) throw bad_input("a tensor's dimension is negative: {}", to_text(shape));
+    if (size < 0) throw bad_input("tensor dimensions must not be negative, got {}", to_text(shape));
     count = checked_mul(count, size);
   }
   return count;
@@ -34,7 +34,7 @@ Tensor::Tensor(ElementType type, Shape shape) : type_(type), shape_(std::move(sh
   // An empty tensor still has an address: a null pointer means "no tensor".
   data_.reset(std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(round_up(bytes, kAlignment), kAlignment))),
               &std::free);
-  if (!data_) throw bad_input("a tensor of shape {} needs {} bytes, more than there is memory", to_text(shape_), bytes);
+  if (!data_) throw bad_input("not enough memory for a tensor of shape {} ({} bytes)", to_text(shape_), bytes);
 }
 
 Tensor Tensor::deferred(ElementType type, Shape shape, std::function<Tensor()> make) {
@@ -51,7 +51,8 @@ void Tensor::make_elements() const {
   std::call_once(deferred_->once, [this] {
     Tensor made = deferred_->make();
     made.require(type_);
-    if (made.count() != count_) throw bad_input("{} elements were made for {}", made.count(), to_text(shape_));
+    if (made.count() != count_)
+      throw bad_input("tensor of shape {} must have {} elements, got {}", to_text(shape_), count_, made.count());
     data_ = std::move(made.data_);
   });
 }
@@ -85,13 +86,13 @@ void Tensor::own_elements() {
 }
 
 Tensor Tensor::reshaped(Shape shape) && {
-  if (element_count(shape) != count_) throw bad_input("shape {} cannot become {}", to_text(shape_), to_text(shape));
+  if (element_count(shape) != count_) throw bad_input("cannot reshape {} to {}", to_text(shape_), to_text(shape));
   shape_ = std::move(shape);
   return std::move(*this);
 }
 
 void Tensor::require(ElementType wanted) const {
-  if (type_ != wanted) throw bad_input("a tensor of {} is used as {}", name_of(type_), name_of(wanted));
+  if (type_ != wanted) throw bad_input("expected a tensor of {}, got {}", name_of(wanted), name_of(type_));
 }
 
 namespace {

@@ -131,7 +131,8 @@ template <class T>
 Tensor Tensor::of(Shape shape, std::span<const T> values) {
   Tensor tensor(element_type_of<T>(), std::move(shape));
   if (static_cast<size_t>(tensor.count()) != values.size()) {
-    throw bad_input("{} values given for a tensor of shape {}", values.size(), to_text(tensor.shape()));
+    throw bad_input("tensor of shape {} must have {} values, got {}", to_text(tensor.shape()), tensor.count(),
+                    values.size());
   }
   std::copy(values.begin(), values.end(), tensor.values<T>().begin());
   return tensor;

@@ -113,14 +113,14 @@ std::vector<ConvProblem> parse_shapes(std::string_view text, std::string_view na
     try {
       problems.push_back(parse_problem(content));
     } catch (const Error& error) {
-      throw bad_input("{}, line {}: {}", name, line, error.what());
+      throw bad_input("{}:{}: {}", name, line, error.what());
     }
     const auto [same, is_new] = lines.emplace(to_text(problems.back()), line);
     if (!is_new) {
-      throw bad_input("{}, line {}: {} stands in line {}, too; remove one", name, line, content, same->second);
+      throw bad_input("{}:{}: duplicate problem {}; it is also in line {}", name, line, content, same->second);
     }
   }
-  if (problems.empty()) throw bad_input("{}: holds no convolution problem", name);
+  if (problems.empty()) throw bad_input("{}: no convolution problems in the file", name);
   return problems;
 }
 

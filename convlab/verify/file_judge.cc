@@ -155,12 +155,12 @@ class HostArray {
   void check(std::span<const float> unchanged) const {
     for (size_t i = 0; i < kGuard; ++i) {
       if (values_[kGuard - 1 - i] != kUnzeroed)
-        throw wrong_result("it writes before the start of the host array {}", name_);
+        throw wrong_result("the file writes before the start of host array '{}'", name_);
       if (values_[kGuard + count_ + i] != kUnzeroed)
-        throw wrong_result("it writes past the end of the host array {}", name_);
+        throw wrong_result("the file writes past the end of host array '{}'", name_);
     }
     if (!unchanged.empty() && std::memcmp(unchanged.data(), values_.data() + kGuard, unchanged.size_bytes()) != 0) {
-      throw wrong_result("it changes its input, the host array {}", name_);
+      throw wrong_result("the file changes its input, host array '{}'", name_);
     }
   }
 

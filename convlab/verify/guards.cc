@@ -46,10 +46,10 @@ void GuardedBuffer::check_guards(Stream& stream, const std::string& culprit) con
   stream.synchronize();
   for (size_t i = 0; i < kGuardBytes; ++i) {
     if (after[i] != guard_) {
-      throw wrong_result("{} wrote beyond the end of {}, {} bytes after its last one", culprit, name_, i + 1);
+      throw wrong_result("{} wrote past the end of {}: byte {} after the last one", culprit, name_, i + 1);
     }
     if (before[kGuardBytes - 1 - i] != guard_) {
-      throw wrong_result("{} wrote before the beginning of {}, {} bytes before its first one", culprit, name_, i + 1);
+      throw wrong_result("{} wrote before the start of {}: byte {} before the first one", culprit, name_, i + 1);
     }
   }
 }
@@ -60,7 +60,7 @@ void GuardedBuffer::check_unchanged(Stream& stream, const void* host, const std:
   const auto* wanted = static_cast<const uint8_t*>(host);
   if (bytes_ == 0 || std::memcmp(now.data(), wanted, bytes_) == 0) return;
   for (size_t i = 0; i < bytes_; ++i) {
-    if (now[i] != wanted[i]) throw wrong_result("{} changed its input {}, at byte {}", culprit, name_, i);
+    if (now[i] != wanted[i]) throw wrong_result("{} changed its input {} at byte {}", culprit, name_, i);
   }
 }
 

@@ -201,9 +201,8 @@ void require_host_memory(const ConvStep& step) {
                        kBytesPerOutput * static_cast<double>(step.problem.output_count());
   const auto usable = static_cast<double>(usable_memory_bytes());
   if (bytes > usable) {
-    throw bad_input(
-        "verifying {} takes about {:.1f} GiB of memory and {:.1f} GiB are there; verify it with a smaller n",
-        to_text(step.problem), bytes / 0x1p30, usable / 0x1p30);
+    throw bad_input("verifying {} needs about {:.1f} GiB of memory, {:.1f} GiB are available; use a smaller n",
+                    to_text(step.problem), bytes / 0x1p30, usable / 0x1p30);
   }
 }
 
@@ -240,7 +239,7 @@ CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device&
     if (error.kind() != ErrorKind::unavailable) return failed(findings_of_exception(), "");
     return {Outcome::skipped, error.what()};
   } catch (...) {
-    return failed(findings_of_exception(), "while it says how much memory it needs");
+    return failed(findings_of_exception(), "in the calls that return the kernel's memory sizes");
   }
   take_noticed();
   name_elements_of(step);

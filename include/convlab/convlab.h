@@ -121,7 +121,7 @@ typedef struct convlab_api {
    *
    * With `stream`, a cudaStream_t of the session's GPU, all arrays must be in that GPU's memory: the work begins when
    * what the stream was given before is done, what the stream is given from now on waits for it, and run() may return
-   * before. NULL is no stream; CUDA's default stream is (cudaStream_t)1, cudaStreamLegacy. */
+   * before. NULL means no stream; CUDA's default stream is (cudaStream_t)1, cudaStreamLegacy. */
   convlab_status (*run)(convlab_session* session, const convlab_array* inputs, size_t input_count,
                         const convlab_array* outputs, size_t output_count, void* stream);
 

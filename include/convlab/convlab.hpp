@@ -144,7 +144,7 @@ class Tensor {
  public:
   Tensor() = default;
 
-  /// Uninitialised elements, at an address that is a multiple of 64 bytes.
+  /// Uninitialized elements, at an address that is a multiple of 64 bytes.
   Tensor(convlab_type type, Shape shape) : type_(type), shape_(std::move(shape)), count_(detail::count_of(shape_)) {
     elements_.reset(static_cast<std::byte*>(::operator new(std::max<size_t>(bytes(), 1), kAlignment)));
   }

@@ -62,11 +62,11 @@ def _answer(command: str, kernel: str | os.PathLike[str], options: dict[str, Any
         ended = subprocess.run([program(), command, *which, *_words(options), "--json", "-"], stdin=subprocess.DEVNULL,
                                capture_output=True, text=True, errors="backslashreplace")
     except (OSError, ValueError) as error:
-        raise Error(f"convlab {command} does not start: {error}", FAILED) from error
+        raise Error(f"cannot start convlab {command}: {error}", FAILED) from error
     if ended.returncode in (RIGHT, WRONG):
         return json.loads(ended.stdout)
     if ended.returncode < 0:
-        raise Error(f"convlab {command} was ended by signal {-ended.returncode}", FAILED)
+        raise Error(f"convlab {command} was terminated by signal {-ended.returncode}", FAILED)
     raise Error(_reason(ended), ended.returncode)
 
 

@@ -19,7 +19,7 @@ def program() -> Path:
         for place in (folder / "convlab", folder / "bin" / "convlab"):
             if place.is_file():
                 return place
-    raise Error(f"there is no program convlab beside {library}", UNAVAILABLE)
+    raise Error(f"cannot find the convlab program next to {library}", UNAVAILABLE)
 
 
 def main() -> int:

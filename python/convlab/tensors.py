@@ -9,7 +9,7 @@ from convlab.errors import Error
 try:
     import torch
 except ImportError as error:
-    raise Error(f"PyTorch makes outputs on a GPU, and is not there ({error}): give out") from error
+    raise Error(f"outputs on a GPU need PyTorch, which is not available ({error}); pass out") from error
 
 DEFAULT_STREAMS = 0, 1  # PyTorch's name of CUDA's default stream, and CUDA's own
 

@@ -61,7 +61,7 @@ def test_no_gpu():
 
 @pytest.mark.parametrize("statement, verdict, reason", [
     ("y[i] = sum;", "PASSED", ""),
-    ("y[i] = sum + 1;", "FAILED", "elements are wrong"),
+    ("y[i] = sum + 1;", "FAILED", "outputs are wrong"),
     ("*(volatile int*)0 = 1;", "FAILED", "crashed"),
 ])
 def test_files(tmp_path, statement, verdict, reason):

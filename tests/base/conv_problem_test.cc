@@ -129,23 +129,23 @@ TEST(Problem, WhatIsMalformedNamesThePlace) {
 }
 
 TEST(Problem, WhatCannotBeIsAnErrorWithTheReason) {
-  EXPECT_THAT(error("n0_c1h1w1_k1r1s1"), HasSubstr("n is 0"));
-  EXPECT_THAT(error("c-1h1w1_k1r1s1"), HasSubstr("c is -1"));
-  EXPECT_THAT(error("c1h0w1_k1r1s1"), HasSubstr("h is 0"));
-  EXPECT_THAT(error("c1h1w0_k1r1s1"), HasSubstr("w is 0"));
-  EXPECT_THAT(error("c1h1w1_k0r1s1"), HasSubstr("k is 0"));
-  EXPECT_THAT(error("c1h1w1_k1r0s1"), HasSubstr("r is 0"));
-  EXPECT_THAT(error("c1h1w1_k1r1s0"), HasSubstr("s is 0"));
-  EXPECT_THAT(error("c1h1w1_k1r1s1_p-1"), HasSubstr("padding is -1"));
-  EXPECT_THAT(error("c1h1w1_k1r1s1_st0"), HasSubstr("stride is 0"));
-  EXPECT_THAT(error("c1h1w1_k1r1s1_d0"), HasSubstr("dilation is 0"));
-  EXPECT_THAT(error("c1h1w1_k1r1s1_g0"), HasSubstr("groups is 0"));
-  EXPECT_THAT(error("c3h1w1_k2r1s1_g2"), HasSubstr("2 groups do not divide c = 3"));
-  EXPECT_THAT(error("c2h1w1_k3r1s1_g2"), HasSubstr("2 groups do not divide k = 3"));
-  EXPECT_THAT(error("c1h4w9_k1r5s5"), HasSubstr("higher than the padded image"));
+  EXPECT_THAT(error("n0_c1h1w1_k1r1s1"), HasSubstr(": n must be between 1 and 2147483648, got 0"));
+  EXPECT_THAT(error("c-1h1w1_k1r1s1"), HasSubstr(": c must be between 1 and 2147483648, got -1"));
+  EXPECT_THAT(error("c1h0w1_k1r1s1"), HasSubstr(": h must be between 1 and 2147483648, got 0"));
+  EXPECT_THAT(error("c1h1w0_k1r1s1"), HasSubstr(": w must be between 1 and 2147483648, got 0"));
+  EXPECT_THAT(error("c1h1w1_k0r1s1"), HasSubstr(": k must be between 1 and 2147483648, got 0"));
+  EXPECT_THAT(error("c1h1w1_k1r0s1"), HasSubstr(": r must be between 1 and 2147483648, got 0"));
+  EXPECT_THAT(error("c1h1w1_k1r1s0"), HasSubstr(": s must be between 1 and 2147483648, got 0"));
+  EXPECT_THAT(error("c1h1w1_k1r1s1_p-1"), HasSubstr("padding must be between 0 and 2147483648, got -1"));
+  EXPECT_THAT(error("c1h1w1_k1r1s1_st0"), HasSubstr("stride must be between 1 and 2147483648, got 0"));
+  EXPECT_THAT(error("c1h1w1_k1r1s1_d0"), HasSubstr("dilation must be between 1 and 2147483648, got 0"));
+  EXPECT_THAT(error("c1h1w1_k1r1s1_g0"), HasSubstr("groups must be between 1 and 2147483648, got 0"));
+  EXPECT_THAT(error("c3h1w1_k2r1s1_g2"), HasSubstr("c (3) must be a multiple of groups (2)"));
+  EXPECT_THAT(error("c2h1w1_k3r1s1_g2"), HasSubstr("k (3) must be a multiple of groups (2)"));
+  EXPECT_THAT(error("c1h4w9_k1r5s5"), HasSubstr("taller than the padded image"));
   EXPECT_THAT(error("c1h9w4_k1r5s5"), HasSubstr("wider than the padded image"));
-  EXPECT_THAT(error("c1h6w6_k1r3s3_d3"), HasSubstr("higher than the padded image"));
-  EXPECT_THAT(error("c4294967296h1w1_k1r1s1"), HasSubstr("c is 4294967296"));
+  EXPECT_THAT(error("c1h6w6_k1r3s3_d3"), HasSubstr("taller than the padded image"));
+  EXPECT_THAT(error("c4294967296h1w1_k1r1s1"), HasSubstr("c must be between 1 and 2147483648, got 4294967296"));
   EXPECT_THAT(error("n2147483648_c2147483648h2w2_k1r1s1"), HasSubstr("overflow"));
   EXPECT_THAT(error("c2147483648h1w1_k2147483648r1s1"), HasSubstr("overflow"));
   EXPECT_THAT(error("c1h2147483648w2147483648_k9r1s1"), HasSubstr("overflow"));

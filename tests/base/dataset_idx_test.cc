@@ -48,7 +48,7 @@ TEST(Idx, EveryTruncationIsAnErrorThatNamesFileAndByte) {
           << size << " bytes of " << whole.size();
     }
   }
-  EXPECT_THAT(images_error(Bytes(packed.begin(), packed.begin() + 15)), HasSubstr("breaks off at byte 15"));
+  EXPECT_THAT(images_error(Bytes(packed.begin(), packed.begin() + 15)), HasSubstr("truncated gzip data at byte 15"));
 }
 
 TEST(Idx, DamagedGzipIsAnError) {
@@ -59,9 +59,9 @@ TEST(Idx, DamagedGzipIsAnError) {
   length[length.size() - 4] ^= 1;
   EXPECT_THAT(images_error(length), HasSubstr("length check"));
   body[10] |= 6;  // the reserved type of block
-  EXPECT_THAT(images_error(body), HasSubstr("damaged gzip data at byte"));
+  EXPECT_THAT(images_error(body), HasSubstr("corrupt gzip data at byte"));
   method[2] = 7;
-  EXPECT_THAT(images_error(method), HasSubstr("damaged gzip data at byte"));
+  EXPECT_THAT(images_error(method), HasSubstr("corrupt gzip data at byte"));
 }
 
 TEST(Idx, NoFlippedBitOfGzipDataPassesUnnoticed) {
@@ -90,17 +90,21 @@ TEST(Idx, AnotherMagicIsAnErrorThatSaysWhatItIs) {
 TEST(Idx, DimensionsMustAgreeWithTheBytes) {
   EXPECT_THAT(images_error(idx({kIdxImages, 2, 2, 4}, kPixels)), HasSubstr("16 bytes, more than the file can hold"));
   EXPECT_THAT(images_error(gzip(idx({kIdxImages, 2, 2, 4}, kPixels))),
-              HasSubstr("the pixels need 16 bytes from byte 16 on, there are 12"));
-  EXPECT_THAT(images_error(idx({kIdxImages, 2, 2, 2}, kPixels)), HasSubstr("follow byte 24"));
-  EXPECT_THAT(images_error(gzip(idx({kIdxImages, 2, 2, 2}, kPixels))), HasSubstr("follow byte 24"));
-  EXPECT_THAT(labels_error(gzip(idx({kIdxLabels, 2}, Bytes{1, 2, 3}))), HasSubstr("follow byte 10"));
+              HasSubstr("expected 16 bytes for the pixels at byte 16, got 12"));
+  EXPECT_THAT(images_error(idx({kIdxImages, 2, 2, 2}, kPixels)), HasSubstr("unexpected data after byte 24"));
+  EXPECT_THAT(images_error(gzip(idx({kIdxImages, 2, 2, 2}, kPixels))), HasSubstr("unexpected data after byte 24"));
+  EXPECT_THAT(labels_error(gzip(idx({kIdxLabels, 2}, Bytes{1, 2, 3}))), HasSubstr("unexpected data after byte 10"));
 }
 
 TEST(Idx, EmptyDimensionsAreErrors) {
-  EXPECT_THAT(images_error(idx({kIdxImages, 0, 2, 3}, {})), HasSubstr("count of images in its header is 0"));
-  EXPECT_THAT(images_error(idx({kIdxImages, 2, 0, 3}, {})), HasSubstr("count of rows in its header is 0"));
-  EXPECT_THAT(images_error(idx({kIdxImages, 2, 2, 0}, {})), HasSubstr("count of columns in its header is 0"));
-  EXPECT_THAT(labels_error(idx({kIdxLabels, 0}, {})), HasSubstr("count of labels in its header is 0"));
+  EXPECT_THAT(images_error(idx({kIdxImages, 0, 2, 3}, {})),
+              HasSubstr("number of images in the header must be between 1 and 2147483647, got 0"));
+  EXPECT_THAT(images_error(idx({kIdxImages, 2, 0, 3}, {})),
+              HasSubstr("number of rows in the header must be between 1 and 2147483647, got 0"));
+  EXPECT_THAT(images_error(idx({kIdxImages, 2, 2, 0}, {})),
+              HasSubstr("number of columns in the header must be between 1 and 2147483647, got 0"));
+  EXPECT_THAT(labels_error(idx({kIdxLabels, 0}, {})),
+              HasSubstr("number of labels in the header must be between 1 and 2147483647, got 0"));
 }
 
 TEST(Idx, HugeHeadersAreErrorsBeforeMemoryIsTaken) {
@@ -111,13 +115,14 @@ TEST(Idx, HugeHeadersAreErrorsBeforeMemoryIsTaken) {
     EXPECT_THAT(images_error(gzip(bytes)), HasSubstr("more than the file can hold"));
   }
   EXPECT_THAT(images_error(idx({kIdxImages, 1, UINT32_MAX, 1}, kPixels)),
-              HasSubstr("rows in its header is 4294967295"));
+              HasSubstr("rows in the header must be between 1 and 2147483647, got 4294967295"));
   EXPECT_THAT(labels_error(gzip(idx({kIdxLabels, most}, kPixels))), HasSubstr("more than the file can hold"));
 }
 
 TEST(Idx, GzipThatInflatesBeyondTheHeaderIsAnError) {
   // A bomb: 10 MB of zeros behind the header of twelve pixels. Nothing inflates what follows the pixels.
-  EXPECT_THAT(images_error(gzip(idx({kIdxImages, 2, 2, 3}, Bytes(10'000'000)))), HasSubstr("follow byte 28"));
+  EXPECT_THAT(images_error(gzip(idx({kIdxImages, 2, 2, 3}, Bytes(10'000'000)))),
+              HasSubstr("unexpected data after byte 28"));
 }
 
 TEST(Idx, BytesAfterTheGzipDataAreAnError) {
@@ -125,12 +130,12 @@ TEST(Idx, BytesAfterTheGzipDataAreAnError) {
   const size_t size = packed.size();
   packed.push_back(0);
   EXPECT_THAT(images_error(packed),
-              HasSubstr("1 bytes follow the end of the gzip data at byte " + std::to_string(size)));
+              HasSubstr("1 unexpected bytes after the gzip data, which ends at byte " + std::to_string(size)));
 }
 
 TEST(Idx, LabelsOutOfRangeAreErrorsThatNameTheByte) {
   EXPECT_THAT(labels_error(gzip(idx({kIdxLabels, 3}, Bytes{9, 10, 0}))),
-              AllOf(HasSubstr("labels.gz"), HasSubstr("label 10 at byte 9"), HasSubstr("0 to 9")));
+              AllOf(HasSubstr("labels.gz"), HasSubstr("the label at byte 9 must be between 0 and 9, got 10")));
 }
 
 }  // namespace

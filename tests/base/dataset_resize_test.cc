@@ -80,8 +80,8 @@ TEST(Resize, TheNumberOfThreadsChangesNothing) {
 TEST(Resize, WrongArgumentsAreErrors) {
   ThreadPool threads(1);
   const Tensor image(ElementType::u8, {1, 1, 28, 28});
-  EXPECT_THAT(bad_input_message([&] { resized(image, 0, threads); }), HasSubstr("not 0"));
-  EXPECT_THAT(bad_input_message([&] { resized(image, kMostSide + 1, threads); }), HasSubstr("1 to 4096"));
+  EXPECT_THAT(bad_input_message([&] { resized(image, 0, threads); }), HasSubstr("got 0"));
+  EXPECT_THAT(bad_input_message([&] { resized(image, kMostSide + 1, threads); }), HasSubstr("between 1 and 4096"));
   EXPECT_THAT(bad_input_message([&] { resized(Tensor(ElementType::u8, {28, 28}), 4, threads); }), HasSubstr("28x28"));
   EXPECT_THAT(bad_input_message([&] {
                 resized(Tensor(ElementType::f32, {1, 1, 2, 2}), 4, threads);

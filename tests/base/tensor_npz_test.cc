@@ -101,16 +101,18 @@ TEST(Npz, DamageIsFound) {
     bad[at] = value;
     return error(bad);
   };
-  EXPECT_THAT(with(entry, 'X'), HasSubstr("directory is damaged"));
+  EXPECT_THAT(with(entry, 'X'), HasSubstr("corrupt zip directory"));
   EXPECT_THAT(with(entry + 8, 1), AllOf(HasSubstr("deep/y:0.npy"), HasSubstr("encrypted")));
   EXPECT_THAT(with(entry + 10, 12), HasSubstr("method 12"));
-  EXPECT_THAT(with(entry + 16, static_cast<uint8_t>(good[entry + 16] + 1)), HasSubstr("does not agree"));
-  EXPECT_THAT(with(entry + 23, 0x7f), HasSubstr("does not agree"));
-  EXPECT_THAT(with(entry + 42, static_cast<uint8_t>(good[entry + 42] - 1)), HasSubstr("does not agree"));
+  EXPECT_THAT(with(entry + 16, static_cast<uint8_t>(good[entry + 16] + 1)),
+              HasSubstr("does not match the zip directory"));
+  EXPECT_THAT(with(entry + 23, 0x7f), HasSubstr("does not match the zip directory"));
+  EXPECT_THAT(with(entry + 42, static_cast<uint8_t>(good[entry + 42] - 1)),
+              HasSubstr("does not match the zip directory"));
   const size_t data = last(good, "\xfb\xff\xff\xff\xff\xff\xff\xff");
   EXPECT_THAT(with(data, 0), HasSubstr("checksum"));
   const size_t end = last(good, "PK\5\6");
-  EXPECT_THAT(with(end + 4, 1), HasSubstr("several files"));
+  EXPECT_THAT(with(end + 4, 1), HasSubstr("multi-part"));
   Bytes huge = good;
   for (size_t i = 20; i < 28; ++i) huge[entry + i] = 0xff;
   EXPECT_THAT(error(huge), HasSubstr("4 GiB"));
@@ -121,17 +123,17 @@ TEST(Npz, OfDeflatedMembersSizesAreChecked) {
   const size_t entry = last(good, "PK\1\2");
   Bytes bad = good;
   bad[entry + 27] = 0x40;  // a size of a gigabyte; the header before the member leaves it to its extra field
-  EXPECT_THAT(error(bad), HasSubstr("cannot become"));
+  EXPECT_THAT(error(bad), HasSubstr("cannot decompress to"));
   bad = good;
   bad[entry + 24] ^= 1;
-  EXPECT_THAT(error(bad), HasSubstr("do not inflate to"));
+  EXPECT_THAT(error(bad), HasSubstr("does not decompress to"));
 }
 
 TEST(Npz, MembersDoNotOverlapAndNamesAreOnce) {
   const float x[] = {1, 2, 3};
   NamedTensor same[] = {{"x", Tensor::of<float>({3}, x)}, {"x", Tensor::of<float>({3}, x)}};
   Bytes twice = to_npz(same);
-  EXPECT_THAT(error(twice), HasSubstr("two of this name"));
+  EXPECT_THAT(error(twice), HasSubstr("duplicate array name"));
   const size_t second = last(twice, "PK\1\2");
   for (size_t i = 0; i < 4; ++i) twice[second + 42 + i] = 0;  // both at the archive's begin
   EXPECT_THAT(error(twice), HasSubstr("overlaps"));
@@ -140,7 +142,7 @@ TEST(Npz, MembersDoNotOverlapAndNamesAreOnce) {
 TEST(Npz, WhatIsNone) {
   EXPECT_THAT(error({}), HasSubstr("not an .npz"));
   EXPECT_THAT(error(to_npy(Tensor(ElementType::u8, {0}))), HasSubstr("not an .npz"));
-  EXPECT_THAT(error(to_npz({})), HasSubstr("no array"));
+  EXPECT_THAT(error(to_npz({})), HasSubstr("has no arrays"));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TEST(Spool, TextThatIsChangedAfterItsArrivalIsNoSubmission) {
   }
   some.take_in();
   EXPECT_THAT(some.store->submissions({}), testing::IsEmpty());
-  EXPECT_THAT(misfits(some), testing::ElementsAre(HasSubstr("its text was changed after it arrived")));
+  EXPECT_THAT(misfits(some), testing::ElementsAre(HasSubstr("content was changed after arrival")));
 }
 
 TEST(Intake, GivesASubmissionToItsStudent) {
@@ -134,9 +134,9 @@ TEST(Intake, SetsAsideWhatIsNoSubmissionAndGoesOn) {
   EXPECT_EQ(some.submit("anna"), 1);
   EXPECT_THAT(misfits(some),
               testing::UnorderedElementsAre(
-                  HasSubstr("01.json: its text was changed"), HasSubstr("03.json: it is not a regular file"),
-                  HasSubstr("04.json: it is not a regular file"), HasSubstr("06.json: it has 1000000000 bytes"),
-                  HasSubstr("99999.json: its name"), HasSubstr("x??[31m: its name"),
+                  HasSubstr("01.json: content was changed"), HasSubstr("03.json: not a regular file"),
+                  HasSubstr("04.json: not a regular file"), HasSubstr("06.json: file has 1000000000 bytes"),
+                  HasSubstr("99999.json: file name"), HasSubstr("x??[31m: file name"),
                   HasSubstr(receipt + ".json: '../../class.toml'"), HasSubstr("'evil/name'")));
   EXPECT_THAT(why_set_aside(*some.folder, receipt).value_or(""), HasSubstr("'../../class.toml'"))
       << "its sender is told";
@@ -225,9 +225,9 @@ TEST(Intake, LetsNobodyHandInForOthers) {
   const std::string thief = write_entry(spool, own);
   give_to(entry_path(spool, thief), kSomebody + 1);
   some.take_in();
-  EXPECT_THAT(misfits(some), testing::UnorderedElementsAre(HasSubstr("'as' is for the class's owner"),
-                                                           HasSubstr("its secret is another student's")));
-  EXPECT_THAT(why_set_aside(*some.folder, thief).value_or(""), HasSubstr("its secret is another student's"));
+  EXPECT_THAT(misfits(some), testing::UnorderedElementsAre(HasSubstr("'as' is reserved for the class owner"),
+                                                           HasSubstr("the secret belongs to another student")));
+  EXPECT_THAT(why_set_aside(*some.folder, thief).value_or(""), HasSubstr("the secret belongs to another student"));
   ASSERT_THAT(some.store->submissions({}), SizeIs(1));
   EXPECT_EQ(some.store->submissions({})[0].student.name, "uid 12345");
 }
@@ -248,7 +248,7 @@ TEST(Intake, RefusesWhatIsLateOrTooOften) {
   EXPECT_FALSE(judgement(some.submit("anna")));
   EXPECT_FALSE(judgement(some.submit("anna")));
   const int64_t third = some.submit("anna");
-  EXPECT_THAT(judgement(third)->reason, HasSubstr("too often"));
+  EXPECT_THAT(judgement(third)->reason, HasSubstr("too many submissions"));
   EXPECT_FALSE(judgement(some.submit("bert")));
   EXPECT_EQ(some.store->unfinished(""), 3);
 }
@@ -266,7 +266,7 @@ TEST(Intake, AcceptsWhatArrivedInTimeHoweverLateItIsTakenIn) {
 TEST(Store, ThatIsDamagedOrNewerIsAnError) {
   SomeClass some;
   some.store->database().script("PRAGMA user_version = 99");
-  EXPECT_THAT(bad_input_message([&] { Store{some.folder->database()}; }), HasSubstr("a newer convlab made it"));
+  EXPECT_THAT(bad_input_message([&] { Store{some.folder->database()}; }), HasSubstr("created by a newer convlab"));
   const fs::path garbage = some.root() / "garbage.db";
   write_file(garbage, std::string(8192, 'x'));
   EXPECT_THAT(bad_input_message([&] { Store{garbage}; }), AllOf(HasSubstr("garbage.db"), HasSubstr("is damaged")));

@@ -32,7 +32,7 @@ TEST(Slurm, NumbersOfJobs) {
   EXPECT_EQ(slurm_job_id("123\n"), "123");
   EXPECT_EQ(slurm_job_id("123;cluster\n"), "123");
   EXPECT_THAT(error_message(ErrorKind::unavailable, [] { slurm_job_id("Submitted batch job 7\n"); }),
-              HasSubstr("which is no job's number"));
+              HasSubstr("expected a job number"));
 }
 
 TEST(Slurm, IsAskedForWhatTheAssignmentAllows) {

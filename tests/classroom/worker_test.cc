@@ -101,7 +101,7 @@ TEST(Worker, GivesAJudgeThatFailsThreeChances) {
   const auto judgement = some.store->submissions({}).at(0).judgement;
   ASSERT_TRUE(judgement);
   EXPECT_EQ(judgement->verdict, judge::Verdict::refused);
-  EXPECT_THAT(judgement->reason, AllOf(HasSubstr("the judge itself failed 3 times"), Not(HasSubstr("it burns"))));
+  EXPECT_THAT(judgement->reason, AllOf(HasSubstr("the judge failed 3 times"), Not(HasSubstr("it burns"))));
   EXPECT_THAT(some.store->submissions({}).at(0).complaint, AllOf(HasSubstr("status 5: "), HasSubstr("it burns")))
       << "for the class's owner";
   EXPECT_TRUE(some.store->judge_again(1));
@@ -164,7 +164,7 @@ TEST(Worker, StopsAtABrokenSecretAndKeepsTheJob) {
   write_file(secret, std::string_view(R"({"shapes": ["bogus"]})"));
   const FakeJudge judge(some, kPass);
   EXPECT_THAT(error_message(ErrorKind::unavailable, [&] { work(*some.folder, judge.options()); }),
-              AllOf(HasSubstr("bogus"), HasSubstr("repair class.toml or secret/fa19.json")));
+              AllOf(HasSubstr("bogus"), HasSubstr("fix class.toml or secret/fa19.json")));
   EXPECT_FALSE(some.store->submissions({}).at(0).judgement);
   write_file(secret, whole);
   work(*some.folder, judge.options());

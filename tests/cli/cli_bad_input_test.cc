@@ -106,7 +106,8 @@ TEST_F(BadData, LabelsThatAreNoClassesOrTooFew) {
   Bytes labels(20, 3);
   labels[13] = 10;
   write_labels(gzip(idx({kIdxLabels, 20}, labels)));
-  expect_bad({labels_.string(), "label 10 at byte 21"});  // 8 bytes of header, 13 labels
+  expect_bad(
+      {labels_.string(), "the label at byte 21 must be between 0 and 9, got 10"});  // 8 bytes of header, 13 labels
   write_labels(gzip(idx({kIdxLabels, 19}, Bytes(19, 3))));
   expect_bad({"19", "20"});
 }
@@ -115,7 +116,7 @@ TEST(Copies, ThatTakeMoreThanTheMemoryAreRefusedWithTheFigure) {
   constexpr int64_t kBytes = int64_t{60000} * 1000 * 784;
   if (usable_memory_bytes() > kBytes) GTEST_SKIP() << "the most copies fit into the memory of this machine";
   expect_bad_input({"run", "fa17-low", "--split", "train", "--copies", "1000", "--device", "cpu"},
-                   {"--copies 1000: 60000000 images take 49.8 GB", gigabytes(usable_memory_bytes()), "fewer"});
+                   {"--copies 1000: 60000000 images need 49.8 GB", gigabytes(usable_memory_bytes()), "fewer"});
 }
 
 // ONNX models.

@@ -167,7 +167,7 @@ TEST_F(ClassPageProgram, AStudentEntersHandsInAndLooks) {
   ASSERT_TRUE(large) << "it is read on until the visitor has seen the answer";
   EXPECT_EQ(large->status, 413);
   EXPECT_THAT(large->body, HasSubstr("1 MiB"));
-  EXPECT_THAT(client.Get("/submission/1", {{"Cookie", cookies}})->body, HasSubstr("place 1"));
+  EXPECT_THAT(client.Get("/submission/1", {{"Cookie", cookies}})->body, HasSubstr("position 1"));
   EXPECT_EQ(client.Get("/style.css")->get_header_value("Content-Type"), "text/css; charset=utf-8");
   EXPECT_EQ(client.Get("/public/fa19/%2e%2e/%2e%2e/class.toml")->status, 404);
   EXPECT_EQ(client.Head("/")->status, 200);
@@ -298,7 +298,7 @@ TEST_F(ClassPageProgram, TokensAreListedWithoutThemselves) {
   const ProgramRun list = call({"token", dir(), "--list"});
   EXPECT_THAT(list.output, AllOf(ContainsRegex("20..-..-..T..:..:..Z  anna"), Not(HasSubstr(token_))));
   EXPECT_EQ(call({"token", dir(), "anna", "--revoke"}).status, 0);
-  EXPECT_THAT(call({"token", dir(), "--list"}).output, StartsWith("Nobody has a token"));
+  EXPECT_THAT(call({"token", dir(), "--list"}).output, StartsWith("No student has a token"));
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ TEST_F(CliCounters, OfTheFirstRungAreWhatItsShapeSays) {
   EXPECT_EQ(result["kernels"][1]["flops"], 2 * 12 * terms * 24 * 29 * 29);
 }
 
-// What an H200's counters said of the same layers (docs/counts.md has all of them).
+// What an H200's counters said of the same layers (docs/measured/counts.md has all of them).
 TEST_F(CliCounters, OfATiledRungAreAGpus) {
   const Json first = counted("cuda.shared_tile")["kernels"][0]["memory"];
   EXPECT_EQ(first["global"]["load"]["requests"], 9888 / 2);  // the GPU had two images
@@ -160,8 +160,10 @@ TEST_F(CliCounters, AFileIsCountedLineByLineAndTaught) {
   const ProgramRun run = run_program({"profile", path, "-n", "1", "--device", "simt", "--counters"});
   EXPECT_EQ(run.status, 0) << run.complaint;
   EXPECT_THAT(run.output, HasSubstr("1 image of fa19 on simt"));
-  EXPECT_THAT(run.output, ContainsRegex("edited.cuh:[0-9]+: x: [0-9.]+ lanes read [0-9.]+ sectors \\([0-9.]+ % used"));
-  EXPECT_THAT(run.output, HasSubstr("threadIdx.x run along the innermost dimension"));
+  EXPECT_THAT(
+      run.output,
+      ContainsRegex("edited.cuh:[0-9]+: x: uncoalesced access: [0-9.]+ lanes read [0-9.]+ sectors \\([0-9.]+ % used"));
+  EXPECT_THAT(run.output, HasSubstr("index the innermost dimension with threadIdx.x"));
 
   const std::string plain = edited(folder, {});
   const ProgramRun before = run_program({"profile", plain, "-n", "1", "--device", "simt", "--counters"});
@@ -180,7 +182,7 @@ TEST_F(CliCounters, OneKernelIsEnough) {
   const ProgramRun run =
       run_program({"profile", path, "--kernel", "cuda.basic", "-n", "1", "--device", "simt", "--counters"});
   EXPECT_EQ(run.status, 2);
-  EXPECT_THAT(run.complaint, HasSubstr("give one kernel"));
+  EXPECT_THAT(run.complaint, HasSubstr("only one kernel is supported"));
   EXPECT_EQ(run_program({"profile", "-n", "1", "--device", "simt", "--counters", "--kernel", "cuda.nothing"}).status,
             2);
 }

@@ -57,17 +57,17 @@ TEST_F(FileCauses, ARefusedLaunchComesFirst) {
        changed("own", "own.cu", ".block = kThreads", ".block = 1280")},
       1);
   const auto text = [&](size_t i) { return cases[i]["reason"].get<std::string>(); };
-  EXPECT_THAT(text(0),
-              ContainsRegex("^kernel 'convolve_kernel' was not launched: cudaErrorInvalidConfiguration: a block "
-                            "of 2048 x 1 x 1 is too large; the limit is 1024 x 1024 x 64 .*CUDA's error: "
-                            "invalid configuration argument; as a result, .* outputs were never written.*, at "
-                            "threads.cu:[0-9]+"));
-  EXPECT_THAT(text(1), HasSubstr("a grid of 0 x 1 x 1 is empty"));
+  EXPECT_THAT(
+      text(0),
+      ContainsRegex("^kernel 'convolve_kernel' was not launched: cudaErrorInvalidConfiguration: block dimensions 2048 "
+                    "x 1 x 1 exceed the limit of 1024 x 1024 x 64 .*CUDA's error: invalid configuration argument; as a "
+                    "result, .* outputs were never written.*, at threads.cu:[0-9]+"));
+  EXPECT_THAT(text(1), HasSubstr("grid dimensions 0 x 1 x 1 must be at least 1"));
   EXPECT_THAT(text(2),
               AllOf(StartsWith("kernel 'convolve_kernel' was not launched: cudaErrorInvalidValue: 60000 bytes of "
                                "dynamic shared memory; the limit is 49152 bytes"),
                     HasSubstr("help: call cudaFuncSetAttribute(convolve_kernel, ")));
-  EXPECT_THAT(text(3), ContainsRegex("a block of 1280 x 1 x 1 .*, at own.cu:[0-9]+"));
+  EXPECT_THAT(text(3), ContainsRegex("block dimensions 1280 x 1 x 1 .*, at own.cu:[0-9]+"));
   for (const Json& each : cases) {
     ASSERT_EQ(each["faults"].size(), 1u) << each;
     EXPECT_EQ(each["faults"][0]["kind"], "refused launch");
@@ -81,9 +81,10 @@ TEST_F(FileCauses, TheEndOfAProgramHidesNoFailedCall) {
   text.insert(text.rfind('}'), "  if (cudaGetLastError() != cudaSuccess) { printf(\"CUDA error\\n\"); exit(-1); }\n");
   write("exits.cu", text);
   const Json judged = first_cases({file}, 1)[0];
-  EXPECT_THAT(judged["reason"].get<std::string>(),
-              AllOf(StartsWith("kernel 'convolve_kernel' was not launched: "), HasSubstr("at exits.cu:"),
-                    EndsWith("after that, it ended the program: exit(255) (the last line it printed: CUDA error)")));
+  EXPECT_THAT(
+      judged["reason"].get<std::string>(),
+      AllOf(StartsWith("kernel 'convolve_kernel' was not launched: "), HasSubstr("at exits.cu:"),
+            EndsWith("after that, the file ended the program: exit(255) (the last line it printed: CUDA error)")));
   EXPECT_EQ(judged["faults"][0]["kind"], "refused launch");
 }
 
@@ -222,7 +223,7 @@ TEST_F(FileCauses, AnEndlessLoopHasItsLine) {
   const Json files = verified(arguments, 1);
   EXPECT_THAT(files[0]["cases"][0]["reason"].get<std::string>(), ContainsRegex("at loop.cu:[0-9]+"));
   EXPECT_THAT(files[1]["cases"][0]["reason"].get<std::string>(),
-              ContainsRegex("^it made no progress for 1 s, at host.cu:[0-9]+"));
+              ContainsRegex("^the file made no progress for 1 s, at host.cu:[0-9]+"));
 }
 
 TEST_F(FileCauses, PrintsOfRightFilesAreShown) {
@@ -241,7 +242,7 @@ TEST_F(FileCauses, BlocksWhoseRegistersMayNotFitAreNoted) {
   const std::string launch = "convolve_kernel<<<(outputs + 959) / 960, 960>>>";
   const std::string note = notes(launched("large.cu", launch));
   // With nvcc they are measured, and fit.
-  EXPECT_TRUE(note == "[]" || note.find("uses more than 64 registers a thread") != std::string::npos) << note;
+  EXPECT_TRUE(note == "[]" || note.find("uses more than 64 registers per thread") != std::string::npos) << note;
   std::string text = text_of(path("large.cu"));
   text.replace(text.find("__global__ void"), 15, "__global__ void __launch_bounds__(960)");
   EXPECT_EQ(notes(write("bounded.cu", text)), "[]");
@@ -282,15 +283,14 @@ TEST_F(FileCauses, ScriptsTakeTheFilesDeviceAndNetwork) {
   EXPECT_EQ(saved["model"], "sp25");
   const ProgramRun cpu = run_program({"m2.1", "1", "--kernel", path("mine.cu")});
   EXPECT_EQ(cpu.status, 2);
-  EXPECT_THAT(cpu.complaint,
-              AllOf(HasSubstr("the file is for GPUs, and m2.1 runs on the CPU; type 'convlab m3.1 --kernel"),
-                    Not(HasSubstr("--device"))));
+  EXPECT_THAT(cpu.complaint, AllOf(HasSubstr("file is for GPUs, but m2.1 runs on the CPU; use 'convlab m3.1 --kernel"),
+                                   Not(HasSubstr("--device"))));
 }
 
 TEST_F(FileCauses, TimesOnSimtAreNotAGpus) {
   const ProgramRun run = run_program({"bench", make("function", "mine.cu"), "--against", "cuda.basic", "--device",
                                       "simt", "--problem", "n1_c1h9w9_k1r3s3", "--seconds", "0.05"});
-  EXPECT_THAT(run.output, ContainsRegex("against cuda.basic: .*simt's times are not a GPU's"));
+  EXPECT_THAT(run.output, ContainsRegex("against cuda.basic: .*simt's times are not GPU times"));
 }
 
 TEST_F(FileCauses, PredictionsKnowTheArraysThatAFileAllocates) {

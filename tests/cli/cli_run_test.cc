@@ -139,7 +139,7 @@ TEST(CliRun, CopiesAreMoreOfTheSame) {
   EXPECT_EQ(thrice["accuracy"], once["accuracy"]);
   for (size_t i = 0; i < 60; ++i) EXPECT_EQ(thrice["labels"][i], once["labels"][i % 20]);
   EXPECT_THAT(run_program({"run", "fa17-low", "-n", "10001", "--copies", "2"}).complaint,
-              HasSubstr("there are 10000;"));
+              HasSubstr("the data set has only 10000;"));
 }
 
 TEST(CliRun, TellsWhichDeviceHadWhichImages) {

@@ -173,7 +173,7 @@ TEST_F(Shares, MergedHaveTheCountsOfOneRun) {
   EXPECT_EQ(all["shares"][3]["first"], 77);
   EXPECT_EQ(all["shares"][3]["images"], 26);
   EXPECT_EQ(all["shares"][3]["device"], one["devices"][0]["name"]);
-  EXPECT_THAT(merged.output, HasSubstr(std::to_string(one["right"].get<int>()) + " of 103 images are right"));
+  EXPECT_THAT(merged.output, HasSubstr(std::to_string(one["right"].get<int>()) + " of 103 images are correct"));
 }
 
 TEST_F(Shares, OfCopiesAreTheSameImages) {
@@ -274,21 +274,21 @@ TEST_F(Shares, ThatAreThereAreNotComputedAgain) {
   for (const int index : {0, 1, 2, 3}) {
     const ProgramRun share = run_launched(index, "again", {"--resume"});
     ASSERT_EQ(share.status, 0) << share.complaint;
-    EXPECT_EQ(share.complaint.find("was computed before") != std::string::npos, index != 2) << share.complaint;
+    EXPECT_EQ(share.complaint.find("is already computed") != std::string::npos, index != 2) << share.complaint;
   }
   EXPECT_EQ(read("all.json")["labels"], read("one.json")["labels"]);
   // Of other work they are computed.
   const ProgramRun other = run_launched(0, "other", {"--resume", "--plan", "layers"});
-  EXPECT_EQ(other.complaint.find("was computed before"), std::string::npos);
+  EXPECT_EQ(other.complaint.find("is already computed"), std::string::npos);
 }
 
 TEST_F(Shares, OfAnotherModelOfTheSameNameAreNotResumed) {
   fs::copy_file(source_folder() / "models/fa17-low.onnx", path("net.onnx"));
   const std::vector<std::string> options{"--shard", "0/4", "--json", path("p.json"), "--resume"};
   ASSERT_EQ(run(options, path("net.onnx")).status, 0);
-  EXPECT_THAT(run(options, path("net.onnx")).complaint, HasSubstr("was computed before"));
+  EXPECT_THAT(run(options, path("net.onnx")).complaint, HasSubstr("is already computed"));
   fs::copy_file(source_folder() / "models/fa17-high.onnx", path("net.onnx"), fs::copy_options::overwrite_existing);
-  EXPECT_EQ(run(options, path("net.onnx")).complaint.find("was computed before"), std::string::npos);
+  EXPECT_EQ(run(options, path("net.onnx")).complaint.find("is already computed"), std::string::npos);
 }
 
 TEST_F(Shares, AreExpectedToBeRightTogether) {

@@ -264,25 +264,26 @@ TEST_F(Stream, WhatIsNotStreamedIsRefused) {
   write_scores_model();
   write_file(path("x.npy"), to_npy(random_array<uint8_t>({3, 1, 28, 28})));
   const std::string x = path("x.npy"), y = path("y.npy");
-  expect_refused("scores.onnx", {"--input", x, "--stream"}, {"--stream: give --output Y.npy"});
-  expect_refused("scores.onnx", {"--input", x, x, "--stream", "--output", y}, {"--stream: it takes one file"});
-  expect_refused("scores.onnx", {"--input", x, "--stream", "--output", y, "--top", "1"}, {"--top: with --stream"});
-  expect_refused("scores.onnx", {"--input", x, "--output", y, "--resume"}, {"--resume: it is for --stream"});
-  expect_refused("scores.onnx", {"--input", x, "--stream", "--output", path("none/y.npy")}, {"there is no folder"});
-  expect_refused("scores.onnx", {"--input", path("none.npy"), "--stream", "--output", y}, {"none.npy: cannot open"});
-  expect_refused("scores.onnx", {"--input", "z=" + x, "--stream", "--output", y},
-                 {"nothing is given for its input 'x'"});
+  expect_refused("scores.onnx", {"--input", x, "--stream"}, {"--stream needs --output Y.npy"});
+  expect_refused("scores.onnx", {"--input", x, x, "--stream", "--output", y}, {"--stream needs one file"});
+  expect_refused("scores.onnx", {"--input", x, "--stream", "--output", y, "--top", "1"},
+                 {"--top is not supported with --stream"});
+  expect_refused("scores.onnx", {"--input", x, "--output", y, "--resume"}, {"--resume needs --stream"});
+  expect_refused("scores.onnx", {"--input", x, "--stream", "--output", path("none/y.npy")}, {"none does not exist"});
+  expect_refused("scores.onnx", {"--input", path("none.npy"), "--stream", "--output", y}, {"cannot open ", "none.npy"});
+  expect_refused("scores.onnx", {"--input", "z=" + x, "--stream", "--output", y}, {"input 'x' is missing"});
   write_file(path("x.txt"), "no array");
-  expect_refused("scores.onnx", {"--input", path("x.txt"), "--stream", "--output", y}, {"x.txt: neither .npy nor idx"});
+  expect_refused("scores.onnx", {"--input", path("x.txt"), "--stream", "--output", y},
+                 {"x.txt: not an .npy or idx file"});
   fs::create_symlink("/dev/full", path("full.npy"));
   expect_refused("scores.onnx", {"--input", x, "--stream", "--output", path("full.npy")},
-                 {"full.npy: is not a regular file"});
+                 {"full.npy is not a regular file"});
   write_model("sums.onnx", OnnxModel(13)
                                .input("x", {-1, 1, 28, 28})
                                .output("y")
                                .node("ReduceSum", {"x"}, {"s"})
                                .node("Add", {"x", "s"}, {"y"}));
-  expect_refused("sums.onnx", {"--input", x, "--stream", "--output", y}, {"compute each image by itself"});
+  expect_refused("sums.onnx", {"--input", x, "--stream", "--output", y}, {"does not process each image independently"});
   EXPECT_FALSE(fs::exists(path("y.npy.part"))) << "nothing was begun";
 }
 
@@ -291,7 +292,7 @@ TEST_F(Stream, AFileThatIsCutOffIsRefusedAtOnce) {
   const std::vector<uint8_t> bytes = to_npy(random_array<uint8_t>({10, 1, 28, 28}));
   write_file(path("x.npy"), std::span(bytes).first(bytes.size() - 1));
   expect_refused("scores.onnx", {"--input", path("x.npy"), "--stream", "--output", path("y.npy")},
-                 {"10x1x28x28 needs 7840 bytes behind the header, the file has 7839"});
+                 {"10x1x28x28 needs 7840 bytes after the header, the file has 7839"});
 }
 
 TEST_F(Stream, GzipThatBreaksOffKeepsWhatIsBefore) {
@@ -300,7 +301,7 @@ TEST_F(Stream, GzipThatBreaksOffKeepsWhatIsBefore) {
   write_gzipped(path("x.gz"), idx_of(x));
   fs::resize_file(path("x.gz"), fs::file_size(path("x.gz")) / 2);
   expect_refused("scores.onnx", {"--input", path("x.gz"), "--stream", "--output", path("y.npy")},
-                 {"x.gz: truncated: the gzip data breaks off", "of 30000 rows are in", "--resume goes on"});
+                 {"x.gz: truncated gzip data", "of 30000 rows are in", "continue with --resume"});
   EXPECT_GT(rows_kept(), 10000);
   EXPECT_LT(rows_kept(), 20000);
 }
@@ -313,7 +314,7 @@ TEST_F(Stream, AFileThatShrinksKeepsWhatIsBefore) {
   fs::resize_file(path("x.npy"), fs::file_size(path("x.npy")) - 1);
   EXPECT_EQ(run.wait(), 2);
   EXPECT_THAT(run.complaint(), AllOf(HasSubstr("x.npy: truncated: image 299 of 300"),
-                                     HasSubstr("299 of 300 rows are in"), HasSubstr("--resume goes on")));
+                                     HasSubstr("299 of 300 rows are in"), HasSubstr("continue with --resume")));
   EXPECT_EQ(rows_kept(), 299);
 }
 
@@ -373,13 +374,14 @@ TEST_F(Stream, OtherWorkIsNotResumed) {
   {
     const StartedProgram run = start("slow.onnx", {"--input", path("x.npy")});
     wait_for_rows(1);
-    expect_refused("slow.onnx", with({"--resume"}), {"another process is writing it"});
+    expect_refused("slow.onnx", with({"--resume"}), {"in use by another process"});
     run.send(SIGKILL);
     run.wait();
   }
   const int64_t rows = rows_kept();
-  expect_refused("slow.onnx", arguments, {"y.npy.part: an earlier run has left it", "--resume", "remove it"});
-  expect_refused("slow.onnx", with({"--resume", "--plan", "layers"}), {"'plan: fused'", "'plan: layers'", "remove it"});
+  expect_refused("slow.onnx", arguments, {"y.npy.part: left by an earlier run", "--resume", "delete the file"});
+  expect_refused("slow.onnx", with({"--resume", "--plan", "layers"}),
+                 {"'plan: fused'", "'plan: layers'", "delete the file"});
   expect_refused("slow.onnx", with({"--resume", "--batch", "3"}), {"'batch: 3'"});
   fs::last_write_time(path("x.npy"), fs::last_write_time(path("x.npy")) + std::chrono::seconds(1));
   expect_refused("slow.onnx", with({"--resume"}), {"'state: 39321"});
@@ -389,11 +391,11 @@ TEST_F(Stream, OtherWorkIsNotResumed) {
   write_slow_model();
   EXPECT_EQ(rows_kept(), rows) << "nothing of it is lost";
   fs::rename(path("y.npy.part.journal"), path("journal"));
-  expect_refused("slow.onnx", with({"--resume"}), {"y.npy.part.journal", "remove it"});
+  expect_refused("slow.onnx", with({"--resume"}), {"y.npy.part.journal", "delete the file"});
   fs::rename(path("journal"), path("y.npy.part.journal"));
   const ProgramRun run = infer("slow.onnx", with({"--resume"}));
   EXPECT_EQ(run.status, 0) << run.complaint;
-  EXPECT_THAT(run.output, HasSubstr("rows were there before"));
+  EXPECT_THAT(run.output, HasSubstr("rows were already computed"));
 }
 
 TEST_F(Stream, NoSpaceIsSeenAtOnce) {
@@ -404,7 +406,7 @@ TEST_F(Stream, NoSpaceIsSeenAtOnce) {
   write_scores_model();
   write_file(path("x.npy"), to_npy(random_array<uint8_t>({20000, 1, 28, 28})));
   expect_refused("scores.onnx", {"--input", path("x.npy"), "--stream", "--output", disk + "/y.npy"},
-                 {"y.npy.part: there is no space for 240128 bytes of results"});
+                 {"y.npy.part: no disk space for 240128 bytes of results"});
   EXPECT_TRUE(fs::is_empty(disk)) << "no part is left";
   ::umount(disk.c_str());
 }
@@ -482,10 +484,11 @@ TEST_F(StreamedPictures, ABrokenOneEndsTheRunAndIsResumedFrom) {
   write_file(picture(16), "no picture");
   std::vector<std::string> with = streamed(path("pictures"));
   with.insert(with.end(), {"--output", path("y.npy")});
-  expect_refused("means.onnx", with, {"Q.png: neither JPEG nor PNG", "16 of 25 rows are in", "--resume goes on"});
+  expect_refused("means.onnx", with,
+                 {"Q.png: not a JPEG or PNG image", "16 of 25 rows are in", "continue with --resume"});
   EXPECT_EQ(rows_kept(), 16);
   with.push_back("--resume");
-  expect_refused("means.onnx", with, {"Q.png: neither JPEG nor PNG", "16 of 25 rows"});
+  expect_refused("means.onnx", with, {"Q.png: not a JPEG or PNG image", "16 of 25 rows"});
   write_picture(16, 160);
   const ProgramRun run = infer("means.onnx", with);
   EXPECT_EQ(run.status, 0) << run.complaint;
@@ -504,16 +507,15 @@ TEST_F(StreamedPictures, DamagedArchives) {
   std::vector<std::string> with = streamed(path("all.tar"));
   with.insert(with.end(), {"--output", path("y.npy")});
   write_file(path("all.tar"), std::span(bytes).first(10000));
-  expect_refused("means.onnx", with, {"all.tar: byte", "cut off"});
+  expect_refused("means.onnx", with, {"all.tar: byte", "truncated"});
   std::vector<uint8_t> changed = bytes;
   changed[1024 + 3] ^= 1;
   write_file(path("all.tar"), changed);
-  expect_refused("means.onnx", with, {"all.tar: byte 1024: the archive is damaged"});
+  expect_refused("means.onnx", with, {"all.tar: byte 1024: corrupt archive"});
   write_file(path("all.tar"), "this is no archive");
-  expect_refused("means.onnx", with, {"all.tar: byte 0", "no tar archive"});
+  expect_refused("means.onnx", with, {"all.tar: byte 0", "not a tar archive"});
   fs::create_directory(path("empty"));
-  expect_refused("means.onnx", {"--image", path("empty"), "--stream", "--output", path("y.npy")},
-                 {"there is no picture in it"});
+  expect_refused("means.onnx", {"--image", path("empty"), "--stream", "--output", path("y.npy")}, {"no images found"});
 }
 
 }  // namespace

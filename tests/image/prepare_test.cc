@@ -107,11 +107,14 @@ TEST(Prepare, Text) {
     EXPECT_THAT(bad_input_message([&] { parse_channel_numbers(wrong, "--mean"); }), HasSubstr("--mean")) << wrong;
   }
   EXPECT_THAT(bad_input_message([] { find_preset("imagnet", "--preset"); }), HasSubstr("did you mean 'imagenet'?"));
-  EXPECT_THAT(bad_input_message([] { check({.mean = {1, 2}}); }), HasSubstr("--mean: 2 numbers for 3 channels"));
+  EXPECT_THAT(bad_input_message([] {
+                check({.mean = {1, 2}});
+              }),
+              HasSubstr("--mean must have one number, or one for each channel (3), got 2"));
   EXPECT_THAT(bad_input_message([] {
                 check({.channels = Channels::grey, .deviation = {1, 2, 3}});
               }),
-              HasSubstr("for 1 channel:"));
+              HasSubstr("one for each channel (1), got 3"));
   EXPECT_THAT(bad_input_message([] { check({.deviation = {0}}); }), HasSubstr("--std"));
   for (const Preset& each : presets()) check(each.preparation);
 }

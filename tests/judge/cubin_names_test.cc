@@ -64,14 +64,14 @@ TEST(CubinNames, AreFoundByTheHostsNames) {
                               "_ZN12_GLOBAL__N_14bothILi3EfEEvPT0_NS_4MineE"}) {
     EXPECT_NE(names.of(unnamed).find("_GLOBAL__N__"), std::string::npos) << names.of(unnamed);
   }
-  EXPECT_THAT(bad_input_message([&] { names.of("_Z7missingPf"); }), HasSubstr("has no missing(float*)"));
+  EXPECT_THAT(bad_input_message([&] { names.of("_Z7missingPf"); }), HasSubstr("has no symbol missing(float*)"));
   EXPECT_THAT(bad_input_message([&] { names.of("_Z5twicePd"); }), HasSubstr("twice(double*)"));
 }
 
 TEST(CubinNames, OfWhatIsNoMachineCodeAreRefused) {
-  EXPECT_THAT(bad_input_message([] { CubinNames names({}); }), HasSubstr("cut off"));
+  EXPECT_THAT(bad_input_message([] { CubinNames names({}); }), HasSubstr("truncated"));
   const std::vector<uint8_t> text(1000, 'x');
-  EXPECT_THAT(bad_input_message([&] { CubinNames names(text); }), HasSubstr("no ELF file"));
+  EXPECT_THAT(bad_input_message([&] { CubinNames names(text); }), HasSubstr("not a 64-bit ELF file"));
   const TemporaryFolder folder;
   const std::vector<uint8_t> cubin = machine_code(folder);
   for (size_t bytes = 0; bytes < cubin.size() / 2; bytes += 7) {  // the table of sections lies behind

@@ -224,7 +224,7 @@ TEST(WithoutAJail, TheLimitsHold) {
   request = {.command = {"/bin/sh", "-c", "sleep 1000"}, .limit_s = 0.5};
   end = run_in_jail(request, false);
   EXPECT_EQ(end.how, JailEnd::How::out_of_time);
-  EXPECT_EQ(describe(end, 0.5), "it took more than 0.5 s");
+  EXPECT_EQ(describe(end, 0.5), "the program ran longer than 0.5 s");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ Judgement some_judgement() {
   return {.nonce = std::string(64, '7'),
           .verdict = Verdict::wrong,
           .failed_at = Stage::verifying,
-          .reason = "3 elements are wrong",
+          .reason = "3 outputs are wrong",
           .what_to_do = "look at the border",
           .math = Math::fp16,
           .ratio = Ratio{0.5, 0.4, 0.6, 30},
@@ -78,7 +78,8 @@ TEST(Assignment, ComesBackFromJson) { EXPECT_EQ(assignment_from(to_json(some_ass
 TEST(Assignment, OfAnotherFormIsAnErrorThatNamesTheMember) {
   Json json = to_json(some_assignment());
   json["nonce"] = "-1";
-  EXPECT_THAT(bad_input_message([&] { assignment_from(json, "x"); }), HasSubstr("'-1' is not 64 hexadecimal digits"));
+  EXPECT_THAT(bad_input_message([&] { assignment_from(json, "x"); }),
+              HasSubstr("expected 64 hexadecimal digits, got '-1'"));
   json = to_json(some_assignment());
   json["layers"] = {"n1_c1"};
   EXPECT_FALSE(bad_input_message([&] { assignment_from(json, "x"); }).empty());

@@ -92,7 +92,7 @@ TEST(LaunchList, ComesBackFromJsonWithAProduct) {
   EXPECT_EQ(read_list(list_text(list), kProblem, kMemory), list);
   LaunchList other = list;
   other.operations[0].product.alpha = 0.2f;
-  EXPECT_THAT(difference(list, other), HasSubstr("a product of cuBLAS differs"));
+  EXPECT_THAT(difference(list, other), HasSubstr("a cuBLAS matrix product is different"));
 }
 
 TEST(LaunchList, IsRefusedWhereAProductMakesNoSense) {
@@ -109,26 +109,27 @@ TEST(LaunchList, IsRefusedWhereAProductMakesNoSense) {
     EXPECT_NE(refusal([&](Operation& op) { op.product.*size = kHuge; }), "");
   }
   for (simt::ProductMatrix simt::Product::*matrix : {&simt::Product::a, &simt::Product::b, &simt::Product::c}) {
-    EXPECT_THAT(refusal([&](Operation& op) { (op.product.*matrix).leading = 2; }), HasSubstr("leading dimension of 2"));
+    EXPECT_THAT(refusal([&](Operation& op) { (op.product.*matrix).leading = 2; }), HasSubstr("leading dimension is 2"));
     EXPECT_THAT(refusal([&](Operation& op) { (op.product.*matrix).leading = -kHuge; }), HasSubstr("leading dimension"));
     EXPECT_THAT(refusal([&](Operation& op) { (op.product.*matrix).leading = kHuge; }), HasSubstr("end of an array"));
     EXPECT_THAT(refusal([&](Operation& op) { (op.product.*matrix).stride = -1; }), HasSubstr("stride"));
     EXPECT_THAT(refusal([&](Operation& op) { (op.product.*matrix).stride = INT64_MAX; }), HasSubstr("64 bits"));
   }
   for (MatrixPlace Operation::*place : {&Operation::a, &Operation::b, &Operation::c}) {
-    EXPECT_THAT(refusal([&](Operation& op) { (op.*place).array = -1; }), HasSubstr("no array"));
-    EXPECT_THAT(refusal([&](Operation& op) { (op.*place).array = kFirstArray; }), HasSubstr("no array"));
+    EXPECT_THAT(refusal([&](Operation& op) { (op.*place).array = -1; }), HasSubstr("array does not exist"));
+    EXPECT_THAT(refusal([&](Operation& op) { (op.*place).array = kFirstArray; }), HasSubstr("array does not exist"));
     for (const int64_t wild : {int64_t{-4}, int64_t{128}, INT64_MAX, INT64_MIN}) {
       EXPECT_THAT(refusal([&](Operation& op) { (op.*place).offset = wild; }), HasSubstr("end of an array"));
     }
   }
   EXPECT_THAT(refusal([](Operation& op) { op.a.offset = 2; }), HasSubstr("aligned"));
-  EXPECT_THAT(refusal([](Operation& op) { op.product.c.stride = 0; }), HasSubstr("one place"));
+  EXPECT_THAT(refusal([](Operation& op) { op.product.c.stride = 0; }), HasSubstr("results overlap"));
   EXPECT_THAT(refusal([](Operation& op) { op.product.c.transposed = true; }), HasSubstr("transposed"));
-  EXPECT_THAT(refusal([](Operation& op) { op.c.array = kArrayX; }), HasSubstr("its input, x"));
+  EXPECT_THAT(refusal([](Operation& op) { op.c.array = kArrayX; }), HasSubstr("its input x"));
   Json json = parse_json(list_text(list_with_product()), "list");
   json["operations"][0]["product"]["alpha"] = 1e300;
-  EXPECT_THAT(bad_input_message([&] { read_list(json_text(json, -1), kProblem, kMemory); }), HasSubstr("no float"));
+  EXPECT_THAT(bad_input_message([&] { read_list(json_text(json, -1), kProblem, kMemory); }),
+              HasSubstr("must be a finite float"));
   json["operations"][0].erase("product");
   EXPECT_THAT(bad_input_message([&] { read_list(json_text(json, -1), kProblem, kMemory); }), HasSubstr("product"));
 }
@@ -138,9 +139,9 @@ TEST(LaunchList, IsRefusedWhereItMakesNoSense) {
   EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].offset = -1; }), HasSubstr("end of an array"));
   EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].offset = INT64_MAX; }), HasSubstr("end of an array"));
   EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].source.offset = 4; }), HasSubstr("end of x"));
-  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].array = 5; }), HasSubstr("no array"));
-  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].array = kArrayX; }), HasSubstr("no array"));
-  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[0].array = 9; }), HasSubstr("in turn"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].array = 5; }), HasSubstr("array does not exist"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].array = kArrayX; }), HasSubstr("array does not exist"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[0].array = 9; }), HasSubstr("numbered consecutively"));
   EXPECT_THAT(refusal([](LaunchList& l) { l.operations[0].bytes = kMemory; }), HasSubstr("more memory"));
   EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].block = {1025, 1, 1}; }), HasSubstr("1025"));
   EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].grid = {0, 1, 1}; }), HasSubstr("grid"));
@@ -149,8 +150,8 @@ TEST(LaunchList, IsRefusedWhereItMakesNoSense) {
   EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].arguments[0].pointers[0].at = 1; }), HasSubstr("pointer"));
   EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].arguments[0].pointers[0].offset = 97; }),
               HasSubstr("end of an array"));
-  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].symbol = ""; }), HasSubstr("no kernel"));
-  EXPECT_THAT(refusal([](LaunchList& l) { std::swap(l.operations[4], l.operations[5]); }), HasSubstr("released"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].symbol = ""; }), HasSubstr("without a kernel"));
+  EXPECT_THAT(refusal([](LaunchList& l) { std::swap(l.operations[4], l.operations[5]); }), HasSubstr("was freed"));
   EXPECT_THAT(refusal([](LaunchList& l) { l.output[0].download = 1; }), HasSubstr("copied to the host"));
   EXPECT_THAT(refusal([](LaunchList& l) { l.output[0].bytes = 92; }), HasSubstr("all of y"));
   EXPECT_THAT(refusal([](LaunchList& l) { l.output.push_back({.bytes = 4}); }), HasSubstr("all of y"));
@@ -172,19 +173,20 @@ TEST(LaunchList, OfOtherFormsIsRefusedBeforeItTakesMemory) {
     return text + "{}]}";
   };
   const int64_t before_kb = peak_memory_kb();
-  EXPECT_THAT(refusal(R"({"on_device":true,"operations":[)" + many("[],")), HasSubstr("'operations' is no object"));
-  EXPECT_THAT(refusal(R"({"on_device":true,"operations":[)" + many("{},")), HasSubstr("has no 'kind'"));
+  EXPECT_THAT(refusal(R"({"on_device":true,"operations":[)" + many("[],")),
+              HasSubstr("elements of 'operations' must be JSON objects"));
+  EXPECT_THAT(refusal(R"({"on_device":true,"operations":[)" + many("{},")), HasSubstr("member 'kind' is missing"));
   EXPECT_THAT(refusal(R"({"on_device":true,"operations":[{"kind":[)" + many("[],")),
               HasSubstr("more than 1000 values"));
   EXPECT_THAT(refusal(R"({"on_device":true,"else":[)" + many("{},")), HasSubstr("more than 1000 values"));
-  EXPECT_THAT(refusal(many("[")), HasSubstr("no object"));
-  EXPECT_THAT(refusal(R"({"else":)" + many("[")), HasSubstr("brackets deep"));
+  EXPECT_THAT(refusal(many("[")), HasSubstr("expected a JSON object"));
+  EXPECT_THAT(refusal(R"({"else":)" + many("[")), HasSubstr("nested deeper than"));
   EXPECT_LT(peak_memory_kb() - before_kb, 15'000) << "the texts themselves are of 1.5 MB";
   std::string members;
   for (int i = 0; i < 200; ++i) members += std::to_string(i).insert(0, "\"").append("\":1,");
   EXPECT_THAT(refusal("{" + members + "\"operations\":[]}"), HasSubstr("more than 100 members"));
-  EXPECT_THAT(refusal(R"({"on_device":true})"), HasSubstr("without operations"));
-  EXPECT_THAT(refusal(R"({"on_device":1e999})"), HasSubstr("is not JSON"));
+  EXPECT_THAT(refusal(R"({"on_device":true})"), HasSubstr("member 'operations' is missing"));
+  EXPECT_THAT(refusal(R"({"on_device":1e999})"), HasSubstr("invalid JSON"));
 }
 
 TEST(LaunchList, HoldsNoTableInPlaceOfY) {
@@ -197,27 +199,27 @@ TEST(LaunchList, HoldsNoTableInPlaceOfY) {
   EXPECT_EQ(read_list(list_text(list), kProblem, 1 << 24).operations.size(), 2u);
   list.operations[1].source.literal.back() = '\1';
   EXPECT_THAT(bad_input_message([&] { read_list(list_text(list), kProblem, 1 << 24); }),
-              HasSubstr("64 KiB of its own"));
+              HasSubstr("64 KiB of its own data"));
 }
 
 TEST(LaunchList, MayNotWriteToItsInput) {
   LaunchList list;
   list.on_device = true;
   list.operations = {operation(Kind::fill, kArrayW, 4)};
-  EXPECT_THAT(bad_input_message([&] { read_list(list_text(list), kProblem, kMemory); }), HasSubstr("its input, w"));
+  EXPECT_THAT(bad_input_message([&] { read_list(list_text(list), kProblem, kMemory); }), HasSubstr("its input w"));
 }
 
 TEST(LaunchList, DifferencesAreToldInWords) {
   LaunchList other = some_list();
   EXPECT_EQ(difference(some_list(), other), "");
   other.operations[2].source = {.kind = HostBytes::Kind::literal, .literal = std::string(128, 'x')};
-  EXPECT_THAT(difference(some_list(), other), HasSubstr("the host computes on the data itself"));
+  EXPECT_THAT(difference(some_list(), other), HasSubstr("the host copies values to the device that it computed"));
   other = some_list();
   other.operations[3].grid = {2, 1, 1};
-  EXPECT_THAT(difference(some_list(), other), HasSubstr("once one shape and once another"));
+  EXPECT_THAT(difference(some_list(), other), HasSubstr("a different grid, block or shared memory size"));
   other = some_list();
   other.operations.pop_back();
-  EXPECT_THAT(difference(some_list(), other), HasSubstr("once for more"));
+  EXPECT_THAT(difference(some_list(), other), HasSubstr("different numbers of operations"));
 }
 
 TEST(TellingWords, TellTheirNumbers) {
@@ -262,13 +264,13 @@ TEST(ListRecorder, KnowsWhereMatricesLie) {
   EXPECT_EQ(recorder.finish({}, 0), list_with_product());
   product.b.data = &product;
   recorder.multiply(product);
-  EXPECT_THAT(bad_input_message([&] { recorder.finish({}, 0); }), HasSubstr("multiplies matrices"));
+  EXPECT_THAT(bad_input_message([&] { recorder.finish({}, 0); }), HasSubstr("not in allocated device memory"));
 }
 
 TEST(ListRecorder, RefusesAnOutputThatTheHostWrites) {
   ListRecorder recorder(kProblem, 1);
   const std::vector<float> y(24, 1.5f);
-  EXPECT_THAT(bad_input_message([&] { recorder.finish(y, 0); }), HasSubstr("the host itself writes y[0]"));
+  EXPECT_THAT(bad_input_message([&] { recorder.finish(y, 0); }), HasSubstr("the host writes y[0] itself"));
 }
 
 }  // namespace

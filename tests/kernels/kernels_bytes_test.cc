@@ -359,17 +359,18 @@ TEST_P(Bytes, NoNumberIsTheLowestLevel) {
 
 TEST(ByteKernels, SayWhatTheyDoNotCompute) {
   const Conv odd = conv_of("n1_c6h4w4_k4r1s1_g2", 1, false);
-  EXPECT_EQ(op_kernel("cpu.byte_conv").refuses(odd.step()), "takes channels of a group in multiples of 4");
-  EXPECT_EQ(op_kernel("cpu.byte_depthwise").refuses(odd.step()), "computes one map a channel");
+  EXPECT_EQ(op_kernel("cpu.byte_conv").refuses(odd.step()), "input channels per group must be a multiple of 4");
+  EXPECT_EQ(op_kernel("cpu.byte_depthwise").refuses(odd.step()),
+            "only depthwise convolution with depth multiplier 1 is supported");
   OpStep plain = conv_of("n1_c4h4w4_k4r1s1", 1, false).step();
   plain.input_layout = Layout::plain;
   for (const char* name : kKernels) {
-    EXPECT_EQ(op_kernel(name).refuses(plain), "takes and gives channels in bytes") << name;
+    EXPECT_EQ(op_kernel(name).refuses(plain), "input and output layout must be 'channels in bytes'") << name;
   }
   const Tensor x = whole({1, 4, 4, 4}, 0, 255, 1), scales = filled({4}, {1, 2, 3, 4});
   OpStep several = byte_step(QuantizeOp{}, {&x, &scales}, 1);
   several.input_layout = Layout::plain;
-  EXPECT_EQ(op_kernel("cpu.byte_reorder").refuses(several), "takes one scale and one zero point");
+  EXPECT_EQ(op_kernel("cpu.byte_reorder").refuses(several), "scale and zero point must be scalars");
 }
 
 }  // namespace

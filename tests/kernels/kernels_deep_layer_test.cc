@@ -65,18 +65,19 @@ TEST_P(DeepLayer, RefusesInWords) {
     return kernel_->refuses(step, device_->caps()).value_or("");
   };
   EXPECT_EQ(refusal("c12h33w33_k24r5s5"), "");
-  EXPECT_EQ(refusal("c12h33w33_k24r5s5_st2"), "takes a stride of 1 only");
-  EXPECT_EQ(refusal("c12h33w33_k24r5s5_d2"), "takes a dilation of 1 only");
-  EXPECT_EQ(refusal("c12h33w33_k24r5s5_g3"), "takes one group only");
-  EXPECT_EQ(refusal("c12h33w33_k24r4s4"), "takes filters that are 3, 5 or 7 high");
-  EXPECT_EQ(refusal("c12h33w33_k24r5s5", {.pool = Pool{}}), "does not pool");
-  EXPECT_EQ(refusal("c12h33w33_k24r5s5", {.activation = {ActivationKind::tanh}}), "takes ReLU or no activation");
+  EXPECT_EQ(refusal("c12h33w33_k24r5s5_st2"), "strides other than 1 are not supported");
+  EXPECT_EQ(refusal("c12h33w33_k24r5s5_d2"), "dilation is not supported");
+  EXPECT_EQ(refusal("c12h33w33_k24r5s5_g3"), "groups are not supported");
+  EXPECT_EQ(refusal("c12h33w33_k24r4s4"), "filter height must be 3, 5 or 7");
+  EXPECT_EQ(refusal("c12h33w33_k24r5s5", {.pool = Pool{}}), "fused pooling is not supported");
+  EXPECT_EQ(refusal("c12h33w33_k24r5s5", {.activation = {ActivationKind::tanh}}),
+            "activations other than ReLU are not supported");
   EXPECT_NE(refusal("c512h14w14_k512r3s3"), "");
   EXPECT_NE(refusal("c12h33w70000_k24r5s5"), "");
   DeviceCaps old = device_->caps();
   old.compute_capability = 75;
   const ConvStep step{.problem = parse_problem("c12h33w33_k24r5s5"), .input_layout = layout};
-  EXPECT_EQ(kernel_->refuses(step, old), "needs tensor cores of compute capability 8.0");
+  EXPECT_EQ(kernel_->refuses(step, old), "compute capability 8.0 or later is required");
 }
 
 /// Plain arrays on the device, and y from the kernel.

@@ -198,25 +198,26 @@ TEST_F(FirstLayer, RefusesInWords) {
     return require_conv_kernel(name, DeviceKind::simt).refuses(step, device_->caps()).value_or("");
   };
   const auto split = [&](const char* problem) { return refusal("cuda.first_layer_3xfp16", {parse_problem(problem)}); };
-  EXPECT_EQ(split("c3h9w9_k4r3s3"), "takes one input channel only");
-  EXPECT_EQ(split("c1h9w9_k4r3s3_st2"), "takes a stride of 1 only");
-  EXPECT_EQ(split("c1h9w9_k4r3s3_d2"), "takes a dilation of 1 only");
-  EXPECT_THAT(split("c1h20w20_k4r8s8"), testing::HasSubstr("up to 7x7"));
-  EXPECT_THAT(split("c1h20w200_k4r3s3"), testing::HasSubstr("up to 88 pixels"));
+  EXPECT_EQ(split("c3h9w9_k4r3s3"), "only one input channel is supported");
+  EXPECT_EQ(split("c1h9w9_k4r3s3_st2"), "strides other than 1 are not supported");
+  EXPECT_EQ(split("c1h9w9_k4r3s3_d2"), "dilation is not supported");
+  EXPECT_THAT(split("c1h20w20_k4r8s8"), testing::HasSubstr("at most 7x7"));
+  EXPECT_THAT(split("c1h20w200_k4r3s3"), testing::HasSubstr("at most 88 pixels"));
   const char* problem = "c1h20w20_k4r5s5";
   ConvStep step{parse_problem(problem), {.bias = true}};
-  EXPECT_THAT(refusal("cuda.first_layer_3xfp16", step), testing::HasSubstr("together with pooling"));
+  EXPECT_THAT(refusal("cuda.first_layer_3xfp16", step), testing::HasSubstr("only supported with fused pooling"));
   step = {parse_problem(problem), {}, ElementType::u8};
-  EXPECT_THAT(refusal("cuda.first_layer_1xfp16", step), testing::HasSubstr("raw pixels only together with pooling"));
+  EXPECT_THAT(refusal("cuda.first_layer_1xfp16", step),
+              testing::HasSubstr("uint8 input is only supported with fused pooling"));
   step = pooled_step(problem, ElementType::f32, {}, Layout::channel_blocks);
-  EXPECT_EQ(refusal("cuda.first_layer_3xfp16", step), "gives plain arrays only");
-  EXPECT_EQ(refusal("cuda.first_layer_fp16", step), "takes raw pixels only");
+  EXPECT_EQ(refusal("cuda.first_layer_3xfp16", step), "output layout must be nchw");
+  EXPECT_EQ(refusal("cuda.first_layer_fp16", step), "input must be uint8");
   step = pooled_step(problem, ElementType::u8, {ActivationKind::sigmoid}, Layout::channel_blocks);
-  EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("leave 0 what it is"));
+  EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("must map 0 to 0"));
   step = pooled_step("c1h20w20_k4r10s3", ElementType::u8, {}, Layout::channel_blocks);
-  EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("up to 7 rows"));
+  EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("at most 7x7"));
   step = pooled_step("c1h20w20_k20r5s5", ElementType::u8, {}, Layout::channel_blocks);
-  EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("last block is of 8"));
+  EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("last block of 8 must have more than 4"));
 }
 
 }  // namespace

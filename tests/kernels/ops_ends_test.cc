@@ -34,7 +34,7 @@ std::vector<int> placed_labels(std::span<const float> places) {
 std::vector<std::string> devices() {
   std::vector<std::string> names;
   for (const DeviceListing& each : list_devices()) {
-    if (!each.description.starts_with("not there")) names.push_back(each.name);
+    if (!each.description.starts_with("not available")) names.push_back(each.name);
   }
   return names;
 }

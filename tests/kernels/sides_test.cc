@@ -1,8 +1,8 @@
 // Which code of a CUDA file is for the host and which for the device, and what one may not use of the other.
 
+#include "convlab/kernel_file/sides.h"
 #include "convlab/diagnostics/source_lines.h"
 #include "convlab/diagnostics/text_form.h"
-#include "convlab/kernel_file/sides.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

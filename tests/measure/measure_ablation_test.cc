@@ -41,7 +41,7 @@ TEST(Ablation, WhatGainsAloneAndAmongOthersAdds) {
   EXPECT_NEAR(effect.left_out->times, 1.2, 0.01);
   EXPECT_LT(effect.alone->interval.low, effect.alone->times);
   EXPECT_GT(effect.alone->interval.high, effect.alone->times);
-  EXPECT_THAT(verdict_text(effect, ""), StartsWith("adds: 1.20 alone, in the end still 1.20"));
+  EXPECT_THAT(verdict_text(effect, ""), StartsWith("adds: 1.20 alone, 1.20 with the others"));
 }
 
 TEST(Ablation, WhatGainsLessOrMoreAmongOthersSaysSo) {
@@ -52,7 +52,7 @@ TEST(Ablation, WhatGainsLessOrMoreAmongOthersSaysSo) {
 TEST(Ablation, WhatGainsOnlyAloneCancels) {
   const SwitchEffect effect = effect_of_a(series_of(12, 10, 6, 6));
   EXPECT_EQ(effect.effect, Effect::cancels);
-  EXPECT_EQ(verdict_text(effect, "WITH_B"), "cancels: 1.20 alone, nothing once WITH_B is on");
+  EXPECT_EQ(verdict_text(effect, "WITH_B"), "cancels: 1.20 alone, no effect once WITH_B is on");
   EXPECT_THAT(verdict_text(effect, ""), HasSubstr("the others are on"));
 }
 
@@ -82,7 +82,7 @@ TEST(Ablation, WhatWasNotMeasuredIsNotKnown) {
   const SwitchEffect effect = effect_of_a(series);
   EXPECT_EQ(effect.effect, Effect::unknown);
   EXPECT_TRUE(effect.left_out) << "what is there stays";
-  EXPECT_THAT(verdict_text(effect, ""), HasSubstr("it alone could not be measured"));
+  EXPECT_THAT(verdict_text(effect, ""), HasSubstr("the change alone could not be measured"));
   EXPECT_FALSE(main_effect(series, 2, 0, Samples::timed));
 }
 

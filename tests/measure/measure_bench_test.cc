@@ -87,7 +87,7 @@ TEST(Bench, AKernelThatDoesNothingAfterSixtyLaunchesIsCaught) {
   expect_caught(fake([](const ConvArgs& args, Stream& stream) {
                   if (++launches <= 60) right().launch(args, stream);
                 }),
-                "unwritten", [] { launches = 0; });
+                "never written", [] { launches = 0; });
 }
 
 TEST(Bench, AKernelThatKeepsItsAnswerByAddressIsCaught) {
@@ -141,7 +141,7 @@ TEST(Bench, AKernelThatLeavesOutTheLastImageIsCaught) {
                                   .workspace = args.workspace},
                                  stream);
                 }),
-                "first y[n69 k0 p0 q0]");
+                "first: image 69, output channel 0, row 0, column 0");
 }
 
 TEST(Bench, AWrongLaunchBetweenTheEndsShowsWhereAllAreChecked) {
@@ -154,7 +154,7 @@ TEST(Bench, AWrongLaunchBetweenTheEndsShowsWhereAllAreChecked) {
   launches = 0;
   EXPECT_THAT(
       error_message(ErrorKind::wrong_result, [&] { measure(kernel, bench.arrays, kAnything, kEffort, Checked::all); }),
-      HasSubstr("unwritten"));
+      HasSubstr("never written"));
 }
 
 TEST(Bench, FewImagesAreOthersEachTime) {

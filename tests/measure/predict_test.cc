@@ -58,8 +58,10 @@ TEST(GpuRates, FollowFromCeilingsAndCapability) {
 }
 
 TEST(GpuRates, OfNoGpuOrWithoutCeilingsAreAnError) {
-  EXPECT_THAT(bad_input_message([] { rates_of("Intel Xeon, 2 threads", round_ceilings()); }), HasSubstr("is no GPU"));
-  EXPECT_THAT(bad_input_message([] { rates_of(kH200, Ceilings{}); }), HasSubstr("there are no ceilings"));
+  EXPECT_THAT(bad_input_message([] { rates_of("Intel Xeon, 2 threads", round_ceilings()); }),
+              HasSubstr("is not a GPU"));
+  EXPECT_THAT(bad_input_message([] { rates_of(kH200, Ceilings{}); }),
+              HasSubstr("no arithmetic, memory and cache ceilings"));
 }
 
 TEST(TimeModel, InstructionsAreIssuedByFourSchedulers) {
@@ -109,7 +111,7 @@ TEST(TimeModel, AtomicsReadAndWriteInTheLastCache) {
   made.functions[0].lines = {line(MemorySpace::global, AccessType::atomic, "y", 100'000, 400'000)};
   const FunctionTime time = only(time_of(made, rates()));
   EXPECT_DOUBLE_EQ(time.quantities.atomic_requests, 500 * 100'000.0);
-  EXPECT_EQ(time.limit().name, "last cache");
+  EXPECT_EQ(time.limit().name, "L2");
   EXPECT_DOUBLE_EQ(time.seconds(), 500 * 400'000.0 * 64 / 8e12);
 }
 
@@ -167,7 +169,7 @@ TEST(TimeModel, FillingTakesWhatItsBytesTake) {
 }
 
 TEST(TimeModel, AnEmptyLaunchTakesALaunch) {
-  EXPECT_EQ(only(time_of(work(), rates())).limit().name, "launching");
+  EXPECT_EQ(only(time_of(work(), rates())).limit().name, "launch overhead");
   EXPECT_DOUBLE_EQ(time_of(work(), rates()).seconds(), kLaunchSeconds);
 }
 
@@ -184,15 +186,14 @@ TEST(Step, ClaimsWhatShouldHappenAndWhy) {
   const Step step = made_up_step();
   EXPECT_DOUBLE_EQ(step.ratio(), 0.75);
   // 1000 images of 4 maps of 32 x 32 with 4 terms are 16.384 M multiply-adds, 512 k of a warp.
-  EXPECT_EQ(
-      claim(step),
-      "cuda.after should take 0.75 times cuda.before's time (3.750 ms instead of 5.000 ms): limited by instruction "
-      "issue, 2.93e+03 warp instructions for each multiply-add of a warp, as before (3.91e+03 warp instructions for "
-      "each multiply-add of a warp)");
+  EXPECT_EQ(claim(step),
+            "cuda.after should take 0.75 times as long as cuda.before (3.750 ms instead of 5.000 ms); limited by "
+            "instruction issue (2.93e+03 warp instructions per multiply-add of a warp), before by instruction issue "
+            "(3.91e+03 warp instructions per multiply-add of a warp)");
   const std::string text = to_text(step);
-  EXPECT_THAT(text, HasSubstr("1.5 G warp instructions / 400 G a second = 3.750 ms"));
-  EXPECT_THAT(text, HasSubstr("counts of 2 images on simt, times 500"));
-  EXPECT_THAT(text, HasSubstr("64 warps a multiprocessor, by threads (registers not known)"));
+  EXPECT_THAT(text, HasSubstr("1.5 G warp instructions / 400 G per s = 3.750 ms"));
+  EXPECT_THAT(text, HasSubstr("counted for 2 images on simt, scaled by 500"));
+  EXPECT_THAT(text, HasSubstr("64 warps per multiprocessor, limited by threads (registers unknown)"));
 }
 
 TEST(Step, SmallChangesAreNone) {
@@ -204,11 +205,13 @@ TEST(Step, SmallChangesAreNone) {
 
 TEST(Step, TellsTheLargerMissAndWhereToLook) {
   const std::string text = compared_text(made_up_step(), {.device = kH200, .before_ms = 5.5, .after_ms = 7.5});
-  EXPECT_THAT(text, HasSubstr("The step makes it slower; predicted: faster, which is wrong."));
-  EXPECT_THAT(text,
-              HasSubstr("cuda.after takes 2.00 times what was predicted from instruction issue. Look for schedulers"));
+  EXPECT_THAT(text, HasSubstr("Measured: slower; predicted: faster (wrong)."));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "cuda.after takes 2.00 times as long as predicted from instruction issue. Possible causes: schedulers"));
   EXPECT_THAT(compared_text(made_up_step(), {.device = kH200, .before_ms = 2.5, .after_ms = 3.75}),
-              HasSubstr("cuda.before takes 0.50 times what was predicted from instruction issue. It may be that nvcc"));
+              HasSubstr("cuda.before takes 0.50 times as long as predicted from instruction issue. Possibly nvcc"));
 }
 
 }  // namespace

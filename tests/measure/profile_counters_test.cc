@@ -36,9 +36,9 @@ TEST(Counters, TheLimitIsWhatIsBusyOrElseWhatWarpsWaitFor) {
                                  {stall("selected"), 9},
                                  {stall("not_selected"), 9}}});
   };
-  EXPECT_EQ(limit(81, 40), "compute, 81 % of its peak");
-  EXPECT_EQ(limit(81, 92), "memory, 92 % of its peak");
-  EXPECT_EQ(limit(60, 20), "compute, 60 % of its peak");
+  EXPECT_EQ(limit(81, 40), "compute, 81 % of peak");
+  EXPECT_EQ(limit(81, 92), "memory, 92 % of peak");
+  EXPECT_EQ(limit(60, 20), "compute, 60 % of peak");
   EXPECT_EQ(limit(59, 20), "latency: warps wait for data from memory or L2");
   EXPECT_EQ(limit_of({}), "latency");
 }
@@ -52,7 +52,7 @@ TEST(Counters, TheTableShowsThemByKernelOrWhyThereAreNone) {
             "  compute   memory     DRAM       L2  occupancy  layer, kernel, limit\n"
             "        %        %        %        %          %\n"
             "     81.3     40.0        -        -          -  conv1: conv: "
-            "compute, 81 % of its peak\n");
+            "compute, 81 % of peak\n");
   EXPECT_EQ(to_text({.kernels = {}, .refusal = "ask"}), "no counters: ask\n");
 }
 

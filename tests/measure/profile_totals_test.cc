@@ -92,7 +92,7 @@ TEST(RowsAbove, TextNamesTheLayersLongestFirst) {
   EXPECT_EQ(text,
             "   83.71%  40.000ms  void conv<5>(float const*, \"x\")\n"
             "                     for 30.000ms conv2, 10.000ms conv1\n"
-            "   83.71%  together\n");
+            "   83.71%  total\n");
 }
 
 using Json = nlohmann::ordered_json;

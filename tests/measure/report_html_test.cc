@@ -87,8 +87,8 @@ TEST(Png, HoldsThePixels) {
 
 TEST(Png, RefusesPixelsThatAreNoImage) {
   const std::vector<uint8_t> pixels(6);
-  EXPECT_THAT(bad_input_message([&] { grey_png(pixels, 4, 2); }), HasSubstr("6 pixels are no image of 4x2"));
-  EXPECT_THAT(bad_input_message([&] { grey_png({}, 0, 0); }), HasSubstr("no image"));
+  EXPECT_THAT(bad_input_message([&] { grey_png(pixels, 4, 2); }), HasSubstr("6 pixels do not match an image of 4x2"));
+  EXPECT_THAT(bad_input_message([&] { grey_png({}, 0, 0); }), HasSubstr("0 pixels do not match an image of 0x0"));
 }
 
 TEST(Embedded, HasThePageAndEveryKernel) {

@@ -152,9 +152,9 @@ TEST(Mxnet, PoolingFollowsItsConvention) {
   EXPECT_FALSE(std::get<PoolOp>(graph.nodes[0].op).pool.count_include_pad);
   // One pixel with two of padding on each side: MXNet has a second window, behind the image.
   EXPECT_THAT(bad_input_message([&] { pooled("pooling_convention=full; stride=(4, 4); pad=(2, 2)", 1); }),
-              HasSubstr("node 'pool' (Pooling): with pooling_convention 'full'"));
+              HasSubstr("node 'pool' (Pooling): pooling_convention 'full' is not supported"));
   EXPECT_THAT(bad_input_message([&] { pooled("pooling_convention=full; stride=(4, 4)", 3); }),
-              HasSubstr("no square image of side 1 to 4096 gives 3"));
+              HasSubstr("no square image of side 1 to 4096 produces 3"));
   EXPECT_THAT(bad_input_message([&] { pooled("pooling_convention=same", 4); }), HasSubstr("'same'"));
   EXPECT_THAT(bad_input_message([&] { pooled("pool_type=sum", 4); }), HasSubstr("pool_type 'sum'"));
   EXPECT_THAT(bad_input_message([&] { pooled("global_pool=True", 4); }), HasSubstr("global_pool"));
@@ -242,39 +242,41 @@ TEST(Mxnet, RefusesNodesThatAreNotUnderstood) {
     return refusal(with(from, to), course_params());
   };
   EXPECT_THAT(refused("\"New\"", "\"Deconvolution\""),
-              AllOf(HasSubstr("net-symbol.json: node 'new0' (Deconvolution): this operator is not supported"),
+              AllOf(HasSubstr("net-symbol.json: node 'new0' (Deconvolution): operator not supported"),
                     HasSubstr("Convolution, Dropout")));
-  EXPECT_THAT(refused("\"New\"", "\"Convolution\""), HasSubstr("it has 2 inputs; 3 are wanted"));
-  EXPECT_THAT(refused("num_filter\": \"2", "num_filter\": \"5"), HasSubstr("wants 5 filters of 3x3"));
-  EXPECT_THAT(refused("num_filter\": \"2", "num_filter\": \"two"), HasSubstr("'two' is not a whole number"));
+  EXPECT_THAT(refused("\"New\"", "\"Convolution\""), HasSubstr("expected at least 3 inputs, got 2"));
+  EXPECT_THAT(refused("num_filter\": \"2", "num_filter\": \"5"), HasSubstr("declares 5 filters of 3x3"));
+  EXPECT_THAT(refused("num_filter\": \"2", "num_filter\": \"two"), HasSubstr("must be an integer, got 'two'"));
   EXPECT_THAT(refused("\"num_filter\": \"2\"", "\"num_filter\": 2"), HasSubstr("node 2: attribute 'num_filter'"));
   EXPECT_THAT(refused("num_filter", "filters"), HasSubstr("num_filter is missing"));
-  EXPECT_THAT(refused("(3, 3)", "(3, 3, 3)"), HasSubstr("attribute kernel has 3 sizes"));
-  EXPECT_THAT(refused("(3, 3)", "(3, 99999999999999999999)"), HasSubstr("out of range"));
-  EXPECT_THAT(refused("(3, 3)", "(3, -3)"), HasSubstr("out of range"));
+  EXPECT_THAT(refused("(3, 3)", "(3, 3, 3)"),
+              HasSubstr("attribute kernel must have two sizes, height and width, got 3"));
+  EXPECT_THAT(refused("(3, 3)", "(3, 99999999999999999999)"), HasSubstr("must be between 1 and"));
+  EXPECT_THAT(refused("(3, 3)", "(3, -3)"), HasSubstr("must be between 1 and"));
   EXPECT_THAT(refused("\"kernel\"", "\"layout\": \"NHWC\", \"kernel\""), HasSubstr("layout NHWC"));
   EXPECT_THAT(refused("tanh", "softsign"), HasSubstr("act_type 'softsign'"));
-  EXPECT_THAT(refused("num_hidden\": \"4", "num_hidden\": \"5"), HasSubstr("wants 5 rows"));
+  EXPECT_THAT(refused("num_hidden\": \"4", "num_hidden\": \"5"), HasSubstr("declares 5 rows"));
   EXPECT_THAT(refused("\"num_hidden\"", "\"flatten\": \"False\", \"num_hidden\""), HasSubstr("flatten"));
   EXPECT_THAT(refused("\"num_hidden\"", "\"no_bias\": \"maybe\", \"num_hidden\""), HasSubstr("'maybe'"));
-  EXPECT_THAT(refused("fullyconnected0_bias", "missing_bias"), HasSubstr("'missing_bias' are not in the params file"));
-  EXPECT_THAT(refused("new1_weight", "new0_weight"), HasSubstr("two variables of this name"));
+  EXPECT_THAT(refused("fullyconnected0_bias", "missing_bias"),
+              HasSubstr("'missing_bias' are missing from the params file"));
+  EXPECT_THAT(refused("new1_weight", "new0_weight"), HasSubstr("duplicate variable name"));
 }
 
 TEST(Mxnet, RefusesNodesThatAreNotConnected) {
   const auto refused = [&](const std::string& from, const std::string& to) {
     return refusal(with(from, to), course_params());
   };
-  EXPECT_THAT(refused("[0, 0, 0]", "[7, 0, 0]"), HasSubstr("takes node 7 as input, which does not come before it"));
+  EXPECT_THAT(refused("[0, 0, 0]", "[7, 0, 0]"), HasSubstr("node 7 is used before it is defined"));
   EXPECT_THAT(refused("[0, 0, 0]", "[0, 1, 0]"), HasSubstr("output 1 of node 0"));
-  EXPECT_THAT(refused("[0, 0, 0]", "[-1, 0, 0]"), HasSubstr("an input's node is no whole number"));
+  EXPECT_THAT(refused("[0, 0, 0]", "[-1, 0, 0]"), HasSubstr("an input's node must be a non-negative integer"));
   EXPECT_THAT(refused("[0, 0, 0]", "[]"), HasSubstr("[node, output, version]"));
-  EXPECT_THAT(refused("\"op\": \"Flatten\"", "\"op\": 3"), HasSubstr("node 7: it has no text 'op'"));
-  EXPECT_THAT(refused("\"inputs\": [[6", "\"in\": [[6"), HasSubstr("node 7: it has no array 'inputs'"));
-  EXPECT_THAT(refused("\"heads\": [", "\"heads\": [[0, 0, 0], "), HasSubstr("it has 2 outputs"));
-  EXPECT_THAT(refused("\"heads\": [[16", "\"heads\": [[99"), HasSubstr("heads: it takes node 99"));
-  EXPECT_THAT(refused("\"heads\": [[16", "\"heads\": [[1"), HasSubstr("'new0_weight', is not computed"));
-  EXPECT_THAT(refused("heads", "tails"), HasSubstr("no array 'heads'"));
+  EXPECT_THAT(refused("\"op\": \"Flatten\"", "\"op\": 3"), HasSubstr("node 7: expected a string 'op'"));
+  EXPECT_THAT(refused("\"inputs\": [[6", "\"in\": [[6"), HasSubstr("node 7: expected an array 'inputs'"));
+  EXPECT_THAT(refused("\"heads\": [", "\"heads\": [[0, 0, 0], "), HasSubstr("the network has 2 outputs"));
+  EXPECT_THAT(refused("\"heads\": [[16", "\"heads\": [[99"), HasSubstr("heads: node 99 is used before it is defined"));
+  EXPECT_THAT(refused("\"heads\": [[16", "\"heads\": [[1"), HasSubstr("'new0_weight' is not computed"));
+  EXPECT_THAT(refused("heads", "tails"), HasSubstr("expected an array 'heads'"));
 }
 
 TEST(Mxnet, RefusesWeightsThatDoNotFit) {
@@ -287,23 +289,24 @@ TEST(Mxnet, RefusesWeightsThatDoNotFit) {
     return result;
   };
   EXPECT_THAT(refusal(course_symbol(), params({4, 28}, {3, 2, 3, 3}, 1)),
-              HasSubstr("'fullyconnected0' (FullyConnected): its weights have 28 columns, and no square image"));
-  EXPECT_THAT(refusal(course_symbol(), params({4, 27}, {3, 5, 3, 3}, 1)), HasSubstr("node 'new1' (Conv): its filters"));
-  EXPECT_THAT(refusal(course_symbol(), params({4, 27}, {3, 18}, 1)), HasSubstr("wants 3 filters of 3x3"));
+              HasSubstr("'fullyconnected0' (FullyConnected): weights have 28 columns, but no square image"));
+  EXPECT_THAT(refusal(course_symbol(), params({4, 27}, {3, 5, 3, 3}, 1)), HasSubstr("node 'new1' (Conv): filters"));
+  EXPECT_THAT(refusal(course_symbol(), params({4, 27}, {3, 18}, 1)), HasSubstr("declares 3 filters of 3x3"));
   EXPECT_THAT(refusal(course_symbol(), params({4, 27}, {3, 2, 3, 3}, kNaN)),
-              HasSubstr("node 'new0_weight' (null): weights hold NaN"));
-  EXPECT_THAT(refusal(course_symbol(), MxnetParams(MxnetFormat::v2)), HasSubstr("not in the params file"));
+              HasSubstr("node 'new0_weight' (null): weights contain NaN"));
+  EXPECT_THAT(refusal(course_symbol(), MxnetParams(MxnetFormat::v2)), HasSubstr("missing from the params file"));
 }
 
 TEST(Mxnet, RefusesWhatIsNoSymbol) {
   const auto refused = [](const std::string& text) { return refusal(text, course_params()); };
   EXPECT_THAT(refused(""), HasSubstr("net-symbol.json: not an MXNet symbol: at byte "));
   EXPECT_THAT(refused("{\"nodes\": [1, 2"), HasSubstr("at byte 16"));
-  EXPECT_THAT(refused("[]"), HasSubstr("no array 'nodes'"));
-  EXPECT_THAT(refused("3"), HasSubstr("no array 'nodes'"));
-  EXPECT_THAT(refused("{\"nodes\": {}}"), HasSubstr("no array 'nodes'"));
-  EXPECT_THAT(refused("{\"nodes\": [7]}"), HasSubstr("node 0: it is no object"));
-  EXPECT_THAT(refused("{\"nodes\": [], \"heads\": [[0, 0, 0]]}"), HasSubstr("heads: it takes node 0"));
+  EXPECT_THAT(refused("[]"), HasSubstr("expected an array 'nodes'"));
+  EXPECT_THAT(refused("3"), HasSubstr("expected an array 'nodes'"));
+  EXPECT_THAT(refused("{\"nodes\": {}}"), HasSubstr("expected an array 'nodes'"));
+  EXPECT_THAT(refused("{\"nodes\": [7]}"), HasSubstr("node 0: expected a JSON object"));
+  EXPECT_THAT(refused("{\"nodes\": [], \"heads\": [[0, 0, 0]]}"),
+              HasSubstr("heads: node 0 is used before it is defined"));
   EXPECT_THAT(refused(std::string(100000, '[')), HasSubstr("nested deeper than 64"));
   const std::string whole = course_symbol();
   for (size_t size = 0; size < whole.size(); size += 7) {
@@ -330,33 +333,34 @@ TEST(Mxnet, RefusesDamagedParams) {
     bytes.at(at) = value;
     return params_refusal(bytes);
   };
-  EXPECT_THAT(with(0, 0x13), HasSubstr("not an MXNet .params file: it begins with 0x113"));
+  EXPECT_THAT(with(0, 0x13), HasSubstr("not an MXNet .params file: expected magic number 0x112, got 0x113"));
   EXPECT_THAT(with(16, 200), HasSubstr("the number of arrays is 200, more than the file can hold"));
   EXPECT_THAT(with(23, 255), HasSubstr("more than the file can hold"));
-  EXPECT_THAT(with(24, 0), HasSubstr("dimensions"));          // an unknown array magic
-  EXPECT_THAT(with(28, 1), HasSubstr("sparse"));              // storage type
-  EXPECT_THAT(with(32, 33), HasSubstr("33 dimensions"));      // rank
-  EXPECT_THAT(with(43, 255), HasSubstr("dimension 0 is -"));  // sign of the first size
-  EXPECT_THAT(with(42, 127), HasSubstr("wants"));             // the first size, enormous
+  EXPECT_THAT(with(24, 0), HasSubstr("dimensions"));                                 // an unknown array magic
+  EXPECT_THAT(with(28, 1), HasSubstr("sparse"));                                     // storage type
+  EXPECT_THAT(with(32, 33), HasSubstr("33 dimensions"));                             // rank
+  EXPECT_THAT(with(43, 255), HasSubstr("dimension 0 must not be negative, got -"));  // sign of the first size
+  EXPECT_THAT(with(42, 127), HasSubstr("needs"));                                    // the first size, enormous
   EXPECT_THAT(with(60, 7), HasSubstr("type flag 7"));
   std::vector<uint8_t> longer = whole;
   longer.push_back(0);
-  EXPECT_THAT(params_refusal(longer), HasSubstr("1 bytes follow the last name"));
+  EXPECT_THAT(params_refusal(longer), HasSubstr("1 unexpected bytes after the last name"));
   EXPECT_THAT(params_refusal(MxnetParams(MxnetFormat::v2).fill("w", {1}, 1).fill("w", {1}, 1).bytes()),
-              HasSubstr("'w' is there twice"));
+              HasSubstr("duplicate array name 'w'"));
 }
 
 TEST(Mxnet, ACheckpointIsTwoFiles) {
   const TemporaryFolder folder;
   write_file(folder.path() / "net-0002.params", course_params().bytes());
   const std::string params = (folder.path() / "net-0002.params").string();
-  EXPECT_THAT(bad_input_message([&] { load_model(params); }), HasSubstr("net-symbol.json is wanted beside it"));
+  EXPECT_THAT(bad_input_message([&] { load_model(params); }),
+              HasSubstr("net-symbol.json; it must be in the same directory"));
   write_file(folder.path() / "net-symbol.json", course_symbol());
   const Graph graph = load_model(params);
   EXPECT_EQ(graph.name, "net-0002");
   EXPECT_EQ(course_model_name(graph), "ece408");
   EXPECT_THAT(bad_input_message([&] { load_model((folder.path() / "net-symbol.json").string()); }),
-              HasSubstr("name the checkpoint's .params file"));
+              HasSubstr("expected the checkpoint's .params file"));
 }
 
 /// An original checkpoint of the course, if the build knows of one.

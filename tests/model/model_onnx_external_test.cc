@@ -102,7 +102,7 @@ TEST_F(OnnxExternal, TensorsOfOneFileLieBesideEachOtherOrAreTheSame) {
   const Graph same = import({external("w.data", "4", "8"), external("w.data", "4", "8")});
   EXPECT_THAT(values(same, 1), ElementsAre(2, 3));
   EXPECT_THAT(refusal({external("w.data", "0", "8"), external("w.data", "4", "8")}),
-              HasSubstr("initializer 'w1': its data, bytes 4 to 12 of 'w.data', overlaps another tensor's"));
+              HasSubstr("initializer 'w1': external data (bytes 4 to 12 of 'w.data') overlaps the data of another"));
   EXPECT_THAT(refusal({external("w.data", "4", "8"), external("w.data", "0", "8")}), HasSubstr("overlaps"));
   EXPECT_THAT(refusal({external("w.data", "4", "8"), external("w.data", "0", "16", {2, 2})}), HasSubstr("overlaps"));
   EXPECT_THAT(refusal({external("w.data", "0", "16", {2, 2}), external("w.data", "4", "8")}), HasSubstr("overlaps"));
@@ -112,17 +112,18 @@ TEST_F(OnnxExternal, NothingOutsideTheFolderIsRead) {
   for (const std::string& location :
        {std::string("../outside/secret.data"), std::string("sub/../../outside/secret.data"), std::string(".."),
         (outside() / "secret.data").string(), std::string("/etc/passwd"), std::string("w.data\0x", 8)}) {
-    EXPECT_THAT(refusal({external(location, "0", "8")}), HasSubstr("which is not in the model's folder")) << location;
+    EXPECT_THAT(refusal({external(location, "0", "8")}), HasSubstr("must be inside the folder of the model"))
+        << location;
   }
   onnx::TensorProto nowhere = external("", "0", "8");
-  EXPECT_THAT(refusal({nowhere}), HasSubstr("which is not in the model's folder"));
+  EXPECT_THAT(refusal({nowhere}), HasSubstr("must be inside the folder of the model"));
 }
 
 TEST_F(OnnxExternal, LinksAreNotFollowed) {
   fs::create_symlink(outside() / "secret.data", folder() / "link.data");
-  EXPECT_THAT(refusal({external("link.data", "0", "8")}), HasSubstr("it is a link"));
+  EXPECT_THAT(refusal({external("link.data", "0", "8")}), HasSubstr("it is a symbolic link"));
   fs::create_symlink("w.data", folder() / "inside.data");
-  EXPECT_THAT(refusal({external("inside.data", "0", "8")}), HasSubstr("it is a link")) << "wherever it leads";
+  EXPECT_THAT(refusal({external("inside.data", "0", "8")}), HasSubstr("it is a symbolic link")) << "wherever it leads";
   fs::create_directory_symlink(outside(), folder() / "linked");
   const std::string through = refusal({external("linked/secret.data", "0", "8")});
   EXPECT_THAT(through, HasSubstr("linked/secret.data"));
@@ -131,21 +132,21 @@ TEST_F(OnnxExternal, LinksAreNotFollowed) {
 TEST_F(OnnxExternal, WhatIsNoPlainFileIsRefusedAtOnce) {
   EXPECT_THAT(refusal({external("missing.data")}), HasSubstr("No such file"));
   fs::create_directory(folder() / "sub");
-  EXPECT_THAT(refusal({external("sub")}), HasSubstr("which is no plain file"));
-  EXPECT_THAT(refusal({external(".")}), HasSubstr("which is no plain file"));
+  EXPECT_THAT(refusal({external("sub")}), HasSubstr("is not a regular file"));
+  EXPECT_THAT(refusal({external(".")}), HasSubstr("is not a regular file"));
   ASSERT_EQ(mkfifo((folder() / "pipe").c_str(), 0600), 0);
-  EXPECT_THAT(refusal({external("pipe", "0", "8")}), HasSubstr("which is no plain file")) << "nobody writes into it";
+  EXPECT_THAT(refusal({external("pipe", "0", "8")}), HasSubstr("is not a regular file")) << "nobody writes into it";
   EXPECT_THAT(refusal({external("w.data/x", "0", "8")}), HasSubstr("Not a directory"));
 }
 
 TEST_F(OnnxExternal, SizesAreCheckedBeforeAnythingIsAllocated) {
   EXPECT_THAT(refusal({external("w.data", "12", "8")}),
-              HasSubstr("its data is 8 bytes from byte 12 of 'w.data', which has 16 bytes"));
-  EXPECT_THAT(refusal({external("w.data", "16")}), HasSubstr("does not fit its data of 0 bytes"));
+              HasSubstr("external data (8 bytes at offset 12) is outside file 'w.data', which has 16 bytes"));
+  EXPECT_THAT(refusal({external("w.data", "16")}), HasSubstr("does not match the data (0 bytes)"));
   EXPECT_THAT(refusal({external("w.data", "9223372036854775807", "8")}), HasSubstr("which has 16 bytes"));
   EXPECT_THAT(refusal({external("w.data", "8", "9223372036854775807")}), HasSubstr("which has 16 bytes"));
-  EXPECT_THAT(refusal({external("w.data", "0", "12")}), HasSubstr("does not fit its data of 12 bytes"));
-  EXPECT_THAT(refusal({external("w.data", "0", "16", {int64_t{1} << 40})}), HasSubstr("does not fit its data of 16"));
+  EXPECT_THAT(refusal({external("w.data", "0", "12")}), HasSubstr("does not match the data (12 bytes)"));
+  EXPECT_THAT(refusal({external("w.data", "0", "16", {int64_t{1} << 40})}), HasSubstr("does not match the data (16"));
   for (const char* number : {"-1", "x", "1e3", "99999999999999999999", " 4"}) {
     EXPECT_THAT(refusal({external("w.data", number, "8")}), HasSubstr("offset")) << number;
     EXPECT_THAT(refusal({external("w.data", "0", number)}), HasSubstr("length")) << number;
@@ -155,9 +156,9 @@ TEST_F(OnnxExternal, SizesAreCheckedBeforeAnythingIsAllocated) {
 TEST_F(OnnxExternal, DataIsHereOrThereButNotBoth) {
   onnx::TensorProto twice = external("w.data", "0", "8");
   twice.set_raw_data("12345678");
-  EXPECT_THAT(refusal({twice}), HasSubstr("given twice"));
+  EXPECT_THAT(refusal({twice}), HasSubstr("stored twice"));
   EXPECT_THAT(bad_input_message([&] { import_onnx(model({external("w.data")}).bytes(), "test.onnx"); }),
-              HasSubstr("the model comes without a folder"));
+              HasSubstr("the folder of the model is not known"));
 }
 
 TEST_F(OnnxExternal, WeightsMayBeOfOtherTypes) {

@@ -45,7 +45,7 @@ Tensor computed(const OnnxModel& model, const Shape& shape) {
 /// Without its input's shape the model is refused, and says which.
 void expect_needs_shape(const OnnxModel& model) {
   EXPECT_THROW(import(model), OpenSize);
-  EXPECT_THAT(refusal(model), HasSubstr("give the shape of its input 'x'"));
+  EXPECT_THAT(refusal(model), HasSubstr("give the shape of input 'x'"));
 }
 
 /// The model is read once for any number of images, given or not.

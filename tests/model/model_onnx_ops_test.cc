@@ -75,23 +75,25 @@ TEST(OnnxConv, BiasMayBeThereOrNamelessOrAbsent) {
 TEST(OnnxConv, Refuses) {
   EXPECT_EQ(import(conv({4, 3, 3}), {-1, 3, 8}).nodes.size(), 3u) << "between Unsqueeze and Squeeze";
   EXPECT_THAT(refusal(conv({4, 3, 3, 3, 3}), {-1, 3, 8, 8, 8}), HasSubstr("has 3 dimensions"));
-  EXPECT_THAT(refusal(conv({4, 3, 3, 3}).list("strides", {2})), HasSubstr("'strides' has 1 numbers"));
-  EXPECT_THAT(refusal(conv({4, 3, 3, 3}).list("pads", {1, 1})), HasSubstr("'pads' has 2 numbers"));
-  EXPECT_THAT(refusal(conv({4, 3, 3, 3}).set("auto_pad", "SAME")), HasSubstr("auto_pad is 'SAME'"));
+  EXPECT_THAT(refusal(conv({4, 3, 3, 3}).list("strides", {2})),
+              HasSubstr("'strides' must have 2 values (1 per window dimension), got 1"));
+  EXPECT_THAT(refusal(conv({4, 3, 3, 3}).list("pads", {1, 1})),
+              HasSubstr("'pads' must have 4 values (2 per window dimension), got 2"));
+  EXPECT_THAT(refusal(conv({4, 3, 3, 3}).set("auto_pad", "SAME")), HasSubstr("got 'SAME'"));
   EXPECT_THAT(refusal(conv({4, 3, 3, 3}).list("kernel_shape", {3, 5})), HasSubstr("'kernel_shape' (3x5)"));
-  EXPECT_THAT(refusal(conv({4, 3, 3, 3}).set("group", 1.0f)), HasSubstr("'group' is not an integer"));
+  EXPECT_THAT(refusal(conv({4, 3, 3, 3}).set("group", 1.0f)), HasSubstr("'group' must be an integer"));
   EXPECT_THAT(refusal(conv({4, 3, 3, 3}).set("activation", "Relu")), HasSubstr("'activation' is unknown"));
   const Graph computed = import(OnnxModel(13).node("Conv", {"x", "x"}, {"y"}));
   EXPECT_THAT(bad_input_message([&] { infer_shapes(computed, Shape{3, 3, 8, 8}); }), HasSubstr("must be a constant"));
-  EXPECT_THAT(refusal(OnnxModel(13).node("Conv", {"x"}, {"y"})), HasSubstr("its input 1 is missing"));
+  EXPECT_THAT(refusal(OnnxModel(13).node("Conv", {"x"}, {"y"})), HasSubstr("input 1 is missing"));
   EXPECT_THAT(
       refusal(OnnxModel(13).initializer("w", OnnxModel::ones({4, 3, 3, 3})).node("Conv", {"x", "w", "w", "w"}, {"y"})),
-      HasSubstr("it takes 3 at most"));
+      HasSubstr("expected at most 3, got"));
 }
 
 TEST(OnnxEinsum, WithoutOperandsIsRefused) {
   OnnxModel model(13);
-  EXPECT_THAT(refusal(model.node("Einsum", {}, {"y"}).set("equation", "ij->i")), HasSubstr("its input 0 is missing"));
+  EXPECT_THAT(refusal(model.node("Einsum", {}, {"y"}).set("equation", "ij->i")), HasSubstr("input 0 is missing"));
 }
 
 TEST(OnnxPool, ReadsEveryAttribute) {
@@ -134,7 +136,7 @@ TEST(OnnxPool, RefusesAttributesBeforeTheirOpset) {
   EXPECT_THAT(refusal(window(18, "AveragePool").list("dilations", {2, 2})), HasSubstr("'dilations' is unknown"));
   EXPECT_THAT(refusal(unary(13, "MaxPool")), HasSubstr("'kernel_shape' is missing"));
   EXPECT_THAT(refusal(window(13, "MaxPool").set("ceil_mode", int64_t{2})), HasSubstr("must be 0 or 1"));
-  EXPECT_THAT(refusal(window(13, "MaxPool").list("strides", {2})), HasSubstr("has 1 numbers"));
+  EXPECT_THAT(refusal(window(13, "MaxPool").list("strides", {2})), HasSubstr("must have 2 values"));
   EXPECT_THAT(refusal(unary(13, "MaxPool").list("kernel_shape", {2, 2, 2})), HasSubstr("has 3 dimensions"));
 }
 
@@ -173,11 +175,11 @@ TEST(OnnxActivation, ClipTakesAttributesAndSinceOpset11Inputs) {
   EXPECT_EQ(clip(high.node("Clip", {"x", "", "high"}, {"y"})), (Activation{ActivationKind::clip, kLowest, 6}));
   EXPECT_EQ(only<BinaryOp>(import(computed.node("Clip", {"x", "x"}, {"y"}))).kind, BinaryKind::maximum);
   wide.initializer("two", OnnxModel::ones({2})).node("Clip", {"x", "two"}, {"y"});
-  EXPECT_THAT(refusal(wide), HasSubstr("it must be one number"));
+  EXPECT_THAT(refusal(wide), HasSubstr("must be one number, got shape"));
   integer.initializer("i", OnnxModel::integers({}, {1})).node("Clip", {"x", "i"}, {"y"});
   EXPECT_THAT(refusal(integer), HasSubstr("int64"));
   EXPECT_THAT(refusal(unary(11, "Clip").set("max", 6.0f)), HasSubstr("'max' is unknown"));
-  EXPECT_THAT(refusal(OnnxModel(10).node("Clip", {"x", "x"}, {"y"})), HasSubstr("it takes 1 at most"));
+  EXPECT_THAT(refusal(OnnxModel(10).node("Clip", {"x", "x"}, {"y"})), HasSubstr("expected at most 1, got"));
 }
 
 OnnxModel batch_normalization(int64_t opset, const std::vector<std::string>& outputs = {"y"}) {
@@ -199,7 +201,7 @@ TEST(OnnxBatchNormalization, IsReadForInference) {
   const Graph standardized = import(training, {1, 3, 8});
   EXPECT_EQ(only<NormalizeOp>(standardized).groups, 3);
   EXPECT_EQ(standardized.nodes[0].inputs.size(), 3u);
-  EXPECT_THAT(refusal(training, {2, 3, 8}), HasSubstr("for more than one image"));
+  EXPECT_THAT(refusal(training, {2, 3, 8}), HasSubstr("for batch sizes above 1"));
   OnnxModel computed = batch_normalization(9);
   computed.graph().mutable_node(0)->set_input(3, "x");
   EXPECT_THAT(bad_input_message([&] {
@@ -223,19 +225,20 @@ TEST(OnnxProducts, GemmMatMulAddMul) {
   EXPECT_EQ(only<GemmOp>(graph).alpha, 1);
   EXPECT_EQ(graph.nodes[0].inputs.size(), 2u);
   old.proto.mutable_opset_import(0)->set_version(9);
-  EXPECT_THAT(refusal(old.node("Gemm", {"x", "b"}, {"y"}), {-1, 4}), HasSubstr("its input 2 is missing"));
+  EXPECT_THAT(refusal(old.node("Gemm", {"x", "b"}, {"y"}), {-1, 4}), HasSubstr("input 2 is missing"));
   only<MatMulOp>(import(matmul.node("MatMul", {"x", "b"}, {"y"}), {-1, 4}));
   only<AddOp>(import(add.node("Add", {"c", "x"}, {"y"}), {-1, 5}));
   only<MulOp>(import(OnnxModel(7).node("Mul", {"x", "x"}, {"y"})));
-  EXPECT_THAT(refusal(OnnxModel(13).node("Add", {"x"}, {"y"})), HasSubstr("its input 1 is missing"));
-  EXPECT_THAT(refusal(OnnxModel(6).node("Add", {"x", "x"}, {"y"})), HasSubstr("its opset is 6; 7 to 26"));
+  EXPECT_THAT(refusal(OnnxModel(13).node("Add", {"x"}, {"y"})), HasSubstr("input 1 is missing"));
+  EXPECT_THAT(refusal(OnnxModel(6).node("Add", {"x", "x"}, {"y"})),
+              HasSubstr("opset version must be between 7 and 26, got 6"));
 }
 
 TEST(OnnxRearrangement, ConcatFlattenTranspose) {
   EXPECT_EQ(only<ConcatOp>(import(OnnxModel(13).node("Concat", {"x", "x"}, {"y"}).set("axis", int64_t{-3}))).axis, -3);
   EXPECT_THAT(refusal(OnnxModel(13).node("Concat", {"x", "x"}, {"y"})), HasSubstr("'axis' is missing"));
   EXPECT_THAT(refusal(OnnxModel(13).node("Concat", {"x", "", "x"}, {"y"}).set("axis", int64_t{0})),
-              HasSubstr("its input 1 is missing"));
+              HasSubstr("input 1 is missing"));
   EXPECT_THAT(refusal(OnnxModel(13).node("Concat", {}, {"y"}).set("axis", int64_t{0})), HasSubstr("missing"));
   EXPECT_EQ(only<FlattenOp>(import(unary(13, "Flatten"))).axis, 1);
   EXPECT_EQ(only<FlattenOp>(import(unary(13, "Flatten").set("axis", int64_t{-1}))).axis, -1);
@@ -251,13 +254,13 @@ TEST(OnnxRearrangement, ReshapeTakesAConstantShape) {
   OnnxModel zero(14);
   zero.initializer("s", OnnxModel::integers({2}, {0, 5})).node("Reshape", {"x", "s"}, {"y"});
   zero.set("allowzero", int64_t{1});
-  EXPECT_THAT(refusal(zero), HasSubstr("without elements"));
-  EXPECT_THAT(refusal(OnnxModel(13).node("Reshape", {"x", "x"}, {"y"})), HasSubstr("its shape ('x') is computed"));
+  EXPECT_THAT(refusal(zero), HasSubstr("has no elements"));
+  EXPECT_THAT(refusal(OnnxModel(13).node("Reshape", {"x", "x"}, {"y"})), HasSubstr("shape ('x') must be constant"));
   OnnxModel floats(13), matrix(13);
   floats.initializer("s", OnnxModel::ones({2})).node("Reshape", {"x", "s"}, {"y"});
-  EXPECT_THAT(refusal(floats), HasSubstr("it must be int64"));
+  EXPECT_THAT(refusal(floats), HasSubstr("shape must be int64 or int32, got"));
   matrix.initializer("s", OnnxModel::integers({1, 2}, {0, -1})).node("Reshape", {"x", "s"}, {"y"});
-  EXPECT_THAT(refusal(matrix), HasSubstr("it must be a list"));
+  EXPECT_THAT(refusal(matrix), HasSubstr("at most one dimension"));
   OnnxModel old(13);
   old.initializer("s", OnnxModel::integers({2}, {0, -1})).node("Reshape", {"x", "s"}, {"y"});
   EXPECT_THAT(refusal(old.set("allowzero", int64_t{0})), HasSubstr("'allowzero' is unknown"));
@@ -272,10 +275,10 @@ TEST(OnnxRearrangement, SqueezeAndUnsqueezeTakeAxesAsAttributeOrInput) {
   OnnxModel squeeze = model, unsqueeze = model;
   EXPECT_THAT(only<SqueezeOp>(import(squeeze.node("Squeeze", {"x", "axes"}, {"y"}))).axes, ElementsAre(2, 3));
   EXPECT_THAT(only<UnsqueezeOp>(import(unsqueeze.node("Unsqueeze", {"x", "axes"}, {"y"}))).axes, ElementsAre(2, 3));
-  EXPECT_THAT(refusal(unary(13, "Unsqueeze")), HasSubstr("the list of axes is missing"));
-  EXPECT_THAT(refusal(unary(11, "Unsqueeze")), HasSubstr("the list of axes is missing"));
+  EXPECT_THAT(refusal(unary(13, "Unsqueeze")), HasSubstr("axes are missing"));
+  EXPECT_THAT(refusal(unary(11, "Unsqueeze")), HasSubstr("axes are missing"));
   EXPECT_THAT(refusal(unary(13, "Squeeze").list("axes", {2})), HasSubstr("'axes' is unknown"));
-  EXPECT_THAT(refusal(OnnxModel(12).node("Squeeze", {"x", "x"}, {"y"})), HasSubstr("it takes 1 at most"));
+  EXPECT_THAT(refusal(OnnxModel(12).node("Squeeze", {"x", "x"}, {"y"})), HasSubstr("expected at most 1, got"));
 }
 
 TEST(OnnxSoftmax, MeansAllFurtherDimensionsBeforeOpset13) {
@@ -319,10 +322,10 @@ TEST(OnnxPassing, DropoutHasRatioAndModeAsItsOpsetSays) {
   OnnxModel empty(12);
   empty.initializer("mode", OnnxModel::raw<uint8_t>({0}, onnx::TensorProto::BOOL, {}));
   empty.node("Dropout", {"x", "", "mode"}, {"d"}).node("Relu", {"d"}, {"y"});
-  EXPECT_THAT(refusal(empty), HasSubstr("not one bool"));
+  EXPECT_THAT(refusal(empty), HasSubstr("training_mode must be one bool"));
   OnnxModel mask(13);
   mask.node("Dropout", {"x"}, {"d", "mask"}).node("Relu", {"mask"}, {"y"});
-  EXPECT_THAT(refusal(mask), HasSubstr("'mask', a further output"));
+  EXPECT_THAT(refusal(mask), HasSubstr("'mask', an additional output"));
 }
 
 /// x + Constant
@@ -354,12 +357,13 @@ TEST(OnnxConstant, Refuses) {
   const auto constant = [] { return std::move(OnnxModel(13).node("Constant", {}, {"c"})); };
   const auto why = [](OnnxModel model) { return bad_input_message([&] { with_constant(std::move(model)); }); };
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THAT(why(constant()), HasSubstr("it has none of value"));
-  EXPECT_THAT(why(constant().set("value_string", "a")), HasSubstr("it has none of value"));
+  EXPECT_THAT(why(constant()), HasSubstr("no supported value attribute"));
+  EXPECT_THAT(why(constant().set("value_string", "a")), HasSubstr("no supported value attribute"));
   EXPECT_THAT(why(constant().set("value_float", kNaN)), HasSubstr("NaN"));
   EXPECT_THAT(why(constant().reals("value_floats", {0, kNaN})), HasSubstr("NaN"));
-  EXPECT_THAT(why(constant().set("value", OnnxModel::floats({1}, {kNaN}))), HasSubstr("weights hold NaN (element 0)"));
-  EXPECT_THAT(why(constant().set("value", int64_t{1})), HasSubstr("'value' is not a tensor"));
+  EXPECT_THAT(why(constant().set("value", OnnxModel::floats({1}, {kNaN}))),
+              HasSubstr("weights contain NaN (element 0)"));
+  EXPECT_THAT(why(constant().set("value", int64_t{1})), HasSubstr("'value' must be a tensor"));
   EXPECT_THAT(why(constant().set("value_float", 1.0f).set("value_int", int64_t{1})),
               HasSubstr("'value_int' is unknown or not supported"));
 }
@@ -416,12 +420,12 @@ TEST(OnnxCast, TypesDoNotMixByThemselves) {
   OnnxModel model(13);
   model.initializer("h", OnnxModel::raw<uint16_t>({}, OnnxModel::kHalf, {float_to_half(1)}));
   model.node("Add", {"x", "h"}, {"y"});
-  EXPECT_THAT(refusal(model), HasSubstr("'x' and 'h' are float32 and float16"));
+  EXPECT_THAT(refusal(model), HasSubstr("'x' is float32, 'h' is float16"));
   EXPECT_EQ(import(model, {-1, 3}, OnnxModel::kHalf).nodes.size(), 1u);
   // Rounded values are float16 from there on.
   OnnxModel rounded(13);
   rounded.node("Cast", {"x"}, {"h"}).set("to", static_cast<int64_t>(OnnxModel::kHalf)).node("Add", {"x", "h"}, {"y"});
-  EXPECT_THAT(refusal(rounded), HasSubstr("float32 and float16"));
+  EXPECT_THAT(refusal(rounded), HasSubstr("'x' is float32, 'h' is float16"));
 }
 
 TEST(OnnxPad, TakesAttributesAndSinceOpset11Inputs) {
@@ -439,7 +443,8 @@ TEST(OnnxPad, TakesAttributesAndSinceOpset11Inputs) {
             PadMode::reflect);
   EXPECT_EQ(only<PadOp>(import(edge.node("Pad", {"x", "pads", ""}, {"y"}).set("mode", "edge"))).mode, PadMode::edge);
   EXPECT_EQ(only<PadOp>(import(wrap.node("Pad", {"x", "pads"}, {"y"}).set("mode", "wrap"))).mode, PadMode::wrap);
-  EXPECT_THAT(refusal(computed.node("Pad", {"x", "pads", "x"}, {"y"})), HasSubstr("is computed"));
+  EXPECT_THAT(refusal(computed.node("Pad", {"x", "pads", "x"}, {"y"})),
+              HasSubstr("must be constant, but the model computes it"));
   EXPECT_THAT(refusal(unary(10, "Pad")), HasSubstr("'pads' is missing"));
 }
 
@@ -453,8 +458,8 @@ TEST(OnnxPad, AxesSayWhichDimensions) {
   EXPECT_THAT(only<PadOp>(import(pad(18, {2, -1}))).pads, ElementsAre(0, 0, 1, 2, 0, 0, 3, 4));
   EXPECT_THAT(refusal(pad(18, {2, 4})), HasSubstr("axis 4"));
   EXPECT_THAT(refusal(pad(18, {2, -2})), HasSubstr("twice"));
-  EXPECT_THAT(refusal(pad(18, {2})), HasSubstr("4 pads are given for 1 axes"));
-  EXPECT_THAT(refusal(pad(17, {2, 3})), HasSubstr("it takes 3 at most"));
+  EXPECT_THAT(refusal(pad(18, {2})), HasSubstr("expected 2 pads (2 for each axis), got 4"));
+  EXPECT_THAT(refusal(pad(17, {2, 3})), HasSubstr("expected at most 3, got"));
   // The rank is known through every operator but a Squeeze that does not say what.
   OnnxModel known = pad(18, {0, 1}), unknown = pad(18, {0, 1});
   known.graph().mutable_node(0)->set_input(0, "f");
@@ -464,7 +469,7 @@ TEST(OnnxPad, AxesSayWhichDimensions) {
   unknown.graph().mutable_node(0)->set_input(0, "s");
   unknown.node("Squeeze", {"x"}, {"s"});
   unknown.graph().mutable_node()->SwapElements(0, 1);
-  EXPECT_THAT(refusal(unknown, {-1, 3, -1, 8}), HasSubstr("is not known here"));
+  EXPECT_THAT(refusal(unknown, {-1, 3, -1, 8}), HasSubstr("is unknown"));
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST(OnnxShapes, EachImageGetsACopy) {
   more.list("one", {1}).list("rest", {3});
   more.size(0, "n").then("Add", {"n", "one"}, "many").concat({"many", "rest"}, "to");
   more.then("Expand", {"cls", "to"}, "all").concat({"all", "x"}, "y");
-  EXPECT_THAT(more.refusal(), HasSubstr("depends on the number of images, and is no multiple of it"));
+  EXPECT_THAT(more.refusal(), HasSubstr("depends on the batch size but is not a multiple of it"));
 }
 
 TEST(OnnxShapes, ConstantsForEachImage) {
@@ -138,7 +138,7 @@ TEST(OnnxShapes, GatheringAllInOrderIsAReshape) {
   const Graph graph = strided(4).graph();
   ASSERT_EQ(graph.nodes.size(), 2u);
   EXPECT_EQ(std::get<ReshapeOp>(graph.nodes[1].op).shape, (Shape{-1, 4}));
-  EXPECT_THAT(strided(2).refusal(), HasSubstr("depends on the number of images alone, and is computed with"));
+  EXPECT_THAT(strided(2).refusal(), HasSubstr("depends only on the batch size; using it as data"));
 }
 
 TEST(OnnxShapes, SliceEndsMayBeTheBatch) {
@@ -148,7 +148,7 @@ TEST(OnnxShapes, SliceEndsMayBeTheBatch) {
   ShapeModel half;
   half.size(0, "n").list("two", {2}).then("Div", {"n", "two"}, "half").list("start", {0}).list("axis", {0});
   half.then("Slice", {"x", "start", "half", "axis"}, "y");
-  EXPECT_THAT(half.refusal(), HasSubstr("its result depends on the number of images, and is not linear in it"));
+  EXPECT_THAT(half.refusal(), HasSubstr("the result is not a linear function of the batch size"));
   ShapeModel rows;
   rows.size(2, "h").list("two", {2}).then("Div", {"h", "two"}, "half").list("start", {0}).list("axis", {2});
   rows.then("Slice", {"x", "start", "half", "axis"}, "y");
@@ -158,7 +158,7 @@ TEST(OnnxShapes, SliceEndsMayBeTheBatch) {
 TEST(OnnxShapes, WhatDependsOnTheBatchAloneIsNotComputedWith) {
   ShapeModel model;
   model.size(0, "n").then("Cast", {"n"}, "f").attribute_of_last("to", Proto::FLOAT).then("Mul", {"x", "f"}, "y");
-  EXPECT_THAT(model.refusal(), HasSubstr("depends on the number of images alone, and is computed with"));
+  EXPECT_THAT(model.refusal(), HasSubstr("depends only on the batch size; using it as data"));
   ShapeModel gone;  // what divides out is a constant
   gone.size(0, "n").then("Sub", {"n", "n"}, "zero").then("Cast", {"zero"}, "f").attribute_of_last("to", Proto::FLOAT);
   gone.then("Add", {"x", "f"}, "y");
@@ -168,7 +168,7 @@ TEST(OnnxShapes, WhatDependsOnTheBatchAloneIsNotComputedWith) {
 TEST(OnnxShapes, OpenImagesAreRefusedUntilTheirShapeIsGiven) {
   ShapeModel model({-1, 4, -1, -1});
   model.size(2, "h").list("front", {0, -1}).concat({"front", "h"}, "to").then("Reshape", {"x", "to"}, "y");
-  EXPECT_THAT(model.refusal(), HasSubstr("the sizes of its input 'x' are not known here"));
+  EXPECT_THAT(model.refusal(), HasSubstr("the shape of input 'x' is unknown"));
   const Graph graph = import_onnx(model.bytes(), "test.onnx", {.input_shapes = {{"x", {2, 4, 8, 8}}}});
   EXPECT_EQ(only<ReshapeOp>(graph).shape, (Shape{0, -1, 8}));
 }
@@ -176,14 +176,14 @@ TEST(OnnxShapes, OpenImagesAreRefusedUntilTheirShapeIsGiven) {
 TEST(OnnxShapes, ArithmeticThatDoesNotWorkOutIsRefused) {
   ShapeModel zero;
   zero.size(1, "c").list("none", {0}).then("Div", {"c", "none"}, "q").then("Reshape", {"x", "q"}, "y");
-  EXPECT_THAT(zero.refusal(), HasSubstr("it divides 4 by 0"));
+  EXPECT_THAT(zero.refusal(), HasSubstr("division by zero: 4 / 0"));
   ShapeModel large;
   large.size(1, "c").list("most", {kMost}).then("Mul", {"c", "most"}, "q").then("Reshape", {"x", "q"}, "y");
   EXPECT_THAT(large.refusal(), HasSubstr("overflow"));
   ShapeModel range;
   range.number("zero", 0).number("nine", 9).then("Range", {"zero", "nine", "zero"}, "r");
   range.then("Reshape", {"x", "r"}, "y");
-  EXPECT_THAT(range.refusal(), HasSubstr("none that ends"));
+  EXPECT_THAT(range.refusal(), HasSubstr("too long or infinite"));
   ShapeModel huge;
   huge.list("s", {1 << 15, 1 << 15}).then("ConstantOfShape", {"s"}, "c").then("MatMul", {"x", "c"}, "y");
   EXPECT_THAT(huge.refusal(), HasSubstr("1073741824 elements"));
@@ -202,11 +202,11 @@ TEST(OnnxShapes, TypesOfConstantsAreChecked) {
   choice.initializer("f", OnnxModel::floats({2}, {1, 2}));
   choice.list("w", {3, 4}).then("Where", {"c", "f", "w"}, "to");
   choice.then("Add", {"x", "to"}, "y");
-  EXPECT_THAT(choice.refusal(), HasSubstr("'f' and 'w' are float32 and int64; they must be of one type"));
+  EXPECT_THAT(choice.refusal(), HasSubstr("input types must match: 'f' is float32, 'w' is int64"));
   ShapeModel index;
   index.initializer("f", OnnxModel::floats({1}, {1}));
   index.then("Gather", {"shape", "f"}, "c").then("Reshape", {"x", "c"}, "y");
-  EXPECT_THAT(index.refusal(), HasSubstr("its indices 'f' are float32"));
+  EXPECT_THAT(index.refusal(), HasSubstr("indices 'f' must be int64 or int32, got float32"));
 }
 
 // ---- known_result() by itself ----
@@ -249,13 +249,14 @@ TEST(KnownValues, WholeNumbersAreExactOrRefused) {
   };
   EXPECT_THAT(refusal(AddOp{}, kMost, 1), HasSubstr("overflow"));
   EXPECT_THAT(refusal(MulOp{}, kMost, 2), HasSubstr("overflow"));
-  EXPECT_THAT(refusal(binary(BinaryKind::subtract), kLeast, 1), HasSubstr("does not fit into 64 bits"));
-  EXPECT_THAT(refusal(binary(BinaryKind::divide), kLeast, -1), HasSubstr("does not fit into 64 bits"));
-  EXPECT_THAT(refusal(binary(BinaryKind::divide), 1, 0), HasSubstr("divides 1 by 0"));
-  EXPECT_THAT(refusal(binary(BinaryKind::modulo), 1, 0), HasSubstr("divides 1 by 0"));
-  EXPECT_THAT(refusal(binary(BinaryKind::fmod), 1, 0), HasSubstr("divides 1 by 0"));
+  EXPECT_THAT(refusal(binary(BinaryKind::subtract), kLeast, 1), HasSubstr("does not fit in 64 bits"));
+  EXPECT_THAT(refusal(binary(BinaryKind::divide), kLeast, -1), HasSubstr("does not fit in 64 bits"));
+  EXPECT_THAT(refusal(binary(BinaryKind::divide), 1, 0), HasSubstr("division by zero: 1 / 0"));
+  EXPECT_THAT(refusal(binary(BinaryKind::modulo), 1, 0), HasSubstr("division by zero: 1 % 0"));
+  EXPECT_THAT(refusal(binary(BinaryKind::fmod), 1, 0), HasSubstr("division by zero: 1 / 0"));
   EXPECT_THAT(refusal(binary(BinaryKind::power), 10, 40), HasSubstr("overflow"));
-  EXPECT_THAT(refusal(binary(BinaryKind::power), 10, -1), HasSubstr("to the power of -1"));
+  EXPECT_THAT(refusal(binary(BinaryKind::power), 10, -1),
+              HasSubstr("exponent of an integer power must be >= 0, got -1"));
 }
 
 TEST(KnownValues, OneNumber) {
@@ -295,7 +296,7 @@ TEST(KnownValues, AlongAxesAndByIndices) {
   EXPECT_THAT(values(GatherOp{}, std::move(gather)), ElementsAre(30, 10));
   std::vector<Tensor> beyond = list({10, 20, 30});
   beyond.push_back(whole({3}));
-  EXPECT_THAT(bad_input_message([&] { values(GatherOp{}, std::move(beyond)); }), HasSubstr("index 3 does not exist"));
+  EXPECT_THAT(bad_input_message([&] { values(GatherOp{}, std::move(beyond)); }), HasSubstr("index 3 is out of range"));
 }
 
 }  // namespace

@@ -424,16 +424,16 @@ TEST(OnnxWrite, BytesGoFromOperatorToOperatorAsTheyAre) {
   graph = then(std::move(graph), FlattenOp{});
   graph = then(std::move(graph), DequantizeOp{}, {scale(), zero()});
   EXPECT_THAT(bad_input_message([&] { export_onnx(graph); }),
-              HasSubstr("node 'then' (DequantizeLinear): of which type"));
+              HasSubstr("node 'then' (DequantizeLinear): the integer type of input"));
   graph.whole_types[graph.nodes[1].output] = ElementType::u8;
   EXPECT_THAT(operators(graph), ElementsAre("QuantizeLinear", "Cast", "Flatten", "Cast", "DequantizeLinear"));
   // Constants take the type in which they fit.
   graph = one(MatMulIntegerOp{}, {numbers({1, 2}, {-1, 300}), {.shape = {2, 2}, .type = ElementType::u8}});
   EXPECT_NO_THROW(export_onnx(graph)) << "16 bits";
   graph = one(MatMulIntegerOp{}, {numbers({1, 2}, {-1, 0.5f}), {.shape = {2, 2}, .type = ElementType::u8}});
-  EXPECT_THAT(bad_input_message([&] { export_onnx(graph); }), HasSubstr("other numbers than whole ones"));
+  EXPECT_THAT(bad_input_message([&] { export_onnx(graph); }), HasSubstr("must contain only integers"));
   graph = one(QuantizeOp{.low = 0, .high = 15}, {{kImage}, scale()});
-  EXPECT_THAT(bad_input_message([&] { export_onnx(graph); }), HasSubstr("levels from 0 to 15"));
+  EXPECT_THAT(bad_input_message([&] { export_onnx(graph); }), HasSubstr("quantized range 0 to 15"));
 }
 
 TEST(OnnxWrite, InputsAndOutputsKeepNamesAndTypes) {
@@ -473,7 +473,8 @@ TEST(OnnxWrite, ConstantsThatAreNoNumbersAreRefused) {
 }
 
 TEST(OnnxWrite, TheEnginesOwnStepsAreRefused) {
-  EXPECT_THAT(bad_input_message([&] { export_onnx(one(ArgMaxOp{}, {{kImage}})); }), HasSubstr("of the engine's own"));
+  EXPECT_THAT(bad_input_message([&] { export_onnx(one(ArgMaxOp{}, {{kImage}})); }),
+              HasSubstr("internal operators of the engine"));
   EXPECT_THAT(bad_input_message([&] { export_onnx(one(ScaleOp{.side = 4}, {{kImage}})); }), HasSubstr("node 'node'"));
 }
 

@@ -60,9 +60,9 @@ TEST(Zoo, LoadsByNameAndByPath) {
 
 TEST(Zoo, AnUnknownNameGetsTheNearestAndAll) {
   const auto refused = [](const std::string& name) { return bad_input_message([&] { load_model(name); }); };
-  EXPECT_THAT(refused("fa199"), HasSubstr("did you mean fa19?"));
+  EXPECT_THAT(refused("fa199"), HasSubstr("did you mean 'fa19'?"));
   EXPECT_THAT(refused("resnet"), HasSubstr("fa17-high, fa17-low, fa18, fa19"));
-  EXPECT_THAT(refused(""), HasSubstr("no model is named ''"));
+  EXPECT_THAT(refused(""), HasSubstr("unknown model ''"));
   EXPECT_THAT(refused("nowhere/fa19.onnx"), HasSubstr("nowhere/fa19.onnx"));
   EXPECT_THAT(refused("nowhere/net-0001.params"), HasSubstr("nowhere/net-symbol.json"));
 }

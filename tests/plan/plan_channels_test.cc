@@ -98,7 +98,7 @@ TEST(ChannelPlan, OtherKernelsSayWhyTheyAreForOtherPlans) {
   const auto direct = std::ranges::find(refused, "cpu.channel_direct", &Refused::kernel);
   ASSERT_NE(direct, refused.end());
   EXPECT_EQ(direct->reason,
-            "is for plans that keep channels in lanes from step to step: of networks of many channels, in fp32");
+            "only for plans that keep channels in lanes between steps (networks with many channels, in fp32)");
 }
 
 TEST(ChannelPlan, RandomNetworksAsByLayers) {

@@ -120,31 +120,29 @@ TEST(ChosenPlan, RefusesWhatDoesNotFit) {
     change(wrong.plans[0]);
     return refusal(std::move(wrong));
   };
-  EXPECT_THAT(with([](PlanChoice& plan) {
-                plan.inputs = {{4, 3, 9, 7}};
-              }),
-              HasSubstr("it has no plan for inputs of 2x3x9x7"));
+  EXPECT_THAT(with([](PlanChoice& plan) { plan.inputs = {{4, 3, 9, 7}}; }), HasSubstr("no plan for inputs of 2x3x9x7"));
   EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels[1].kernel = "cpu.gone"; }),
-              HasSubstr("plan.txt: line 12: 'n1+n2' is to be computed by cpu.gone, which does not do so on cpu in fp32 "
-                        "on this machine; tune again"));
+              HasSubstr("plan.txt: line 12: kernel cpu.gone for 'n1+n2' is not available on cpu in fp32 on this "
+                        "machine; tune again"));
   EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels[1].kernel = "onednn"; }), HasSubstr("onednn"));
   EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels[1].kernel = "cpu.channel_depthwise"; }),
-              HasSubstr("the kernel does not fit: cpu.channel_depthwise: computes one map a channel; tune again"));
+              HasSubstr("not supported by the file's kernel: cpu.channel_depthwise: only depthwise convolution with "
+                        "depth multiplier 1 is supported; tune again"));
   EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels[1].problem = "c1h9w7_k1r3s3"; }),
               HasSubstr("in the model; tune again"));
   EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels[1].step = "other"; }),
-              HasSubstr("plan.txt: line 12: a step 'other' stands where"));
-  EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels.pop_back(); }),
-              HasSubstr("plan.txt: line 10: it says nothing of"));
+              HasSubstr("plan.txt: line 12: expected step 'n1+n2', got 'other'"));
+  EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels.pop_back(); }), HasSubstr("plan.txt: line 10: no kernel for '"));
   EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels.push_back(plan.kernels[0]); }),
-              HasSubstr("plan.txt: line 10: it has 4 convolutions, the model 3"));
-  EXPECT_THAT(with([](PlanChoice& plan) { plan.channel_lanes = false; }), HasSubstr("the kernel does not fit"));
+              HasSubstr("plan.txt: line 10: the file has 4 convolutions and the model has 3"));
+  EXPECT_THAT(with([](PlanChoice& plan) { plan.channel_lanes = false; }),
+              HasSubstr("not supported by the file's kernel"));
   EXPECT_THAT(refusal(right, wide_graph(24)), HasSubstr("tune again"));
 }
 
 TEST(ChosenPlan, RefusesLanesWherePlansHaveNone) {
   const PlanOptions layers{.mode = PlanMode::layers, .channel_lanes = true};
-  EXPECT_THAT(bad_input_message([&] { plan_of(wide_graph(), layers); }), HasSubstr("keeps channels in lanes"));
+  EXPECT_THAT(bad_input_message([&] { plan_of(wide_graph(), layers); }), HasSubstr("cannot keep channels in lanes"));
 }
 
 }  // namespace

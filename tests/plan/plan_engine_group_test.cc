@@ -103,12 +103,12 @@ TEST(EngineGroup, UsesOnlyAsManyDevicesAsThereAreImages) {
   run(group, x, 2);
   EXPECT_GT(static_cast<NamedDevice&>(*devices[1]).allocations, 0);
   EXPECT_EQ(static_cast<NamedDevice&>(*devices[2]).allocations, 0);
-  EXPECT_THAT(bad_input_message([&] { group.run(x.raw(), 0, nullptr); }), HasSubstr("0 images"));
-  EXPECT_THAT(bad_input_message([&] { group.run(x.raw(), -5, nullptr); }), HasSubstr("-5 images"));
+  EXPECT_THAT(bad_input_message([&] { group.run(x.raw(), 0, nullptr); }), HasSubstr("at least 1, got 0"));
+  EXPECT_THAT(bad_input_message([&] { group.run(x.raw(), -5, nullptr); }), HasSubstr("at least 1, got -5"));
   EXPECT_THAT(bad_input_message([&] {
                 EngineGroup(network().take(), {0, 1, 12, 12}, devices, {});
               }),
-              HasSubstr("no images"));
+              HasSubstr("batch size of at least 1"));
 }
 
 TEST(EngineGroup, ModelsThatMixImagesAreForOneDevice) {

@@ -449,7 +449,8 @@ TEST(Engine, ANumberOfImagesThatAFixedBatchDoesNotDivideIsExplained) {
   const Tensor x = images({6, 2, 3, 3});
   EXPECT_THAT(bad_input_message([&] { run(fixed_network(4).graph(), x, {}); }),
               AllOf(HasSubstr("6 images in batches of 4"), HasSubstr("reshape"), HasSubstr("multiple")));
-  EXPECT_THAT(bad_input_message([&] { run(fixed_network(6).graph(), x, {.batch = 2}); }), HasSubstr("batches of 6"));
+  EXPECT_THAT(bad_input_message([&] { run(fixed_network(6).graph(), x, {.batch = 2}); }),
+              HasSubstr("use a batch size of 6"));
 }
 
 TEST(Engine, NetworksThatMixImagesRunInOneBatch) {
@@ -471,8 +472,8 @@ TEST(Engine, InputsOfAnotherShapeOrTypeAreRefused) {
   EXPECT_THAT(bad_input_message([&] { engine.run(images({4, 1, 20, 21})); }), HasSubstr("4x1x20x20"));
   EXPECT_THAT(bad_input_message([&] { engine.run(images({4, 400})); }), HasSubstr("4x400"));
   EXPECT_THAT(bad_input_message([&] { engine.run(images({4, 1, 20, 20}, ElementType::u8)); }), HasSubstr("uint8"));
-  EXPECT_THAT(bad_input_message([&] { engine.run(nullptr, 0, nullptr); }), HasSubstr("0 images"));
-  EXPECT_THAT(bad_input_message([&] { engine.run(nullptr, -5, nullptr); }), HasSubstr("-5 images"));
+  EXPECT_THAT(bad_input_message([&] { engine.run(nullptr, 0, nullptr); }), HasSubstr("at least 1, got 0"));
+  EXPECT_THAT(bad_input_message([&] { engine.run(nullptr, -5, nullptr); }), HasSubstr("at least 1, got -5"));
   const auto make = [&](const Shape& input, const EngineOptions& options) {
     Engine(course_network().take(), input, *device, options);
   };
@@ -480,7 +481,10 @@ TEST(Engine, InputsOfAnotherShapeOrTypeAreRefused) {
   EXPECT_THAT(bad_input_message([&] { make({4, 20}, {}); }), HasSubstr("4x20"));
   EXPECT_THAT(bad_input_message([&] { make({}, {}); }), HasSubstr("scalar"));
   for (const PlanMode mode : {PlanMode::layers, PlanMode::fused}) {
-    EXPECT_THAT(bad_input_message([&] { make({0, 1, 20, 20}, {.plan = {.mode = mode}}); }), HasSubstr("no images"));
+    EXPECT_THAT(bad_input_message([&] {
+                  make({0, 1, 20, 20}, {.plan = {.mode = mode}});
+                }),
+                HasSubstr("batch size of at least 1"));
     bad_input_message([&] { make({-3, 1, 20, 20}, {.plan = {.mode = mode}}); });
     bad_input_message([&] { make({4, 1, 0, 20}, {.plan = {.mode = mode}}); });
   }

@@ -105,23 +105,27 @@ TEST(PlanFiles, WithAFlippedByteAreRefused) {
 
 TEST(PlanFiles, RefusalsNameTheLine) {
   const std::string text = to_text(small_file());
-  EXPECT_THAT(refusal(""), HasSubstr("line 1: the file ends here"));
-  EXPECT_THAT(refusal("ply\n"), HasSubstr("line 1: it does not begin with 'convlab plan, format 1'"));
-  EXPECT_THAT(refusal(changed(text, "device cpu", "device tpu")), HasSubstr("line 5: there is no device 'tpu'"));
+  EXPECT_THAT(refusal(""), HasSubstr("line 1: unexpected end of file"));
+  EXPECT_THAT(refusal("ply\n"), HasSubstr("line 1: expected 'convlab plan, format 1' as the first line"));
+  EXPECT_THAT(refusal(changed(text, "device cpu", "device tpu")), HasSubstr("line 5: unknown device 'tpu'"));
   EXPECT_THAT(refusal(changed(text, "threads 2", "threads 0")), HasSubstr("line 7: "));
   EXPECT_THAT(refusal(changed(text, "threads 2", "threads 99999")), HasSubstr("line 7: "));
-  EXPECT_THAT(refusal(changed(text, "small", "sm\tall")), HasSubstr("line 3: 'sm?all' is no readable text"));
-  EXPECT_THAT(refusal(changed(text, "batch 8\n", "batch 8\nconv x\n")), HasSubstr("line 12: 'conv x' is no line"));
-  EXPECT_THAT(refusal(changed(text, " channels", " rows")), HasSubstr("line 13: 'rows' is none of channels, images"));
-  EXPECT_THAT(refusal(changed(text, " channels", "")), HasSubstr("is not 'plan SHAPES FAMILY'"));
-  EXPECT_THAT(refusal(changed(text, "next -", "after -")), HasSubstr("line 14: it is not 'conv KERNEL"));
-  EXPECT_THAT(refusal(changed(text, "cpu.channel_direct", "-")), HasSubstr("line 15: the next kernel or its time"));
-  EXPECT_THAT(refusal(changed(text, "math bf16x2", "math int8")), HasSubstr("line 8: there is no math 'int8'"));
-  EXPECT_THAT(refusal(changed(text, "mode folded", "mood folded")), HasSubstr("'mood folded' stands where 'mode ...'"));
+  EXPECT_THAT(refusal(changed(text, "small", "sm\tall")), HasSubstr("line 3: 'sm?all' has invalid characters"));
+  EXPECT_THAT(refusal(changed(text, "batch 8\n", "batch 8\nconv x\n")),
+              HasSubstr("line 12: expected 'plan ...', 'conv ...' or 'end ...', got 'conv x'"));
+  EXPECT_THAT(refusal(changed(text, " channels", " rows")),
+              HasSubstr("line 13: expected channels or images, got 'rows'"));
+  EXPECT_THAT(refusal(changed(text, " channels", "")), HasSubstr("expected 'plan SHAPES FAMILY'"));
+  EXPECT_THAT(refusal(changed(text, "next -", "after -")), HasSubstr("line 14: expected 'conv KERNEL"));
+  EXPECT_THAT(refusal(changed(text, "cpu.channel_direct", "-")), HasSubstr("line 15: next kernel or its time"));
+  EXPECT_THAT(refusal(changed(text, "math bf16x2", "math int8")), HasSubstr("line 8: unknown math 'int8'"));
+  EXPECT_THAT(refusal(changed(text, "mode folded", "mood folded")),
+              HasSubstr("expected 'mode ...', got 'mood folded'"));
   EXPECT_THAT(refusal(changed(text, "8x3x9x7", "8x3x-9x7")), HasSubstr("line 13: "));
-  EXPECT_THAT(refusal(changed(text, "only", "best")), HasSubstr("'best' is none of only, first, close, faster"));
+  EXPECT_THAT(refusal(changed(text, "only", "best")),
+              HasSubstr("reason must be one of only, first, close, faster, got 'best'"));
   EXPECT_THAT(refusal(changed(text, "0.2500 ms", "nan ms")), HasSubstr("line 14: "));
-  EXPECT_THAT(refusal(changed(text, "0.2500 ms", "0.2600 ms")), HasSubstr("the file was changed"));
+  EXPECT_THAT(refusal(changed(text, "0.2500 ms", "0.2600 ms")), HasSubstr("the file was edited"));
   EXPECT_THAT(refusal(text + "more\n"), HasSubstr("text follows"));
 }
 

@@ -107,7 +107,7 @@ TEST(PackedWeights, ANumberOfImagesThatAFixedBatchDoesNotDivideIsExplained) {
 TEST(PackedWeights, AnotherNumberOfImagesIsRefused) {
   const std::unique_ptr<Device> device = open_cpu({.threads = 2});
   Engine engine(network().take(), {4, 3, 8, 8}, *device, {.same_count = true});
-  EXPECT_THAT(bad_input_message([&] { engine.run(batch_of(3)); }), HasSubstr("a batch of 3 images"));
+  EXPECT_THAT(bad_input_message([&] { engine.run(batch_of(3)); }), HasSubstr("batch size 3 is not supported"));
 }
 
 /// Otherwise a network's weights would be in memory twice without need.

@@ -317,12 +317,12 @@ TEST(Plan, AForcedKernelIsTheOneAndTheOthersSayWhyNot) {
   const auto refused = [](std::string_view kernel, const std::string& reason) {
     return Contains(AllOf(Field(&Refused::kernel, kernel), Field(&Refused::reason, HasSubstr(reason))));
   };
-  EXPECT_THAT(plan.steps[0].refused, refused("cpu.test_plain", "computes the convolution alone"));
-  EXPECT_THAT(plan.steps[0].refused, refused("cpu.test_bf16", "computes in bf16"));
+  EXPECT_THAT(plan.steps[0].refused, refused("cpu.test_plain", "is not supported"));
+  EXPECT_THAT(plan.steps[0].refused, refused("cpu.test_bf16", "bf16 is less precise than"));
   EXPECT_THAT(plan.steps[0].refused, refused("cpu.test_refusing", "Sundays"));
-  EXPECT_THAT(plan.steps[0].refused, refused("testlib", "fits, but cpu.reference was asked for"));
+  EXPECT_THAT(plan.steps[0].refused, refused("testlib", "supported, but cpu.reference was requested"));
   EXPECT_THAT(to_text(plan),
-              AllOf(HasSubstr("by cpu.reference"), HasSubstr("not cpu.test_refusing: computes nothing")));
+              AllOf(HasSubstr("by cpu.reference"), HasSubstr("cpu.test_refusing not used: computes nothing")));
 }
 
 TEST(Plan, WhatAKernelRefusesBecomesStepsOfTheirOwn) {
@@ -432,8 +432,8 @@ TEST(Plan, KeepsImagesPlainInSmallBatchesAndByLayers) {
       }
     }
   }
-  EXPECT_THAT(reason(plan_of(builder, {}, 11)), HasSubstr("12 images or more"));
-  EXPECT_THAT(reason(plan_of(builder, {.mode = PlanMode::layers}, 20)), HasSubstr("from step to step"));
+  EXPECT_THAT(reason(plan_of(builder, {}, 11)), HasSubstr("batch size must be at least 12"));
+  EXPECT_THAT(reason(plan_of(builder, {.mode = PlanMode::layers}, 20)), HasSubstr("between steps"));
 }
 
 TEST(Plan, KeepsAValuePlainIfOneOfItsReadersWantsIt) {

@@ -34,7 +34,6 @@ TERMS = [
     (r"\bis given for\b", "is"),
     (r"\bbe it\b", "whether"),
     (r"\bof which\b", "two sentences"),
-    (r"\bseconds? cache\b", "L2"),
     (r"\buninitialis|\bsynchronis|\boptimis|\bnormalis|\bquantis|\bneighbour|\bbehaviour\b|\bcolour|\bserialis",
      "American spelling"),
 ]

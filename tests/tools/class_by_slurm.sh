@@ -31,7 +31,7 @@ timeout $((300 + 20 * count)) "$convlab" class work "$class" --until-empty --via
 cat "$place/worker"
 wait $!
 [ $status != 3 ] || skip "nothing can be judged here"
-grep -q 'has vanished (CANCELLED' "$place/worker"
+grep -q 'disappeared (CANCELLED' "$place/worker"
 for number in $(seq "$count"); do
   "$convlab" class status "$class" "$number" --json "$place/status.json"
   grep -q '"verdict": "PASSED"' "$place/status.json"

@@ -135,7 +135,7 @@ def main() -> int:
             for (what, by), file in zip(edits, verdicts(binary, planted(binary, base, edits, folder), shapes, folder), strict=True):
                 wrong = [case for case in file["cases"] if case["verdict"] != "PASSED"]
                 reason = wrong[0]["reason"].split("\n")[0] if wrong else ""
-                is_named = ", as if " in reason or any(case["faults"] for case in wrong[:1])
+                is_named = "help: possibly " in reason or any(case["faults"] for case in wrong[:1])
                 count, caught, named = count + 1, caught + (file["verdict"] == "FAILED"), named + is_named
                 if file["verdict"] != "FAILED" or not is_named:
                     print(f"{base}: '{what}' -> '{by}': {file['verdict']}: {reason[:200]}")

@@ -51,7 +51,7 @@ grep -q 2/4 complaint || fail "which share is missing is not said: $(cat complai
 
 "${launch[@]}" "${run[@]}" --json some.json --resume >output 2>notes
 require_counts some.json
-[ "$(grep -c 'computed before' notes)" = "$there" ] || fail "$there shares were there: $(cat notes)"
+[ "$(grep -c 'already computed' notes)" = "$there" ] || fail "$there shares were there: $(cat notes)"
 "$convlab" merge some.*-of-4.json --json merged.json >/dev/null
 require_counts merged.json
 echo "$(member one.json right) of $(member one.json images) images are right, by one process and by four; $there of 4 shares outlived a kill"

@@ -351,7 +351,7 @@ TEST(RightPrograms, PrintNoMoreThanAMebibyte) {
   for (int launches = 0; launches < 4; ++launches) print_threads(100'000, 4, nullptr);
   const std::string printed = testing::internal::GetCapturedStdout();
   EXPECT_LE(printed.size(), (1u << 20) + 100);
-  EXPECT_THAT(printed, testing::EndsWith("(kernels print more than 1 MiB: the rest is not shown)\n"));
+  EXPECT_THAT(printed, testing::EndsWith("(output of kernels is cut off after 1 MiB)\n"));
   print_threads(1, 1, nullptr);
 }
 

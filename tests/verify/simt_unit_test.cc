@@ -342,7 +342,7 @@ TEST(SimtDevice, RefusesWhatTheProcessCannotHold) {
       FAIL() << bytes << " of " << there;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::unavailable);
-      EXPECT_THAT(error.what(), testing::HasSubstr(std::to_string(bytes) + " bytes takes "));
+      EXPECT_THAT(error.what(), testing::HasSubstr(std::to_string(bytes) + " bytes needs "));
     }
   }
   for (int repeat = 0; repeat < 1000; ++repeat) device->allocate(1 << 16);

@@ -72,8 +72,7 @@ TEST(Compare, FirstAndWorstCarryTheirPlaces) {
   EXPECT_EQ(worst.expected, 7);
   EXPECT_EQ(worst.got, 10);
   EXPECT_EQ(describe(verdict),
-            "2 of 8 elements are wrong; first y[n0 k1 p0 q1]: expected 3, got 4 (tolerance 0); worst y[n1 k1 p0 q1]: "
-            "expected 7, got 10 (tolerance 0)");
+            "2 of 8 outputs are wrong; first: image 0, output channel 1, row 0, column 1: expected 3, got 4");
 }
 
 TEST(Compare, NanIsTheWorstAndPoisonIsCounted) {

@@ -17,19 +17,18 @@ constexpr int kPrimary = 0xff;
   switch (code & kPrimary) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw bad_input("{}: another process has been writing to it for {} s; try again, or end that process", place,
-                      kWaitMs / 1000);
+      throw bad_input("{}: locked by another process for {} s; try again or stop that process", place, kWaitMs / 1000);
     case SQLITE_FULL:
-      throw bad_input("{}: the disk is full; free some space: nothing is lost", place);
+      throw bad_input("{}: the disk is full; free some space (no data is lost)", place);
     case SQLITE_IOERR:
-      throw bad_input("{}: cannot read or write ({}); look whether the disk is full or failing", place, said);
+      throw bad_input("{}: cannot read or write ({}); check whether the disk is full or failing", place, said);
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
-      throw bad_input("{}: cannot be written ({}); only the class's owner may", place, said);
+      throw bad_input("{}: cannot write ({}); only the class owner may", place, said);
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      throw bad_input("{}: is damaged ({}); bring it back from a copy", place, said);
+      throw bad_input("{} is damaged ({}); restore it from a backup", place, said);
     default:
       throw bad_input("{}: {}", place, said);
   }

@@ -92,23 +92,23 @@ Error TomlTable::error(const std::string& key, const std::string& what) const {
 void TomlTable::read(const std::string& key, std::string& value) const {
   if (!has(key)) return;
   const toml::value& found = content_->value.as_table().at(key);
-  if (!found.is_string()) throw error(key, "it must be a text in quotes");
+  if (!found.is_string()) throw error(key, "must be a string in quotes");
   value = toml::get<std::string>(found);
 }
 
 void TomlTable::read(const std::string& key, bool& value) const {
   if (!has(key)) return;
   const toml::value& found = content_->value.as_table().at(key);
-  if (!found.is_boolean()) throw error(key, "it must be true or false");
+  if (!found.is_boolean()) throw error(key, "must be true or false");
   value = found.as_boolean();
 }
 
 void TomlTable::read(const std::string& key, int64_t& value, int64_t low, int64_t high) const {
   if (!has(key)) return;
   const toml::value& found = content_->value.as_table().at(key);
-  if (!found.is_integer()) throw error(key, "it must be a whole number");
+  if (!found.is_integer()) throw error(key, "must be an integer");
   if (found.as_integer() < low || found.as_integer() > high) {
-    throw error(key, fmt::format("{} is out of range; give {} to {}", found.as_integer(), low, high));
+    throw error(key, fmt::format("must be between {} and {}, got {}", low, high, found.as_integer()));
   }
   value = found.as_integer();
 }
@@ -116,10 +116,10 @@ void TomlTable::read(const std::string& key, int64_t& value, int64_t low, int64_
 void TomlTable::read(const std::string& key, double& value, double low, double high) const {
   if (!has(key)) return;
   const toml::value& found = content_->value.as_table().at(key);
-  if (!found.is_floating() && !found.is_integer()) throw error(key, "it must be a number");
+  if (!found.is_floating() && !found.is_integer()) throw error(key, "must be a number");
   const double number = found.is_integer() ? static_cast<double>(found.as_integer()) : found.as_floating();
   if (!(number >= low && number <= high)) {
-    throw error(key, fmt::format("{} is out of range; give {} to {}", number, low, high));
+    throw error(key, fmt::format("must be between {} and {}, got {}", low, high, number));
   }
   value = number;
 }
@@ -129,7 +129,7 @@ void TomlTable::read(const std::string& key, std::vector<std::string>& values) c
   const toml::value& found = content_->value.as_table().at(key);
   const auto is_text = [](const toml::value& each) { return each.is_string(); };
   if (!found.is_array() || !std::ranges::all_of(found.as_array(), is_text)) {
-    throw error(key, "it must be a list of texts in quotes");
+    throw error(key, "must be an array of strings in quotes");
   }
   values = toml::get<std::vector<std::string>>(found);
 }
@@ -143,14 +143,14 @@ void TomlTable::read_time(const std::string& key, std::optional<double>& value) 
   } else if (found.is_local_datetime()) {
     value = seconds_of(found.as_local_datetime());
   } else {
-    throw error(key, "it must be a date with a time, without quotes: 2026-12-01T23:59:00+01:00");
+    throw error(key, "must be a date and time without quotes, for example 2026-12-01T23:59:00+01:00");
   }
 }
 
 std::optional<TomlTable> TomlTable::table(const std::string& key) const {
   if (!has(key)) return std::nullopt;
   const toml::value& found = content_->value.as_table().at(key);
-  if (!found.is_table()) throw error(key, fmt::format("it must be a table: [{}]", key));
+  if (!found.is_table()) throw error(key, fmt::format("must be a table: [{}]", key));
   return TomlTable(std::make_shared<Content>(Content{found, content_->place}));
 }
 
@@ -160,7 +160,7 @@ std::vector<TomlTable> TomlTable::tables(const std::string& key) const {
   const toml::value& value = content_->value.as_table().at(key);
   const auto is_table = [](const toml::value& each) { return each.is_table(); };
   if (!value.is_array() || !std::ranges::all_of(value.as_array(), is_table)) {
-    throw error(key, fmt::format("it must be a list of tables: [[{}]]", key));
+    throw error(key, fmt::format("must be an array of tables: [[{}]]", key));
   }
   for (const toml::value& each : value.as_array()) {
     found.push_back(TomlTable(std::make_shared<Content>(Content{each, content_->place})));
@@ -173,7 +173,7 @@ void TomlTable::require_only(const std::vector<std::string>& keys) const {
     if (std::ranges::find(keys, key) != keys.end()) continue;
     const std::string nearest = closest(key, keys);
     throw error(
-        key, fmt::format("there is no such key{}; known are {}",
+        key, fmt::format("unknown key{}; known keys: {}",
                          nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), fmt::join(keys, ", ")));
   }
 }

@@ -44,7 +44,7 @@ class TomlTable {
       }
       names += (names.empty() ? "" : ", ") + std::string(name_of(each));
     }
-    throw error(key, fmt::format("'{}' is none of {}", text, names));
+    throw error(key, fmt::format("must be one of {}, got '{}'", names, text));
   }
 
   std::optional<TomlTable> table(const std::string& key) const;
@@ -53,7 +53,7 @@ class TomlTable {
   /// Error if the table has a key that is none of these.
   void require_only(const std::vector<std::string>& keys) const;
 
-  /// "class.toml:12: deadline: it is ...".
+  /// "class.toml:12: deadline: must be ...".
   Error error(const std::string& key, const std::string& what) const;
 
  private:

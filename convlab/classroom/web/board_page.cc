@@ -17,12 +17,12 @@ std::string below(const std::string& html) { return "<br><small>" + html + "</sm
 /// HTML.
 std::string until(const AssignmentView& assignment) {
   if (!assignment.deadline_s) return "no deadline";
-  return "until " + time_html(*assignment.deadline_s);
+  return "due " + time_html(*assignment.deadline_s);
 }
 
 std::string files_html(const AssignmentView& assignment) {
   if (assignment.files.empty()) return "";
-  std::string html = "<h2>To begin with</h2>\n<ul>\n";
+  std::string html = "<h2>Starter files</h2>\n<ul>\n";
   for (const std::string& each : assignment.files) {
     html += fmt::format("<li><a href=\"/public/{0}/{1}\">{1}</a></li>\n", escaped(assignment.name), escaped(each));
   }
@@ -91,19 +91,21 @@ std::string board_page(const Frame& frame, const AssignmentView& assignment, con
   std::string body = fmt::format("<p class=\"where\">On {}, {}</p>\n<div class=\"tiles\">\n",
                                  escaped(assignment.device), until(assignment));
   body += tile(std::to_string(assignment.ranking.size()),
-               assignment.ranking.size() == 1 ? "student has passed" : "students have passed");
-  body += tile(std::to_string(assignment.waiting), assignment.waiting == 1 ? "submission waits" : "submissions wait");
-  body += tile(std::to_string(assignment.running), assignment.running == 1 ? "is being judged" : "are being judged");
+               assignment.ranking.size() == 1 ? "student passed" : "students passed");
+  body +=
+      tile(std::to_string(assignment.waiting), assignment.waiting == 1 ? "submission waiting" : "submissions waiting");
+  body +=
+      tile(std::to_string(assignment.running), assignment.running == 1 ? "submission running" : "submissions running");
   body += "</div>\n";
   if (assignment.ranking.empty()) {
-    body += "<p class=\"missing\">Nobody has passed yet.</p>\n";
+    body += "<p class=\"missing\">No submission has passed yet.</p>\n";
   } else {
     body += "<div class=\"fitted\">\n" + ranking_html(assignment.ranking, own) + "</div>\n";
     body +=
         assignment.ranking.front().best.bounds
-            ? "<p class=\"where\">Ratio: the time over the reference's, and its bounds at 95 %; less is faster. Who "
-              "cannot be told apart shares a rank.</p>\n"
-            : "<p class=\"where\">There is no clock on this device: whoever is right shares the first rank.</p>\n";
+            ? "<p class=\"where\">Ratio: time divided by the reference time, with its 95 % interval; lower is faster. "
+              "Students whose intervals overlap share a rank.</p>\n"
+            : "<p class=\"where\">Times are not measured on this device; all who passed share rank 1.</p>\n";
   }
   return page(frame, assignment.name, body + files_html(assignment));
 }

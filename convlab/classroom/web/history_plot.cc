@@ -51,7 +51,7 @@ std::string history_plot(std::vector<HistoryPoint> points, const HistoryAxis& ax
   most *= kHeadroom;
   std::string svg = fmt::format(
       "<figure class=\"history\"><figcaption>{0}</figcaption><svg viewBox=\"0 0 {1} {2}\" role=\"img\" "
-      "aria-label=\"{0}, submission by submission\">\n",
+      "aria-label=\"{0}, by submission\">\n",
       escaped(axis.name), kWidth, kHeight);
   svg += level("zero", 0, most);
   svg += axis.reference ? level("reference", *axis.reference, most) : level("grid", most / kHeadroom, most);

@@ -17,7 +17,7 @@ struct HistoryPoint {
 
 /// What the plot's axis is.
 struct HistoryAxis {
-  std::string name;                 ///< "time over the reference's"
+  std::string name;                 ///< "Time relative to the reference"
   std::optional<double> reference;  ///< a line to compare with
 };
 

@@ -16,14 +16,14 @@ using Lines = std::vector<const OwnView::Line*>;
 constexpr size_t kMostLines = 200;
 
 std::string hand_in_form(const Frame& frame, const OwnView& own) {
-  std::string html = "<article><h3>Hand in</h3>\n" + form_begin(frame.viewer, "/submit", true);
+  std::string html = "<article><h3>Submit</h3>\n" + form_begin(frame.viewer, "/submit", true);
   html += "<p><label for=\"assignment\">Assignment</label>\n<select id=\"assignment\" name=\"assignment\">\n";
   for (const AssignmentSettings& each : own.assignments)
     html += fmt::format("<option>{}</option>\n", escaped(each.name));
   return html +
          "</select></p>\n<p><label for=\"file\">Kernel file, at most 1 MiB</label>\n"
          "<input id=\"file\" name=\"file\" type=\"file\" required accept=\".cu,.cuh,.cc,.cpp,.h,.hpp\"></p>\n"
-         "<p><button>Hand in</button></p></form></article>\n";
+         "<p><button>Submit</button></p></form></article>\n";
 }
 
 std::string plot_of(const Lines& lines) {
@@ -46,12 +46,12 @@ std::string plot_of(const Lines& lines) {
     }
     points.push_back(std::move(point));
   }
-  if (has_clock) return history_plot(std::move(points), {"Time over the reference's", 1});
-  return history_plot(std::move(points), {"Memory that the kernels moved, millions of sectors", std::nullopt});
+  if (has_clock) return history_plot(std::move(points), {"Time relative to the reference", 1});
+  return history_plot(std::move(points), {"Global memory traffic, millions of 32-byte sectors", std::nullopt});
 }
 
 std::string table_of(const Lines& lines) {
-  Table table("The last first", {"No.", "State", "Ratio"});
+  Table table("Newest first", {"No.", "State", "Ratio"});
   const size_t shown = std::min(lines.size(), kMostLines);
   for (auto each = lines.rbegin(); each != lines.rbegin() + static_cast<ptrdiff_t>(shown); ++each) {
     const Submission& submission = (*each)->submission;
@@ -69,14 +69,15 @@ std::string table_of(const Lines& lines) {
                timed ? number_cell(significant(submission.judgement->ratio->median)) : missing_cell()});
   }
   std::string html = "<div class=\"fitted\">\n" + table.html() + "</div>\n";
-  if (shown < lines.size()) html += fmt::format("<p class=\"missing\">The last {} of {}.</p>\n", shown, lines.size());
+  if (shown < lines.size())
+    html += fmt::format("<p class=\"missing\">Showing the last {} of {}.</p>\n", shown, lines.size());
   return html;
 }
 
 }  // namespace
 
 std::string own_page(const Frame& frame, const OwnView& own) {
-  std::string body = fmt::format("<p class=\"where\">On boards you are {}</p>\n", escaped(own.alias));
+  std::string body = fmt::format("<p class=\"where\">Your name on the boards: {}</p>\n", escaped(own.alias));
   body += hand_in_form(frame, own);
   std::vector<std::string> names;
   for (const OwnView::Line& each : own.submissions) {
@@ -90,7 +91,7 @@ std::string own_page(const Frame& frame, const OwnView& own) {
     }
     body += fmt::format("<h2>{}</h2>\n", escaped(name)) + plot_of(lines) + table_of(lines);
   }
-  if (names.empty()) body += "<p class=\"missing\">You have not handed in anything yet.</p>\n";
+  if (names.empty()) body += "<p class=\"missing\">You have no submissions yet.</p>\n";
   return page(frame, "Your submissions", body);
 }
 

@@ -10,28 +10,28 @@ namespace {
 
 std::string top(const Frame& frame) {
   std::string html = fmt::format("<nav class=\"top\"><a class=\"class\" href=\"/\">{}</a>", escaped(frame.class_name));
-  if (!frame.viewer.is_student()) return html + "<a href=\"/enter\">Enter with a token</a></nav>\n";
+  if (!frame.viewer.is_student()) return html + "<a href=\"/enter\">Sign in with a token</a></nav>\n";
   return html + "<a href=\"/own\">Your submissions</a>" + form_begin(frame.viewer, "/leave") +
-         fmt::format("<span>{}</span> <button class=\"quiet\">Leave</button></form></nav>\n",
+         fmt::format("<span>{}</span> <button class=\"quiet\">Sign out</button></form></nav>\n",
                      escaped(frame.viewer.name));
 }
 
 std::string_view title_of(int status) {
   switch (status) {
     case 400:
-      return "This cannot be taken";
+      return "Invalid request";
     case 403:
       return "Not allowed";
     case 404:
-      return "There is no such page";
+      return "Page not found";
     case 405:
-      return "Not in this way";
+      return "Method not allowed";
     case 413:
-      return "Too large";
+      return "File too large";
     case 429:
-      return "Too often";
+      return "Too many submissions";
     default:
-      return "Something is wrong here";
+      return "Server error";
   }
 }
 
@@ -61,14 +61,13 @@ std::string time_html(double seconds) {
 std::string enter_page(const Frame& frame, std::string_view complaint) {
   std::string body;
   if (!complaint.empty()) body += fmt::format("<p class=\"bad\" role=\"alert\">{}</p>\n", escaped(complaint));
-  body +=
-      form_begin(frame.viewer, "/enter") +
-      "<p><label for=\"token\">Your token</label>\n"
-      "<input id=\"token\" name=\"token\" type=\"text\" required maxlength=\"64\" autocomplete=\"off\" "
-      "autocapitalize=\"none\" spellcheck=\"false\"></p>\n<p><button>Enter</button></p></form>\n"
-      "<p class=\"where\">Your teacher gives you a token, and a new one where it is lost. This browser keeps it in a "
-      "cookie until you leave.</p>\n";
-  return page(frame, "Enter", body);
+  body += form_begin(frame.viewer, "/enter") +
+          "<p><label for=\"token\">Your token</label>\n"
+          "<input id=\"token\" name=\"token\" type=\"text\" required maxlength=\"64\" autocomplete=\"off\" "
+          "autocapitalize=\"none\" spellcheck=\"false\"></p>\n<p><button>Sign in</button></p></form>\n"
+          "<p class=\"where\">Your teacher gives you a token, and a new one if you lose it. This browser keeps it in a "
+          "cookie until you sign out.</p>\n";
+  return page(frame, "Sign in", body);
 }
 
 std::string error_page(const Frame& frame, int status, std::string_view what, std::string_view what_to_do) {

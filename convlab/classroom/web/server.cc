@@ -158,13 +158,13 @@ void serve(const Site& site, const ServerOptions& options) {
                    : server.bind_to_port(options.address, options.port) ? options.port
                                                                         : -1;
   if (port < 0) {
-    throw bad_input("cannot listen on {}, port {}: {}; give another --port or --bind", options.address, options.port,
+    throw bad_input("cannot listen on {}, port {}: {}; choose another --port or --bind", options.address, options.port,
                     std::strerror(errno));
   }
   server.let_many_wait();
   options.ready(port);
   server.listen_after_bind();
-  throw bad_input("cannot listen on {}, port {} any more: {}", options.address, port, std::strerror(errno));
+  throw bad_input("stopped listening on {}, port {}: {}", options.address, port, std::strerror(errno));
 }
 
 }  // namespace convlab::classroom

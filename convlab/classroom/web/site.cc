@@ -39,7 +39,7 @@ struct Refused {
   std::string what, what_to_do;
 };
 
-Refused not_there() { return {404, "Nothing is here, or it is not yours.", ""}; }
+Refused not_there() { return {404, "This page does not exist or is not yours.", ""}; }
 
 Reply redirect(const std::string& path) { return {.status = 303, .headers = {{"Location", path}}}; }
 
@@ -70,9 +70,8 @@ class Answering {
       tell_(fmt::format("{} {}: {}", printable(visit_.method), printable(visit_.path), printable(error.what())));
       reply = {.status = 503,
                .body = error_page(frame_, 503,
-                                  "The class cannot be read or written just now. What you "
-                                  "have handed in before is not lost.",
-                                  "Try again in a minute, and tell your teacher.")};
+                                  "The class data is not available right now. Your earlier submissions are not lost.",
+                                  "Try again in a minute. If it still fails, tell your teacher.")};
     }
     if (is_new_visitor_) set_cookie(reply, visit_, kVisitorCookie, visitor_, -1);
     return reply;
@@ -88,7 +87,7 @@ class Answering {
     const std::string first = parts.size() > 1 ? parts[1] : "";
     const bool reads = visit_.method == "GET" || visit_.method == "HEAD";
     if (is_form_path(visit_.path) && visit_.method == "POST") return take_form();
-    if (!reads) throw Refused{405, "This page can only be read.", ""};
+    if (!reads) throw Refused{405, "This page is read-only.", ""};
     if (visit_.path == "/") return board_list();
     if (visit_.path == "/enter") return {.body = enter_page(frame_, "")};
     if (visit_.path == "/own") return own();
@@ -115,8 +114,8 @@ class Answering {
 
   Reply take_form() {
     if (!form_is_ours(visit_)) {
-      throw Refused{403, "This form does not come from a page of this class that was open in this browser.",
-                    "Open the page again and send it once more; cookies must be allowed."};
+      throw Refused{403, "This form was not sent from a page of this class in this browser.",
+                    "Reload the page and send the form again; cookies must be enabled."};
     }
     if (visit_.path == "/enter") return enter();
     if (visit_.path == "/leave") return leave();
@@ -128,7 +127,7 @@ class Answering {
     std::erase_if(token, [](char each) { return each == ' ' || each == '\n' || each == '\r' || each == '\t'; });
     Store store(folder_.database(), Access::read_only);
     if (!student_of_token(store, token)) {
-      return {.status = 403, .body = enter_page(frame_, "This is nobody's token, or it was replaced by a new one.")};
+      return {.status = 403, .body = enter_page(frame_, "This token is not valid, or was replaced by a new one.")};
     }
     Reply reply = redirect("/own");
     set_cookie(reply, visit_, kTokenCookie, token, kKeepToken_s);
@@ -142,7 +141,7 @@ class Answering {
   }
 
   Reply submit() {
-    if (!frame_.viewer.is_student()) throw Refused{403, "Only students hand in.", "Enter with your token."};
+    if (!frame_.viewer.is_student()) throw Refused{403, "Only students can submit.", "Sign in with your token."};
     SpoolEntry entry{
         .as = frame_.viewer.name, .secret = random_hex(kSecretBytes), .file = visit_.file_name, .source = visit_.file};
     try {
@@ -150,26 +149,25 @@ class Answering {
       require_file_name(entry.file);
       if (entry.source.empty()) throw bad_input("the file is empty");
     } catch (const Error& error) {
-      throw Refused{400, error.what(), "Nothing was handed in."};
+      throw Refused{400, error.what(), "Nothing was submitted."};
     }
     if (static_cast<int64_t>(entry.source.size()) > kMostSourceBytes) {
       throw Refused{413,
-                    fmt::format("The file has {} bytes; at most {} are taken.", entry.source.size(), kMostSourceBytes),
-                    "Nothing was handed in."};
+                    fmt::format("The file has {} bytes; the limit is {} bytes.", entry.source.size(), kMostSourceBytes),
+                    "Nothing was submitted."};
     }
     // Refused ones count, too, so that nobody fills the database with them.
     const double since_s = unix_seconds() - kHour;
     const auto receipt = uploads_.write(folder_, entry, student_.id, settings_.per_hour, since_s);
     if (!receipt) {
-      throw Refused{
-          429, fmt::format("You have sent {} submissions within an hour, the most that are taken.", settings_.per_hour),
-          "Try a file on your own machine with 'convlab verify', and come back later."};
+      throw Refused{429, fmt::format("You have reached the limit of {} submissions per hour.", settings_.per_hour),
+                    "Test the file on your machine with 'convlab verify' and submit it later."};
     }
     try {
       Store store(folder_.database());
       take_in_one(folder_, settings_, store, *receipt);
     } catch (const std::exception& error) {  // it lies in the spool, safe, and somebody else will take it in
-      tell_(fmt::format("{} waits in the spool: {}", *receipt, printable(error.what())));
+      tell_(fmt::format("{} stays in the spool: {}", *receipt, printable(error.what())));
       return {.status = 202, .body = arrived_page(frame_, *receipt)};
     }
     return received(*receipt);
@@ -182,7 +180,8 @@ class Answering {
     Store store(folder_.database(), Access::read_only);
     const std::vector<Submission> found = store.submissions({.student = student_.id, .receipt = receipt});
     if (!found.empty()) return redirect(fmt::format("/submission/{}", found.front().number));
-    if (const auto why = why_set_aside(folder_, receipt)) throw Refused{400, "It was not kept: " + *why, ""};
+    if (const auto why = why_set_aside(folder_, receipt))
+      throw Refused{400, "The submission was rejected and not kept: " + *why, ""};
     if (waits) return {.body = arrived_page(frame_, receipt)};
     throw not_there();
   }
@@ -310,9 +309,8 @@ Site::Site(Folder folder, std::function<void(const std::string& line)> tell)
 Reply Site::reply(const Visit& visit) const { return Answering(folder_, visit, tell_, uploads_).reply(); }
 
 Reply Site::refusal(int status) const {
-  const std::string what = status == 413
-                               ? "The file is larger than 1 MiB, the most that is taken. Nothing was handed in."
-                               : "The request cannot be understood.";
+  const std::string what = status == 413 ? "The file is larger than the limit of 1 MiB. Nothing was submitted."
+                                         : "The request is not valid.";
   return {.status = status, .body = error_page({.class_name = "The class"}, status, what, "")};
 }
 

@@ -60,10 +60,10 @@ std::string stages_so_far(const Submission& submission, const std::optional<Turn
     if (each > submission.stage) break;
     std::string said;
     if (each == Stage::queued && turn) {
-      said = fmt::format("place {}", turn->place);
-      said += !has_worker   ? std::string("; nobody is judging at the moment")
+      said = fmt::format("position {}", turn->place);
+      said += !has_worker   ? std::string("; no worker is running")
               : turn->due_s ? ", verdict in about " + about(*turn->due_s)
-                            : std::string("; when is known after the first verdicts");
+                            : std::string("; no estimate before the first verdicts");
     }
     html += stage_item(each == submission.stage ? "now" : "over", each, said);
   }
@@ -83,8 +83,8 @@ std::string verdict_html(const Judgement& judgement) {
   const bool passed = judgement.verdict == judge::Verdict::passed;
   std::string html = fmt::format("<p class=\"verdict\"><strong class=\"{}\">{}</strong> {}</p>\n",
                                  passed ? "good" : "bad", name_of(judgement.verdict),
-                                 passed ? fmt::format("in the class {}", name_of(judgement.math))
-                                        : fmt::format("at {}", name_of(judgement.failed_at)));
+                                 passed ? fmt::format("with {} arithmetic", name_of(judgement.math))
+                                        : fmt::format("in stage {}", name_of(judgement.failed_at)));
   // What a compiler says points at columns.
   const bool has_lines = judgement.reason.find('\n') != std::string::npos || judgement.verdict == Verdict::not_compiled;
   const std::string reason = escaped(end_of(judgement.reason));
@@ -100,8 +100,8 @@ std::string times_html(const judge::Ratio& ratio) {
   constexpr double kLeft = 80, kLongest = 270;
   const double unit = kLongest / std::max({1.0, ratio.median, ratio.high});
   return fmt::format(
-      "<h2>Time</h2>\n<p>{0} of the reference's time, between {1} and {2} at 95 %, from {3} samples.</p>\n"
-      "<figure class=\"history\"><svg viewBox=\"0 0 360 76\" role=\"img\" aria-label=\"{0} of the reference's time\">\n"
+      "<h2>Time</h2>\n<p>{0}x the reference time (95 % interval {1} to {2}, {3} samples).</p>\n"
+      "<figure class=\"history\"><svg viewBox=\"0 0 360 76\" role=\"img\" aria-label=\"{0}x the reference time\">\n"
       "<text x=\"72\" y=\"22\" text-anchor=\"end\">reference</text>"
       "<rect class=\"reference\" x=\"80\" y=\"8\" width=\"{4:.1f}\" height=\"20\"/>\n"
       "<text x=\"72\" y=\"58\" text-anchor=\"end\">this</text>"
@@ -111,9 +111,9 @@ std::string times_html(const judge::Ratio& ratio) {
       unit * ratio.median, kLeft + unit * ratio.low, kLeft + unit * ratio.high);
 }
 
-/// "41 % of what this GPU could do by direct convolution".
+/// "41 % of the direct-convolution roofline of this GPU".
 std::string share_text(const judge::LayerTime& time, std::string_view machine) {
-  return fmt::format("{:.0f} % of what this {} could do by direct convolution", 100 * time.bound_s / time.seconds,
+  return fmt::format("{:.0f} % of the direct-convolution roofline of this {}", 100 * time.bound_s / time.seconds,
                      machine);
 }
 
@@ -155,15 +155,15 @@ std::string counters_html(const std::vector<judge::KernelCountsSummary>& counter
                         escaped(printable(each.layer)));
     html += counted("Launches", std::to_string(each.launches));
     html += counted("Floating-point operations", fmt::format("{:.4g} M", 1e-6 * static_cast<double>(each.flops)));
-    html += counted("Sectors of 32 bytes moved", fmt::format("{:.4g} M", 1e-6 * sectors));
-    html += counted("The fewest that hold the bytes", fmt::format("{:.4g} M", 1e-6 * least));
-    if (least > 0) html += counted("Moved over fewest", fmt::format("{:.3g}", sectors / least));
+    html += counted("32-byte sectors moved", fmt::format("{:.4g} M", 1e-6 * sectors));
+    html += counted("Minimum sectors", fmt::format("{:.4g} M", 1e-6 * least));
+    if (least > 0) html += counted("Moved / minimum", fmt::format("{:.3g}", sectors / least));
     html += counted("Bank conflicts", std::to_string(each.bank_conflicts));
     html += counted("Occupancy", fmt::format("{:.0f} %", 100 * each.occupancy)) + "</dl></article>\n";
   }
   html += "</div>\n";
   if (counters.size() > kMostCards) {
-    html += fmt::format("<p class=\"missing\">The first {} of {}.</p>\n", kMostCards, counters.size());
+    html += fmt::format("<p class=\"missing\">Showing the first {} of {}.</p>\n", kMostCards, counters.size());
   }
   return html;
 }
@@ -176,7 +176,7 @@ std::string logs_html(const Judgement& judgement) {
         fmt::format("<details{}><summary>{}</summary><pre class=\"code\">{}</pre></details>\n",
                     each.stage == judgement.failed_at ? " open" : "", name_of(each.stage), escaped(end_of(each.log)));
   }
-  return html.empty() ? "" : "<h2>What the stages said</h2>\n" + html;
+  return html.empty() ? "" : "<h2>Stage logs</h2>\n" + html;
 }
 
 }  // namespace
@@ -184,25 +184,26 @@ std::string logs_html(const Judgement& judgement) {
 std::string state_of(const Submission& submission, const std::optional<Turn>& turn) {
   if (passed(submission)) return fmt::format("PASSED, {}", name_of(submission.judgement->math));
   if (submission.judgement) return std::string(name_of(submission.judgement->verdict));
-  if (turn) return fmt::format("waits, place {}", turn->place);
+  if (turn) return fmt::format("queued, position {}", turn->place);
   return std::string(name_of(submission.stage));
 }
 
 std::string submission_page(const Frame& frame, const Submission& submission, const std::optional<Turn>& turn,
                             bool has_worker) {
-  std::string body = fmt::format("<p class=\"where\">{0} for <a href=\"/board/{1}\">{1}</a> on {2}, arrived {3}</p>\n",
+  std::string body = fmt::format("<p class=\"where\">{0} for <a href=\"/board/{1}\">{1}</a> on {2}, received {3}</p>\n",
                                  escaped(submission.file), escaped(submission.assignment), escaped(submission.device),
                                  time_html(submission.arrived_s));
   if (!submission.is_done()) {
     body += stages_so_far(submission, turn, has_worker);
-    body += submission.judgement ? "<p class=\"missing\">It is judged once more; until then this counts:</p>\n"
-                                 : "<p class=\"missing\">This page is loaded again by itself.</p>\n";
+    body += submission.judgement
+                ? "<p class=\"missing\">It is being judged again; until then, this verdict counts:</p>\n"
+                : "<p class=\"missing\">This page reloads automatically.</p>\n";
   }
   if (submission.judgement) {
     const Judgement& judgement = *submission.judgement;
     body += verdict_html(judgement) + stages_of(judgement);
     if (judgement.ratio) body += times_html(*judgement.ratio);
-    body += layers_html(first_of(judgement.times, kMostLayers), submission.device == "cpu" ? "machine" : "GPU");
+    body += layers_html(first_of(judgement.times, kMostLayers), submission.device == "cpu" ? "CPU" : "GPU");
     if (!judgement.counters.empty()) body += counters_html(judgement.counters);
     body += logs_html(judgement);
   }
@@ -211,10 +212,10 @@ std::string submission_page(const Frame& frame, const Submission& submission, co
 }
 
 std::string arrived_page(const Frame& frame, const std::string& receipt) {
-  return page(frame, "It has arrived",
-              fmt::format("<p>It has arrived, and its time counts. It cannot be taken in just now; the worker will. "
-                          "<a href=\"/submission/{0}\">This page</a> shows its number then.</p>\n"
-                          "<p class=\"where\">Its receipt is {0}.</p>\n",
+  return page(frame, "Submission received",
+              fmt::format("<p>Your submission was received, and its arrival time counts. It has no number yet; when a "
+                          "worker has read it, <a href=\"/submission/{0}\">this page</a> shows the number.</p>\n"
+                          "<p class=\"where\">Receipt: {0}</p>\n",
                           receipt));
 }
 

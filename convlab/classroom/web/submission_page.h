@@ -9,7 +9,7 @@
 
 namespace convlab::classroom {
 
-/// What became of one, in a few words: "waits, place 3", "verifying", "PASSED, fp32".
+/// What became of one, in a few words: "queued, position 3", "verifying", "PASSED, fp32".
 std::string state_of(const Submission& submission, const std::optional<Turn>& turn);
 
 /// A submission for who handed it in: its stages, verdict, times and counters, and what the stages said. It is loaded

@@ -19,12 +19,12 @@ constexpr KernelInfo kInfo{
     .name = "cuda.mine",
     .device = kCompiledFor,
     .rung = 1,
-    .idea = "the one change, in a line",
+    .idea = "the one change, in one line",
     .after = "cuda.basic",
-    .threads = "one thread per output element.",
-    .cost = "2 * terms() flops; each term loads 8 bytes.",
-    .refuses = "all but plain float32 images in, plain float32 maps out.",
-    .limit = "load instructions: two for every multiply-add.",
+    .threads = "One thread computes one output.",
+    .cost = "2 * C * R * S flops and 8 * C * R * S bytes of loads per output.",
+    .refuses = "Fused epilogues; inputs other than fp32 nchw.",
+    .limit = "Load instructions: two per multiply-add.",
 };
 
 constexpr int kThreads = 128;

@@ -75,7 +75,7 @@ bool has_unit(Bf16Unit unit) {
 
 Refusal refuse_without(Bf16Unit unit) {
   if (has_unit(unit)) return std::nullopt;
-  return fmt::format("needs {}, which this processor, its system or this build does not offer",
+  return fmt::format("{} is not supported by this processor, operating system or build",
                      unit == Bf16Unit::amx ? "AMX" : "AVX512-BF16");
 }
 

@@ -10,8 +10,8 @@ namespace convlab {
 /// Why a step is not a pooling whose padding is known.
 inline Refusal refuse_unless_pools(const OpStep& step) {
   const auto* op = std::get_if<PoolOp>(&step.op);
-  if (op == nullptr) return "computes MaxPool and AveragePool";
-  if (op->auto_pad != AutoPad::explicit_pads) return "takes padding as numbers";
+  if (op == nullptr) return "only MaxPool and AveragePool are supported";
+  if (op->auto_pad != AutoPad::explicit_pads) return "padding must be explicit";
   return std::nullopt;
 }
 

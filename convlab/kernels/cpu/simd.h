@@ -16,6 +16,6 @@
    (CONVLAB_SSE4 ? 0 : HWY_SSE4))
 #endif
 #define HWY_DISABLED_TARGETS CONVLAB_DISABLED_TARGETS
-// The baseline is HWY_SCALAR with every compiler. Highway's HWY_EMU128, which newer compilers would get, takes longer to
-// compile, and GCC 14 computes sums of infinities wrong in it (Debian 13: -FLT_MAX for -inf in an average pool).
+// The baseline is HWY_SCALAR with every compiler. Highway's HWY_EMU128, which newer compilers would get, takes longer
+// to compile, and GCC 14 computes sums of infinities wrong in it (Debian 13: -FLT_MAX for -inf in an average pool).
 #define HWY_BROKEN_EMU128 1

@@ -19,9 +19,9 @@ inline int64_t pixels_of(const Shape& shape) { return shape.size() == 4 ? shape[
 
 inline Refusal refuse_unless_bytes(const OpStep& step) {
   if (step.input_layout != Layout::channel_bytes || step.output_layout != Layout::channel_bytes) {
-    return "takes and gives channels in bytes";
+    return "input and output layout must be 'channels in bytes'";
   }
-  if (step.output.size() != 4) return "takes images";
+  if (step.output.size() != 4) return "output must be 4-dimensional";
   return std::nullopt;
 }
 

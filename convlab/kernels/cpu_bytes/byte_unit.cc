@@ -67,8 +67,8 @@ bool has_unit(ByteUnit unit) {
 
 Refusal refuse_without(ByteUnit unit) {
   if (has_unit(unit)) return std::nullopt;
-  if (unit == ByteUnit::tiles) return "needs AMX, which this processor, its system or this build does not offer";
-  return "needs AVX512-VNNI or AVX-VNNI, which this processor or build does not offer";
+  if (unit == ByteUnit::tiles) return "AMX is not supported by this processor, operating system or build";
+  return "AVX512-VNNI and AVX-VNNI are not supported by this processor or build";
 }
 
 }  // namespace convlab

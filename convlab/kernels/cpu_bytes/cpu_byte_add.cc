@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kPiece = 16384;
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ByteAddOp>(step.op)) return "computes QLinearAdd on bytes";
+  if (!std::holds_alternative<ByteAddOp>(step.op)) return "only QLinearAdd on bytes is supported";
   return refuse_unless_bytes(step);
 }
 

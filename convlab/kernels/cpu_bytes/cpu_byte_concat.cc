@@ -29,7 +29,7 @@ Table table_of(const ByteConcatOp& op, const ByteConcatOp::Part& part) {
 }
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ByteConcatOp>(step.op)) return "computes QLinearConcat on bytes";
+  if (!std::holds_alternative<ByteConcatOp>(step.op)) return "only QLinearConcat on bytes is supported";
   return refuse_unless_bytes(step);
 }
 

@@ -314,17 +314,17 @@ void prepare(const OpArgs& args, Stream&) {
 
 template <ByteUnit kUnit>
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ByteConvOp>(step.op)) return "computes QLinearConv on bytes";
+  if (!std::holds_alternative<ByteConvOp>(step.op)) return "only QLinearConv on bytes is supported";
   if (step.input_layout != Layout::channel_bytes || step.output_layout != Layout::channel_bytes) {
-    return "takes and gives channels in bytes";
+    return "input and output layout must be 'channels in bytes'";
   }
   const ConvProblem problem = problem_of(step);
   if (problem.groups > 1 && problem.channels_per_group() % kChannelBytes != 0) {
-    return "takes channels of a group in multiples of 4";
+    return "input channels per group must be a multiple of 4";
   }
   const int64_t rows = problem.h + problem.pad_top + problem.pad_bottom;
   if (ByteSource(problem).row() > INT32_MAX / rows / problem.n) {
-    return "takes images of less than 2^31 bytes together";
+    return "the batch must be smaller than 2^31 bytes";
   }
   return refuse_without(kUnit);
 }

@@ -129,12 +129,14 @@ void prepare(const OpArgs& args, Stream&) {
 template <ByteUnit kUnit>
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<ByteConvOp>(&step.op);
-  if (op == nullptr || op->adds) return "computes QLinearConv on bytes, without an addition";
+  if (op == nullptr || op->adds) return "only QLinearConv on bytes without a fused addition is supported";
   if (step.input_layout != Layout::channel_bytes || step.output_layout != Layout::channel_bytes) {
-    return "takes and gives channels in bytes";
+    return "input and output layout must be 'channels in bytes'";
   }
   const ConvProblem problem = problem_of(step);
-  if (problem.groups != problem.c || problem.k != problem.c) return "computes one map a channel";
+  if (problem.groups != problem.c || problem.k != problem.c) {
+    return "only depthwise convolution with depth multiplier 1 is supported";
+  }
   return refuse_without(kUnit);
 }
 

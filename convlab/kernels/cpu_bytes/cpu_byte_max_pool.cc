@@ -14,7 +14,7 @@ namespace {
 
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<PoolOp>(&step.op);
-  if (op == nullptr || op->pool.kind != PoolKind::max) return "computes MaxPool";
+  if (op == nullptr || op->pool.kind != PoolKind::max) return "only MaxPool is supported";
   return refuse_unless_bytes(step);
 }
 

@@ -17,8 +17,8 @@ constexpr int64_t kChannels = 256;
 constexpr int64_t kMostPixels = INT32_MAX / 255;
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ByteMeanOp>(step.op)) return "computes QLinearGlobalAveragePool on bytes";
-  if (pixels_of(step.inputs[0]) > kMostPixels) return "takes maps of less than 2^23 pixels";
+  if (!std::holds_alternative<ByteMeanOp>(step.op)) return "only QLinearGlobalAveragePool on bytes is supported";
+  if (pixels_of(step.inputs[0]) > kMostPixels) return "images must have fewer than 2^23 pixels";
   return refuse_unless_bytes(step);
 }
 

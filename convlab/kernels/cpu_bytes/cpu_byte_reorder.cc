@@ -21,16 +21,18 @@ Refusal refuses(const OpStep& step) {
   const auto* dequantize = std::get_if<DequantizeOp>(&step.op);
   const bool to_bytes = step.input_layout == Layout::plain && step.output_layout == Layout::channel_bytes;
   const bool from_bytes = step.input_layout == Layout::channel_bytes && step.output_layout == Layout::plain;
-  if (!to_bytes && !from_bytes) return "takes or gives channels in bytes, and the other plain";
+  if (!to_bytes && !from_bytes) return "one of input and output layout must be 'channels in bytes' and the other nchw";
   const bool copies = copy != nullptr && copy->activation.kind == ActivationKind::none;
   if (!copies && !(to_bytes && quantize != nullptr) && !(from_bytes && dequantize != nullptr)) {
-    return "computes QuantizeLinear and DequantizeLinear, and copies";
+    return "only QuantizeLinear, DequantizeLinear and copies are supported";
   }
-  if (step.input != ElementType::f32) return "takes float32";
-  if (step.output.size() != 4 && step.output.size() != 2) return "takes images or their numbers";
-  if (quantize != nullptr && (quantize->low < 0 || quantize->high > 255)) return "gives levels of 0 to 255";
+  if (step.input != ElementType::f32) return "input must be float32";
+  if (step.output.size() != 4 && step.output.size() != 2) return "output must be 2- or 4-dimensional";
+  if (quantize != nullptr && (quantize->low < 0 || quantize->high > 255)) {
+    return "quantized values must be between 0 and 255";
+  }
   for (size_t i = 1; i < step.inputs.size(); ++i) {
-    if (element_count(step.inputs[i]) != 1) return "takes one scale and one zero point";
+    if (element_count(step.inputs[i]) != 1) return "scale and zero point must be scalars";
   }
   return std::nullopt;
 }

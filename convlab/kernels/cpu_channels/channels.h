@@ -40,12 +40,13 @@ constexpr std::optional<Clamp> clamp_of(const Activation& activation) {
 inline Refusal refuse_unless_channel_lanes(const ConvStep& step, bool plain_input) {
   const bool own = step.input_layout == Layout::channel_lanes, plain = step.input_layout == Layout::plain;
   if (step.output_layout != Layout::channel_lanes || !(plain_input ? plain : own)) {
-    return plain_input ? "takes plain arrays and gives channels in lanes" : "takes and gives channels in lanes";
+    return plain_input ? "input layout must be nchw and output layout 'channels in lanes'"
+                       : "input and output layout must be 'channels in lanes'";
   }
-  if (step.input != ElementType::f32) return "takes float32";
-  if (step.problem.k % kChannelLanes != 0) return "gives channels in multiples of 8";
-  if (own && step.problem.c % kChannelLanes != 0) return "takes channels in multiples of 8";
-  if (step.epilogue.pool) return "does not pool";
+  if (step.input != ElementType::f32) return "input must be float32";
+  if (step.problem.k % kChannelLanes != 0) return "output channels must be a multiple of 8";
+  if (own && step.problem.c % kChannelLanes != 0) return "input channels must be a multiple of 8";
+  if (step.epilogue.pool) return "fused pooling is not supported";
   return std::nullopt;
 }
 

@@ -16,14 +16,14 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 2,
     .rank = 65,
-    .idea = "images of one pixel are the pixels of one image: a weight is loaded once for several of them",
+    .idea = "1x1 images treated as the pixels of one image, so that each weight is loaded once for several images",
     .after = "cpu.channel_direct",
-    .threads = "a piece of work is some maps of all images.",
+    .threads = "A work item is a range of output channels of all images.",
     .cost =
-        "c fused multiply-adds, 1 / lanes of a vector instruction each; inputs of other numbers of channels than "
-        "multiples of 8 are copied.",
-    .refuses = "images of more than one pixel, groups, other filters than 1x1, and additions.",
-    .limit = "the memory that weights come from.",
+        "C fused multiply-adds, each 1 / lanes of a vector instruction. Inputs whose channels are not a multiple of 8 "
+        "are copied.",
+    .refuses = "Images larger than 1x1, groups, filters other than 1x1, and fused addition.",
+    .limit = "The memory bandwidth for weights.",
 };
 
 constexpr int64_t kPieceProducts = int64_t{1} << 15;  // worth another thread's while
@@ -39,15 +39,17 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
   if (step.input != ElementType::f32 || !in_plain_order(step.input_layout, problem.c) ||
       !in_plain_order(step.output_layout, problem.k)) {
-    return "takes float32, plain, or multiples of 8 channels in lanes";
+    return "input and output must be float32 in nchw, or in layout 'channels in lanes' with a multiple of 8 channels";
   }
   const bool pixels = problem.h == 1 && problem.w == 1 && problem.p() == 1 && problem.q() == 1;
   if (!pixels || problem.r != 1 || problem.s != 1 || problem.groups > 1) {
-    return "takes images of one pixel, 1x1 filters and one group";
+    return "only 1x1 images, 1x1 filters and one group are supported";
   }
-  if (step.adds) return "adds nothing";
-  if (step.epilogue.pool) return "does not pool";
-  if (checked_product({problem.n, padded(problem.c)}) > INT32_MAX) return "takes less than 2^31 elements";
+  if (step.adds) return "fused addition is not supported";
+  if (step.epilogue.pool) return "fused pooling is not supported";
+  if (checked_product({problem.n, padded(problem.c)}) > INT32_MAX) {
+    return "the input must have fewer than 2^31 elements";
+  }
   return std::nullopt;
 }
 

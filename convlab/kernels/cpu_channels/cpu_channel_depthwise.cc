@@ -15,15 +15,14 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 5,
     .rank = 70,
-    .idea = "each channel by itself, 8 of them in a vector: no lane waits for channels that do not mix",
+    .idea = "depthwise convolution with 8 channels per vector",
     .after = "cpu.direct",
-    .threads = "a piece of work is a band of output rows of one block of 8 channels of one image.",
+    .threads = "A work item is a band of output rows of one block of 8 channels of one image.",
     .cost =
-        "r * s fused multiply-adds for 8 channels, 1 / lanes of a vector instruction each. Up to 8 pixels of a row are "
-        "summed at a time, and a row of the filter stays in registers meanwhile; for 3 columns that is 13 loads for 24 "
-        "multiply-adds.",
-    .refuses = "anything but one map a channel, in channels in lanes from end to end.",
-    .limit = "multiply-adds while the image is in the second cache, else memory.",
+        "R * S fused multiply-adds for 8 channels, each 1 / lanes of a vector instruction. Up to 8 pixels of a row are "
+        "summed at a time while a filter row stays in registers; for 3 columns that is 13 loads for 24 multiply-adds.",
+    .refuses = "Convolutions other than depthwise with depth multiplier 1, and layouts other than nchw8c.",
+    .limit = "Multiply-adds while the image fits in L2, otherwise memory.",
 };
 
 class Launch {
@@ -73,7 +72,9 @@ class Launch {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
-  if (problem.groups != problem.c || problem.k != problem.c) return "computes one map a channel";
+  if (problem.groups != problem.c || problem.k != problem.c) {
+    return "only depthwise convolution with depth multiplier 1 is supported";
+  }
   return refuse_unless_channel_lanes(step, false);
 }
 

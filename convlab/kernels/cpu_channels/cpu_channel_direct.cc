@@ -17,15 +17,17 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 2,
     .rank = 60,
-    .idea = "maps in the lanes, and a pointer for each pixel: one inner loop for every filter, stride and padding",
+    .idea =
+        "output channels in vector lanes and a pointer for each pixel: one inner loop for all filters, strides and "
+        "padding",
     .after = "cpu.direct",
-    .threads = "a piece of work is a block of output pixels of an image, and, where maps are small, some of its maps.",
+    .threads =
+        "A work item is a block of output pixels of an image and, if images are small, a range of output channels.",
     .cost =
-        "terms() fused multiply-adds, 1 / lanes of a vector instruction each. Padded inputs, and those of 1x1 filters "
-        "with "
-        "strides, are copied once for each piece.",
-    .refuses = "numbers of channels or maps in a group that are no multiple of 8; pooling.",
-    .limit = "multiply-adds: 12 of them for 8 loads, with AVX-512 24 for 14.",
+        "C * R * S fused multiply-adds, each 1 / lanes of a vector instruction. Padded inputs, and inputs of strided "
+        "1x1 filters, are copied once for each work item.",
+    .refuses = "Input or output channels per group that are not a multiple of 8, and fused pooling.",
+    .limit = "Multiply-adds: 12 for 8 loads, with AVX-512 24 for 14.",
 };
 
 constexpr int64_t kBlockBytes = int64_t{256} << 10;  // of input under a block of pixels: half a second cache
@@ -75,9 +77,9 @@ struct Prepared {
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_channel_lanes(step, false)) return refusal;
   const ConvProblem& problem = step.problem;
-  if (problem.channels_per_group() % kChannelLanes != 0) return "takes channels of a group in multiples of 8";
-  if (problem.maps_per_group() % kChannelLanes != 0) return "gives maps of a group in multiples of 8";
-  if (Source(problem).reach() > INT32_MAX) return "takes images of less than 2^31 elements, padding included";
+  if (problem.channels_per_group() % kChannelLanes != 0) return "input channels per group must be a multiple of 8";
+  if (problem.maps_per_group() % kChannelLanes != 0) return "output channels per group must be a multiple of 8";
+  if (Source(problem).reach() > INT32_MAX) return "a padded image must have fewer than 2^31 elements";
   return std::nullopt;
 }
 

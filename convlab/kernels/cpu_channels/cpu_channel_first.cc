@@ -17,15 +17,15 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 5,
     .rank = 70,
-    .idea = "from plain images of few channels to maps in lanes: vectors of maps, and pixels one by one",
+    .idea = "from nchw with few channels to nchw8c: vectors of output channels, one pixel at a time",
     .after = "cpu.direct",
-    .threads = "a piece of work is a band of output rows of one image, with all maps.",
+    .threads = "A work item is a band of output rows of one image, with all output channels.",
     .cost =
-        "terms() fused multiply-adds for a vector of maps; a term takes 8 loads for 12 of them, 14 for 24 where "
-        "registers are 32. A band's input rows are copied once, with their padding and apart by columns of one "
-        "remainder by the stride, so that the pixels of neighbouring outputs are neighbours.",
-    .refuses = "more than 4 channels, groups, pixels as bytes, and maps that are not in lanes.",
-    .limit = "multiply-adds; where the filter is small, the memory that maps are written to.",
+        "C * R * S fused multiply-adds for a vector of output channels; one step of the reduction takes 8 loads for 12 "
+        "of them, or 14 for 24 with 32 registers. The input rows of a band are copied once, with padding and split by "
+        "column modulo the stride, so that the pixels of adjacent outputs are adjacent.",
+    .refuses = "More than 4 input channels, groups, uint8 input, and output layouts other than nchw8c.",
+    .limit = "Multiply-adds; with small filters, the memory bandwidth for the output.",
 };
 
 constexpr int64_t kMostChannels = 4;
@@ -158,7 +158,9 @@ class Launch {
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
-  if (step.problem.c > kMostChannels || step.problem.groups > 1) return "takes up to 4 channels, without groups";
+  if (step.problem.c > kMostChannels || step.problem.groups > 1) {
+    return "only up to 4 input channels and one group are supported";
+  }
   return refuse_unless_channel_lanes(step, true);
 }
 

@@ -18,16 +18,19 @@ constexpr KernelInfo kInfo{
     .sum = Sum::transform,
     .rung = 6,
     .rank = 70,
-    .idea = "36 products for 16 outputs of a 3x3 filter, where a direct sum takes 144",
+    .idea = "Winograd F(4x4, 3x3): 36 products for 16 outputs instead of 144",
     .after = "cpu.winograd",
     .threads =
-        "a piece of work is a block of tiles, or, where there are few tiles, a block's sums for some maps; its pixels "
-        "are then transformed once, for all, in a loop before.",
+        "A work item is a block of tiles; if there are few tiles, it is a block's sums for a range of output channels, "
+        "and a preceding loop transforms the pixels once for all of them.",
     .cost =
-        "1/4 of the direct multiply-adds, 4/9 for tiles of 2x2 outputs, in register tiles of 6 tiles by 16 maps; about "
-        "140 instructions for 8 channels of a tile to transform its pixels, and 120 to transform 8 maps' sums back.",
-    .refuses = "other filters, strides, dilation and groups, few channels, few maps, and outputs of less than 4x4.",
-    .limit = "multiply-adds; where maps are small, the rate at which transformed filters come from memory.",
+        "1/4 of the direct multiply-adds (4/9 for tiles of 2x2 outputs), in register tiles of 6 tiles by 16 output "
+        "channels; about 140 instructions to transform the pixels of a tile for 8 channels, and 120 to transform the "
+        "sums of 8 output channels back.",
+    .refuses =
+        "Filters other than 3x3, strides, dilation, groups, few input or output channels, and outputs smaller than "
+        "4x4.",
+    .limit = "Multiply-adds; with small images, the memory bandwidth for transformed filters.",
 };
 
 constexpr int64_t kLeastChannels = 16, kLeastOutputs = 4;
@@ -198,16 +201,17 @@ class Launch {
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_channel_lanes(step, false)) return refusal;
   const ConvProblem& problem = step.problem;
-  if (problem.r != 3 || problem.s != 3) return "takes filters of 3x3";
+  if (problem.r != 3 || problem.s != 3) return "filter must be 3x3";
   if (!problem.unit_stride() || !problem.unit_dilation() || problem.groups != 1) {
-    return "takes no strides, dilation or groups";
+    return "strides, dilation and groups are not supported";
   }
   if (problem.c < kLeastChannels || problem.k < kLeastChannels) {
-    return fmt::format("takes {} channels and maps or more: with fewer, transforms cost what they save",
-                       kLeastChannels);
+    return fmt::format(
+        "input and output channels must be at least {}: with fewer, the transforms cost more than they save",
+        kLeastChannels);
   }
   if (problem.p() < kLeastOutputs || problem.q() < kLeastOutputs) {
-    return fmt::format("takes outputs of {0}x{0} or more: tiles would be mostly padding", kLeastOutputs);
+    return fmt::format("output must be at least {0}x{0}: tiles would be mostly padding", kLeastOutputs);
   }
   return std::nullopt;
 }

@@ -17,14 +17,14 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 2,
     .rank = 20,
-    .idea = "unroll along the width only, so that sums of many maps and pixels stay in registers",
+    .idea = "unroll along the width only, so that the sums of many output channels and pixels stay in registers",
     .after = "cpu.im2col_gemm",
-    .threads = "a piece of work is a band of output rows of one group of maps of one image.",
+    .threads = "A work item is a band of output rows of a range of output channels of one image.",
     .cost =
-        "terms() fused multiply-adds, 1 / lanes of a vector instruction each; s pixels copied per channel and row, "
-        "shared by all maps (see planes.h). The arithmetic is in cpu/tiles.h.",
-    .refuses = "nothing. It pools 2x2 maxima of sums in registers, anything else in scratch.",
-    .limit = "multiply-adds: 24 of them for 11 loads in the largest tile.",
+        "C * R * S fused multiply-adds, each 1 / lanes of a vector instruction; S pixels copied per channel and row, "
+        "shared by all output channels (see planes.h). The arithmetic is in cpu/tiles.h.",
+    .refuses = "Nothing. 2x2 max pooling is fused in registers, other pooling in scratch memory.",
+    .limit = "Multiply-adds: 24 for 11 loads in the largest tile.",
 };
 
 // Floats of planes that a piece fills, if a single row allows: half a megabyte, a part of a second cache.
@@ -241,7 +241,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   const Form form = form_of(step);
   // Offsets into planes are 32-bit numbers.
   if (bands_of(step, form, caps.threads).planes_count > UINT32_MAX) {
-    return "takes filters and rows of which one row of pixels, unrolled, has less than 2^32 elements";
+    return "an unrolled row of pixels must have fewer than 2^32 elements";
   }
   return std::nullopt;
 }

@@ -33,14 +33,14 @@ Dense dense_of(const OpStep& step) {
 
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<GemmOp>(step.op) && !std::holds_alternative<MatMulOp>(step.op)) {
-    return "computes Gemm and MatMul";
+    return "only Gemm and MatMul are supported";
   }
-  if (step.constant.size() < 2 || !step.constant[1]) return "takes weights that are constant";
+  if (step.constant.size() < 2 || !step.constant[1]) return "weights must be constant";
   if (step.inputs[1].size() != 2 || step.inputs[0].size() < 2) {
-    return fmt::format("takes weights of 2 dimensions and inputs of 2 or more, not {} and {}", to_text(step.inputs[1]),
-                       to_text(step.inputs[0]));
+    return fmt::format("weights must be 2-dimensional and the input at least 2-dimensional, got {} and {}",
+                       to_text(step.inputs[1]), to_text(step.inputs[0]));
   }
-  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "takes no empty matrices";
+  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "empty matrices are not supported";
   return std::nullopt;
 }
 

@@ -15,13 +15,16 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 1,
     .rank = 10,
-    .idea = "unroll what each output sees into a column, and multiply matrices in register tiles",
+    .idea = "im2col into a small buffer, then a matrix multiply in register tiles",
     .after = "cpu.reference",
-    .threads = "a piece of work is a band of output rows of one group of maps, of one image or, if small, of several.",
-    .cost = "terms() fused multiply-adds; terms() floats of unrolled matrix are written and read, shared by all maps.",
-    .refuses =
-        "nothing. It unrolls at most kGemmDepth terms by kColumns pixels at a time, which stay in the second cache.",
-    .limit = "the unrolling: as many stores as the matrix has elements, for maps / 32 vector multiply-adds each.",
+    .threads =
+        "A work item is a band of output rows of a range of output channels, of one image or, if images are small, of "
+        "several.",
+    .cost =
+        "C * R * S fused multiply-adds; C * R * S floats of the unrolled matrix are written and read, shared by all "
+        "output channels.",
+    .refuses = "Nothing. At most kGemmDepth x kColumns elements are unrolled at a time, which stay in L2.",
+    .limit = "Unrolling: one store per element of the matrix, for (output channels / 32) vector multiply-adds.",
 };
 
 constexpr int64_t kColumns = 256;        // unrolled at a time

@@ -10,14 +10,17 @@ constexpr KernelInfo kInfo{
     .math = Math::bf16,
     .rung = 5,
     .rank = 60,
-    .idea = "tiles of 16 pixels x 16 maps: a pixel's channels are a row, wherever filter and strides take it",
+    .idea = "bf16 tiles of 16 pixels x 16 output channels, in plain vector instructions",
     .after = "cpu.channel_direct",
-    .threads = "a piece of work is a block of output rows of an image, and, where maps are small, some of its maps.",
+    .threads =
+        "A work item is a block of output rows of an image and, if images are small, a range of output channels.",
     .cost =
-        "2 terms() float32 operations, of bfloat16 operands; padded inputs, and those of 1x1 filters with strides, are "
-        "copied once.",
-    .refuses = "numbers of channels or maps that are no multiple of 8, except of plain images; averages.",
-    .limit = "multiply-adds: it is for processors without the instructions of the others, and to check these against.",
+        "2 * C * R * S fp32 operations on bf16 operands; padded inputs, and inputs of strided 1x1 filters, are copied "
+        "once.",
+    .refuses = "Channels that are not a multiple of 8 (except of nchw input), and fused average pooling.",
+    .limit =
+        "Multiply-adds: this kernel is for processors without AMX and AVX512-BF16, and a reference for the kernels "
+        "that use them.",
 };
 
 const RegisterConvKernel registered{half_conv_kernel<Bf16Unit::vectors>(kInfo)};

@@ -10,14 +10,15 @@ constexpr KernelInfo kInfo{
     .math = Math::bf16,
     .rung = 5,
     .rank = 62,
-    .idea = "the tiles are the processor's own",
+    .idea = "bf16 tiles multiplied by AMX",
     .after = "cpu.half_conv",
-    .threads = "a piece of work is a block of output rows of an image, and, where maps are small, some of its maps.",
+    .threads =
+        "A work item is a block of output rows of an image and, if images are small, a range of output channels.",
     .cost =
-        "terms() multiplications of bfloat16, 8192 an instruction; padded inputs, those of 1x1 filters with "
-        "strides, and those of strided filters of narrow maps are copied once.",
-    .refuses = "numbers of channels or maps that are no multiple of 8, except of plain images; averages.",
-    .limit = "tile multiplications where channels are many; the ends of sums where they are few.",
+        "C * R * S bf16 multiplications, 8192 per instruction; padded inputs, inputs of strided 1x1 filters, and "
+        "inputs of strided filters on narrow images are copied once.",
+    .refuses = "Channels that are not a multiple of 8 (except of nchw input), and fused average pooling.",
+    .limit = "Tile multiplications with many channels; the epilogue with few.",
 };
 
 const RegisterConvKernel registered{half_conv_kernel<Bf16Unit::amx>(kInfo)};

@@ -10,14 +10,15 @@ constexpr KernelInfo kInfo{
     .math = Math::bf16,
     .rung = 5,
     .rank = 61,
-    .idea = "12 pixels x 32 maps in registers, pairs of channels by VDPBF16PS",
+    .idea = "12 pixels x 32 output channels in registers, pairs of channels multiplied by VDPBF16PS",
     .after = "cpu.half_conv",
-    .threads = "a piece of work is a block of output rows of an image, and, where maps are small, some of its maps.",
+    .threads =
+        "A work item is a block of output rows of an image and, if images are small, a range of output channels.",
     .cost =
-        "terms() multiplications of bfloat16, 32 an instruction; padded inputs, and those of 1x1 filters with strides, "
-        "are copied once.",
-    .refuses = "numbers of channels or maps that are no multiple of 8, except of plain images; averages.",
-    .limit = "multiplications of pairs: 24 of them for 14 loads.",
+        "C * R * S bf16 multiplications, 32 per instruction; padded inputs, and inputs of strided 1x1 filters, are "
+        "copied once.",
+    .refuses = "Channels that are not a multiple of 8 (except of nchw input), and fused average pooling.",
+    .limit = "VDPBF16PS: 24 for 14 loads.",
 };
 
 const RegisterConvKernel registered{half_conv_kernel<Bf16Unit::avx512_bf16>(kInfo)};

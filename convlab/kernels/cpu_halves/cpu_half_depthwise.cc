@@ -15,15 +15,14 @@ constexpr KernelInfo kInfo{
     .math = Math::bf16,
     .rung = 5,
     .rank = 70,
-    .idea = "half as many bytes of images as in lanes of floats; products and sums are float32",
+    .idea = "depthwise convolution on bf16 nhwc: half the bytes of fp32, with fp32 products and sums",
     .after = "cpu.channel_depthwise",
-    .threads = "a piece of work is a band of output rows of one image.",
+    .threads = "A work item is a band of output rows of one image.",
     .cost =
-        "r * s fused multiply-adds for a vector of channels. Up to 8 pixels of a row are summed at a time, and a row "
-        "of the "
-        "filter stays in registers meanwhile.",
-    .refuses = "anything but one map a channel, in channels in halves from end to end.",
-    .limit = "multiply-adds, and conversions of what is read.",
+        "R * S fused multiply-adds for a vector of channels. Up to 8 pixels of a row are summed at a time while a "
+        "filter row stays in registers.",
+    .refuses = "Convolutions other than depthwise with depth multiplier 1, and layouts other than bf16 nhwc.",
+    .limit = "Multiply-adds and conversions of the input.",
 };
 
 class Launch {
@@ -69,12 +68,14 @@ class Launch {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
-  if (problem.groups != problem.c || problem.k != problem.c) return "computes one map a channel";
-  if (step.input_layout != Layout::channel_halves || step.output_layout != Layout::channel_halves) {
-    return "takes and gives channels in halves";
+  if (problem.groups != problem.c || problem.k != problem.c) {
+    return "only depthwise convolution with depth multiplier 1 is supported";
   }
-  if (problem.c % kChannelLanes != 0) return "takes channels in multiples of 8";
-  if (step.epilogue.pool) return "does not pool";
+  if (step.input_layout != Layout::channel_halves || step.output_layout != Layout::channel_halves) {
+    return "input and output layout must be 'channels in halves'";
+  }
+  if (problem.c % kChannelLanes != 0) return "channels must be a multiple of 8";
+  if (step.epilogue.pool) return "fused pooling is not supported";
   return std::nullopt;
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kChannels = 64;
 
 Refusal refuses(const OpStep& step) {
-  if (!is_mean_of_maps(step)) return "computes means of maps";
+  if (!is_mean_of_maps(step)) return "only global average pooling is supported";
   return refuse_unless_from_rows(step, Layout::channel_halves);
 }
 

@@ -18,12 +18,12 @@ constexpr int64_t kPixels = 1024;
 
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<ActivationOp>(&step.op);
-  if (op == nullptr || op->activation.kind != ActivationKind::none) return "copies, nothing else";
+  if (op == nullptr || op->activation.kind != ActivationKind::none) return "only copies are supported";
   if (step.input_layout == Layout::plain && step.output_layout == Layout::plain) {
-    return "takes or gives channels in halves";
+    return "input or output layout must be 'channels in halves'";
   }
-  if (step.input != ElementType::f32) return "takes float32";
-  if (!has_pixel_rows(step.output)) return "takes images whose channels are a multiple of 8";
+  if (step.input != ElementType::f32) return "input must be float32";
+  if (!has_pixel_rows(step.output)) return "channels must be a multiple of 8";
   return std::nullopt;
 }
 

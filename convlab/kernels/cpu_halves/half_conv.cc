@@ -211,18 +211,20 @@ Refusal refuse_half_conv(const ConvStep& step) {
   const ConvProblem& problem = step.problem;
   const bool plain = step.input_layout == Layout::plain;
   if (step.output_layout != Layout::channel_halves || (!plain && step.input_layout != Layout::channel_halves)) {
-    return "takes plain arrays or channels in halves, and gives channels in halves";
+    return "input layout must be nchw or 'channels in halves', and output layout 'channels in halves'";
   }
-  if (problem.k % kChannelLanes != 0) return "gives channels in multiples of 8";
-  if (!plain && problem.c % kChannelLanes != 0) return "takes channels in multiples of 8";
-  if (!plain && problem.channels_per_group() % 2 != 0) return "takes an even number of channels of a group";
-  if (step.epilogue.pool && step.epilogue.pool->kind != PoolKind::max) return "pools maxima alone";
+  if (problem.k % kChannelLanes != 0) return "output channels must be a multiple of 8";
+  if (!plain && problem.c % kChannelLanes != 0) return "input channels must be a multiple of 8";
+  if (!plain && problem.channels_per_group() % 2 != 0) return "input channels per group must be even";
+  if (step.epilogue.pool && step.epilogue.pool->kind != PoolKind::max) return "fused average pooling is not supported";
   if (step.epilogue.pool && (step.adds || problem.maps_per_group() % kChannelLanes != 0)) {
-    return "pools without an addition, and maps of a group in multiples of 8";
+    return "fused pooling requires no addition and a multiple of 8 output channels per group";
   }
   const HalfSource source(step);
   const int64_t reach = source.count(problem.p()) + source.row() * problem.h * problem.n;
-  if (reach > INT32_MAX || problem.output_count() > INT32_MAX) return "takes less than 2^31 elements";
+  if (reach > INT32_MAX || problem.output_count() > INT32_MAX) {
+    return "input and output must have fewer than 2^31 elements";
+  }
   return std::nullopt;
 }
 

@@ -29,18 +29,22 @@ inline bool has_pixel_rows(const Shape& shape) { return shape.size() == 4 && sha
 /// Why a step does not give images in this layout of rows of pixels, from such.
 inline Refusal refuse_unless_rows(const OpStep& step, Layout layout) {
   if (step.input_layout != layout || step.output_layout != layout) {
-    return fmt::format("takes and gives {}", name_of(layout));
+    return fmt::format("input and output layout must be '{}'", name_of(layout));
   }
-  if (!has_pixel_rows(step.output)) return "takes images whose channels are a multiple of 8";
+  if (!has_pixel_rows(step.output)) return "channels must be a multiple of 8";
   return std::nullopt;
 }
 
 /// Why a step's first input is not an image in this layout, or its output neither that nor plain images of one pixel.
 inline Refusal refuse_unless_from_rows(const OpStep& step, Layout layout) {
   const Shape& y = step.output;
-  if (step.input_layout != layout || !has_pixel_rows(step.inputs[0])) return fmt::format("takes {}", name_of(layout));
+  if (step.input_layout != layout || !has_pixel_rows(step.inputs[0])) {
+    return fmt::format("input must be images in layout '{}'", name_of(layout));
+  }
   const bool plain = step.output_layout == Layout::plain && y.size() == 4 && y[2] == 1 && y[3] == 1;
-  if (!plain && step.output_layout != layout) return fmt::format("gives {}, or one pixel", name_of(layout));
+  if (!plain && step.output_layout != layout) {
+    return fmt::format("output must be in layout '{}' or 1x1", name_of(layout));
+  }
   return std::nullopt;
 }
 

@@ -38,7 +38,7 @@ struct Cut : LaneDense {
 
 Refusal refuses(const OpStep& step) {
   if (Refusal refusal = refuse_lane_dense(step, Layout::image_lanes)) return refusal;
-  if (checked_mul(step.inputs[0][1], kImageLanes) > UINT32_MAX) return "takes images of less than 2^28 elements";
+  if (checked_mul(step.inputs[0][1], kImageLanes) > UINT32_MAX) return "an image must have fewer than 2^28 elements";
   return std::nullopt;
 }
 

@@ -65,10 +65,11 @@ struct Cut : StrassenDense {
 Refusal refuses(const OpStep& step) {
   if (Refusal refusal = refuse_lane_dense(step, Layout::image_lanes)) return refusal;
   const LaneDense dense(step);
-  if (dense.outputs % 2 != 0) return "takes an even number of outputs";
+  if (dense.outputs % 2 != 0) return "the number of outputs must be even";
   if (dense.n < kLeastImages || dense.outputs < kLeastOutputs || dense.k < kLeastTerms) {
-    return fmt::format("takes {} images, {} outputs and {} terms or more: with fewer, additions cost what they save",
-                       kLeastImages, kLeastOutputs, kLeastTerms);
+    return fmt::format(
+        "at least {} images, {} outputs and K = {} are needed: with fewer, the additions cost more than they save",
+        kLeastImages, kLeastOutputs, kLeastTerms);
   }
   return std::nullopt;
 }

@@ -21,16 +21,16 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 3,
     .rank = 30,
-    .idea = "the same pixel of 16 images in a vector, so that no lane is idle and every load aligned",
+    .idea = "the same pixel of 16 images in one vector: no idle lanes, and all loads aligned",
     .after = "cpu.direct",
-    .threads = "a piece of work is a band of output rows of one group of maps of 16 images.",
+    .threads = "A work item is a band of output rows of a range of output channels of 16 images.",
     .cost =
-        "terms() fused multiply-adds, 1 / lanes of a vector instruction each. Plain images are transposed on the way "
-        "in, and padded ones copied with their border; the arithmetic, and how images lie, is in cpu/lanes.h.",
-    .refuses = "all pooling but maxima of 2x2 squares, and those, too, for filters of more than 768 elements.",
+        "C * R * S fused multiply-adds, each 1 / lanes of a vector instruction. Nchw inputs are transposed first, and "
+        "padded ones copied with their border; cpu/lanes.h describes the arithmetic and the layout.",
+    .refuses = "Fused pooling other than 2x2 max, or with filters of more than 768 elements.",
     .limit =
-        "multiply-adds: 24 of them for 11 loads in the largest tile. A batch that is no multiple of 16 is computed as "
-        "if it were.",
+        "Multiply-adds: 24 for 11 loads in the largest tile. A batch size that is not a multiple of 16 takes as long "
+        "as the next multiple.",
 };
 
 constexpr int64_t kCopiedCount = int64_t{128} << 10;  // floats that a band's copied pixels should take: 512 KiB
@@ -199,13 +199,16 @@ class Launch {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   const ConvProblem& problem = step.problem;
-  if (step.epilogue.pool && !step.epilogue.pool->is_max_2x2()) return "pools maxima of 2x2 squares alone";
+  if (step.epilogue.pool && !step.epilogue.pool->is_max_2x2()) {
+    return "fused pooling other than 2x2 max is not supported";
+  }
   if (step.epilogue.pool && problem.terms() > kTermsAtATime) {
-    return fmt::format("pools only with filters of at most {} elements, not {}", kTermsAtATime, problem.terms());
+    return fmt::format("fused pooling requires a K dimension (C * R * S) of at most {}, got {}", kTermsAtATime,
+                       problem.terms());
   }
   const Cut cut = cut_of(step, caps.threads);
   if (checked_product({problem.channels_per_group(), cut.held_h, cut.held_w, kImageLanes}) > UINT32_MAX) {
-    return "takes 16 images of less than 2^32 elements";  // offsets are 32-bit numbers
+    return "16 images must have fewer than 2^32 elements";  // offsets are 32-bit numbers
   }
   return std::nullopt;
 }

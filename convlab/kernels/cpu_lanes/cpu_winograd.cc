@@ -20,21 +20,20 @@ constexpr KernelInfo kInfo{
     .sum = Sum::transform,
     .rung = 4,
     .rank = 40,
-    .idea = "fewer products: eight for 9 - s outputs of a filter row of s",
+    .idea = "Winograd along the width: 8 products for 9 - S outputs of a filter row",
     .after = "cpu.image_lanes",
     .threads =
-        "a piece of work is a band of output rows of one group of maps of 16 images; with many images, all rows.",
+        "A work item is a band of output rows of a range of output channels of 16 images; with many images, all rows.",
     .cost =
-        "8 / (s * (9 - s)) of the direct multiply-adds, that is 2/5 for 5 columns and 4/7 for 7, and transforms: of "
-        "the input, shared by all maps, and of the sums, shared by all channels. For each of the 8 points the products "
-        "are sums over channels and filter rows in the sense of cpu/lanes.h. Filters are transformed once, in double. "
-        "The rows of the input that an output row needs stay transformed in the second cache, and the next row takes "
-        "the first one's place.",
+        "8 / (S * (9 - S)) of the direct multiply-adds (2/5 for 5 columns, 4/7 for 7), and transforms of the input, "
+        "shared by all output channels, and of the sums, shared by all input channels. At each of the 8 points the "
+        "products are sums over channels and filter rows (see cpu/lanes.h). Filters are transformed once, in double. "
+        "The input rows that an output row needs stay transformed in L2 in a ring buffer.",
     .refuses =
-        "anything not in lanes, strides and dilation, pooling, fewer channels or maps than pay, and more terms than "
-        "its error allows: transformed along the width alone, the error is that of a direct sum; in both directions it "
-        "would be three times that.",
-    .limit = "multiply-adds, and the second cache, through which transformed pixels and sums go.",
+        "Layouts other than nchw16n, strides, dilation, fused pooling, few channels, and reductions too long for the "
+        "error bound. Transformed along the width alone, the error is that of direct summation; in both directions it "
+        "would be three times as large.",
+    .limit = "Multiply-adds, and L2 bandwidth for transformed pixels and sums.",
 };
 
 constexpr int64_t kLeastChannels = 4, kLeastMaps = 8;
@@ -249,20 +248,22 @@ class Launch {
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   const ConvProblem& problem = step.problem;
   if (step.input_layout != Layout::image_lanes || step.output_layout != Layout::image_lanes) {
-    return "takes and gives images in lanes";
+    return "input and output layout must be 'images in lanes'";
   }
-  if (step.epilogue.pool) return "pools nothing";
-  if (!problem.unit_stride() || !problem.unit_dilation()) return "takes no strides or dilation";
-  if (problem.s < 3 || problem.s > 7) return fmt::format("takes filters of 3 to 7 columns, not {}", problem.s);
+  if (step.epilogue.pool) return "fused pooling is not supported";
+  if (!problem.unit_stride() || !problem.unit_dilation()) return "strides and dilation are not supported";
+  if (problem.s < 3 || problem.s > 7) return fmt::format("filter width must be between 3 and 7, got {}", problem.s);
   if (problem.channels_per_group() < kLeastChannels || problem.maps_per_group() < kLeastMaps) {
-    return fmt::format("takes {} channels and {} maps a group or more: with fewer, transforms cost what they save",
-                       kLeastChannels, kLeastMaps);
+    return fmt::format(
+        "at least {} input and {} output channels per group are needed: with fewer, the transforms cost more than they "
+        "save",
+        kLeastChannels, kLeastMaps);
   }
   if (terms_of(problem) > kMostSummed) {
-    return fmt::format("takes {} channels times filter rows, not {}: its error grows with them", kMostSummed,
+    return fmt::format("channels * filter height must be at most {}, got {}: the error grows with it", kMostSummed,
                        terms_of(problem));
   }
-  if (cut_of(step, caps.threads).point_step > UINT32_MAX) return "takes rows of less than 2^32 elements";
+  if (cut_of(step, caps.threads).point_step > UINT32_MAX) return "rows must have fewer than 2^32 elements";
   return std::nullopt;
 }
 

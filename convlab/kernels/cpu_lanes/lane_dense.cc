@@ -10,14 +10,14 @@ namespace convlab {
 
 Refusal refuse_lane_dense(const OpStep& step, Layout layout) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
-  if (gemm == nullptr) return "computes Gemm";
-  if (step.input_layout != layout) return fmt::format("takes {}", name_of(layout));
-  if (gemm->transpose_a) return "takes no transposed A";
-  if (step.constant.size() < 2 || step.constant[0] || !step.constant[1]) return "takes weights that are constant";
+  if (gemm == nullptr) return "only Gemm is supported";
+  if (step.input_layout != layout) return fmt::format("input layout must be '{}'", name_of(layout));
+  if (gemm->transpose_a) return "transposed A is not supported";
+  if (step.constant.size() < 2 || step.constant[0] || !step.constant[1]) return "weights must be constant";
   if (step.inputs.size() > 2) {
-    if (gemm->beta != 1) return "adds C as it is, not times beta";
+    if (gemm->beta != 1) return "beta must be 1";
     const Shape& shape = step.inputs[2];
-    if (shape.size() == 2 && shape[0] != 1) return "adds the same to each image";
+    if (shape.size() == 2 && shape[0] != 1) return "C must be the same for each image";
   }
   return std::nullopt;
 }

@@ -10,13 +10,14 @@ constexpr KernelInfo kInfo{
     .math = Math::bf16,
     .rung = 5,
     .rank = 60,
-    .idea = "tiles of 16 maps x 16 images multiplied at once, loaded where they lie",
+    .idea = "AMX tiles of 16 output channels x 16 images, loaded in place",
     .after = "cpu.avx512_bf16",
-    .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
-    .cost = "terms() multiplications of bfloat16, 8192 an instruction.",
-    .refuses =
-        "anything that does not lie in pairs, pooling other than maxima of 2x2, and processors or systems without AMX.",
-    .limit = "tile multiplications where maps and terms are many; pooling and activation where terms are few.",
+    .threads =
+        "A work item is a band of output rows of a range of output channels of 16 images; pair_conv.cc partitions the "
+        "work.",
+    .cost = "C * R * S bf16 multiplications, 8192 per instruction.",
+    .refuses = "Layouts other than nchw16n2c, fused pooling other than 2x2 max, and processors or systems without AMX.",
+    .limit = "Tile multiplications with many output channels and a large C * R * S, otherwise pooling and activation.",
 };
 
 const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::amx>(kInfo)};

@@ -10,15 +10,16 @@ constexpr KernelInfo kInfo{
     .math = Math::bf16x2,
     .rung = 5,
     .rank = 50,
-    .idea = "operands split in two bfloat16, so that tiles give nearly float32's precision",
+    .idea = "operands split in two bf16, for nearly the precision of fp32 with AMX",
     .after = "cpu.amx_bf16",
-    .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
+    .threads =
+        "A work item is a band of output rows of a range of output channels of 16 images; pair_conv.cc partitions the "
+        "work.",
     .cost =
-        "terms() multiplications of bfloat16, three times (twice for raw pixels, which need no second part), 8192 an "
+        "3 * C * R * S bf16 multiplications (2 * C * R * S for uint8 input, which needs no second part), 8192 per "
         "instruction.",
-    .refuses =
-        "anything that does not lie in pairs, pooling other than maxima of 2x2, and processors or systems without AMX.",
-    .limit = "tile multiplications.",
+    .refuses = "Layouts other than nchw16n2c, fused pooling other than 2x2 max, and processors or systems without AMX.",
+    .limit = "Tile multiplications.",
 };
 
 const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::amx>(kInfo)};

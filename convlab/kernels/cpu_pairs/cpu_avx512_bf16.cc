@@ -9,14 +9,16 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::bf16,
     .rung = 5,
-    .idea = "pairs of bfloat16, two products in each lane",
+    .idea = "VDPBF16PS: two bf16 products per lane",
     .after = "cpu.pairs_bf16",
-    .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
-    .cost = "terms() multiplications of bfloat16, 32 an instruction.",
+    .threads =
+        "A work item is a band of output rows of a range of output channels of 16 images; pair_conv.cc partitions the "
+        "work.",
+    .cost = "C * R * S bf16 multiplications, 32 per instruction.",
     .refuses =
-        "anything that does not lie in pairs, pooling other than maxima of 2x2, and processors or systems without "
+        "Layouts other than nchw16n2c, fused pooling other than 2x2 max, and processors or systems without "
         "AVX512-BF16.",
-    .limit = "that instruction: a core begins one a cycle.",
+    .limit = "VDPBF16PS: a core issues one per cycle.",
 };
 
 const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::avx512_bf16>(kInfo)};

@@ -9,16 +9,18 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::bf16x2,
     .rung = 5,
-    .idea = "operands split in two bfloat16, by instructions for pairs",
+    .idea = "operands split in two bf16, multiplied by VDPBF16PS",
     .after = "cpu.avx512_bf16",
-    .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
+    .threads =
+        "A work item is a band of output rows of a range of output channels of 16 images; pair_conv.cc partitions the "
+        "work.",
     .cost =
-        "terms() multiplications of bfloat16, three times (twice for raw pixels, which need no second part), 32 an "
+        "3 * C * R * S bf16 multiplications (2 * C * R * S for uint8 input, which needs no second part), 32 per "
         "instruction.",
     .refuses =
-        "anything that does not lie in pairs, pooling other than maxima of 2x2, and processors or systems without "
+        "Layouts other than nchw16n2c, fused pooling other than 2x2 max, and processors or systems without "
         "AVX512-BF16.",
-    .limit = "that instruction; cpu.image_lanes is faster, and more precise.",
+    .limit = "VDPBF16PS; cpu.image_lanes is faster and more precise.",
 };
 
 const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::avx512_bf16>(kInfo)};

@@ -46,7 +46,7 @@ Cut cut_of(const OpStep& step, Math math, int threads) {
 
 Refusal refuse(const OpStep& step, Math math, Bf16Unit unit) {
   if (Refusal refusal = refuse_lane_dense(step, pairs_layout(math))) return refusal;
-  if (step.written.size() < 2) return "takes images of one dimension or more";
+  if (step.written.size() < 2) return "input must be at least 2-dimensional";
   return refuse_without(unit);
 }
 

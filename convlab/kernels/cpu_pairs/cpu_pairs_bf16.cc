@@ -9,12 +9,14 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::bf16,
     .rung = 5,
-    .idea = "pairs of bfloat16: half the memory, on any processor",
+    .idea = "bf16x2 pairs: half the memory, on any processor",
     .after = "cpu.image_lanes",
-    .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
-    .cost = "terms() multiplications of bfloat16, each as a float32 multiply-add.",
-    .refuses = "anything that does not lie in pairs, and pooling other than maxima of 2x2.",
-    .limit = "multiply-adds, and the broadcast of each weight.",
+    .threads =
+        "A work item is a band of output rows of a range of output channels of 16 images; pair_conv.cc partitions the "
+        "work.",
+    .cost = "C * R * S bf16 multiplications, each an fp32 multiply-add.",
+    .refuses = "Layouts other than nchw16n2c, and fused pooling other than 2x2 max.",
+    .limit = "Multiply-adds and the broadcast of each weight.",
 };
 
 const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::vectors>(kInfo)};

@@ -9,14 +9,16 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::bf16x2,
     .rung = 5,
-    .idea = "operands split in two bfloat16, on any processor: what cpu.amx_bf16x2 is checked against",
+    .idea = "operands split in two bf16, on any processor: the reference for cpu.amx_bf16x2",
     .after = "cpu.pairs_bf16",
-    .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
+    .threads =
+        "A work item is a band of output rows of a range of output channels of 16 images; pair_conv.cc partitions the "
+        "work.",
     .cost =
-        "terms() multiplications of bfloat16, three times (twice for raw pixels, which need no second part), each as a "
-        "float32 multiply-add.",
-    .refuses = "anything that does not lie in pairs, and pooling other than maxima of 2x2.",
-    .limit = "multiply-adds; cpu.image_lanes is faster, and more precise.",
+        "3 * C * R * S bf16 multiplications (2 * C * R * S for uint8 input, which needs no second part), each an fp32 "
+        "multiply-add.",
+    .refuses = "Layouts other than nchw16n2c, and fused pooling other than 2x2 max.",
+    .limit = "Multiply-adds; cpu.image_lanes is faster and more precise.",
 };
 
 const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::vectors>(kInfo)};

@@ -171,8 +171,10 @@ class Launch {
 
 Refusal refuse_pairs(const ConvStep& step, Bf16Unit unit) {
   if (Refusal refusal = refuse_without(unit)) return refusal;
-  if (step.problem.groups != 1) return fmt::format("convolves all channels, not {} groups", step.problem.groups);
-  if (step.epilogue.pool && !step.epilogue.pool->is_max_2x2()) return "pools maxima of 2x2 squares alone";
+  if (step.problem.groups != 1) return fmt::format("groups must be 1, got {}", step.problem.groups);
+  if (step.epilogue.pool && !step.epilogue.pool->is_max_2x2()) {
+    return "fused pooling other than 2x2 max is not supported";
+  }
   return std::nullopt;
 }
 

@@ -10,17 +10,17 @@ constexpr KernelInfo kInfo{
     .math = Math::tf32,
     .rung = kProductionRung,
     .rank = 50,
-    .idea = "one fp16 product of scaled operands, staged by warps of their own while others multiply",
+    .idea = "one fp16 product of scaled operands; dedicated warps stage the input while others multiply",
     .after = "cuda.tensor_core_fp16",
     .threads =
-        "8 warps multiply, 7 stage the input, brought into fp16's range by a power of two, one writes results; "
-        "layer.cuh draws the picture. A block stays on its multiprocessor and works through images.",
-    .cost = "2 * terms() flops; memory: each float of input and output once.",
+        "8 warps multiply, 7 stage the input, scaled into fp16 range by a power of two, and one writes results (see "
+        "layer.cuh). A block stays on its multiprocessor and processes one image after another.",
+    .cost = "2 * C * R * S flops; memory: each fp32 input and output once.",
     .refuses =
-        "epilogues other than bias and ReLU, images of bytes, strides, dilation, groups, filters not 3, 5 or 7 high, "
-        "images a few rows of which do not fit into shared memory, GPUs before compute capability 8.0. Values outside "
-        "fp16's range it computes by definition.",
-    .limit = "waiting for memory: shared memory has room for one raw image and for the results of one.",
+        "Fused epilogues other than bias and ReLU, uint8 input, strides, dilation, groups, filter heights other than "
+        "3, 5 and 7, images too large for shared memory, and compute capability below 8.0. Values outside fp16 range "
+        "use direct summation.",
+    .limit = "Waiting for memory: shared memory holds only one raw image and the results of one.",
 };
 
 struct Shape {

@@ -10,16 +10,16 @@ constexpr KernelInfo kInfo{
     .math = Math::fp16,
     .rung = kProductionRung,
     .rank = 60,
-    .idea = "from and to float16 in blocks of channels, so that nothing is converted, and filters stay in registers",
+    .idea = "fp16 input and output in blocks of channels: no conversions, and filters stay in registers",
     .after = "cuda.deep_layer_1xfp16",
     .threads =
-        "12 warps multiply and 3 stage the input by asynchronous copies, or 8 and 7, and one writes results; layer.cuh "
-        "draws the picture. A block stays on its multiprocessor and works through images.",
-    .cost = "2 * terms() flops; memory: each float16 of input and output once.",
+        "12 warps multiply and 3 stage the input by asynchronous copies, or 8 and 7, and one writes results (see "
+        "layer.cuh). A block stays on its multiprocessor and processes one image after another.",
+    .cost = "2 * C * R * S flops; memory: each fp16 input and output once.",
     .refuses =
-        "plain input, pooling, activations other than ReLU, strides, dilation, groups, filters not 3, 5 or 7 high, "
-        "images a few rows of which do not fit into shared memory, GPUs before compute capability 8.0.",
-    .limit = "the tensor cores, busy for 68 % of the time; a third of what consumers do is not products.",
+        "Nchw input, fused pooling, activations other than ReLU, strides, dilation, groups, filter heights other than "
+        "3, 5 and 7, images too large for shared memory, and compute capability below 8.0.",
+    .limit = "Tensor cores, busy for 68 % of the time; a third of the work of the consumer warps is not products.",
 };
 
 template <template <int, int> class Output>

@@ -113,27 +113,29 @@ auto with_deep_config(const ConvProblem& problem, const Visit& visit) {
 template <class Shape>
 Refusal refuses_deep_layer(const ConvStep& step, const DeviceCaps& caps, Layout input) {
   const ConvProblem& problem = step.problem;
-  if (problem.groups != 1) return "takes one group only";
-  if (!problem.unit_stride()) return "takes a stride of 1 only";
-  if (!problem.unit_dilation()) return "takes a dilation of 1 only";
-  if (problem.r != 3 && problem.r != 5 && problem.r != 7) return "takes filters that are 3, 5 or 7 high";
-  if (step.epilogue.pool) return "does not pool";
+  if (problem.groups != 1) return "groups are not supported";
+  if (!problem.unit_stride()) return "strides other than 1 are not supported";
+  if (!problem.unit_dilation()) return "dilation is not supported";
+  if (problem.r != 3 && problem.r != 5 && problem.r != 7) return "filter height must be 3, 5 or 7";
+  if (step.epilogue.pool) return "fused pooling is not supported";
   const ActivationKind activation = step.epilogue.activation.kind;
-  if (activation != ActivationKind::none && activation != ActivationKind::relu) return "takes ReLU or no activation";
-  if (caps.compute_capability < 80) return "needs tensor cores of compute capability 8.0";
+  if (activation != ActivationKind::none && activation != ActivationKind::relu) {
+    return "activations other than ReLU are not supported";
+  }
+  if (caps.compute_capability < 80) return "compute capability 8.0 or later is required";
   constexpr int64_t kMost = int64_t{1} << 28;  // with a margin: a few times these, in bytes, must fit into 32 bits
   const int64_t padded =
       (problem.h + problem.pad_top + problem.pad_bottom) * (problem.w + problem.pad_left + problem.pad_right);
   if (std::max({problem.n * problem.p(), padded * round_up(problem.c, 8), problem.filter_count() * 4,
                 problem.p() * problem.q() * round_up(problem.k, 8)}) > kMost) {
-    return "an image, the filters or the batch is too large for 32-bit indices";
+    return "an image, the filters or the batch exceeds 32-bit indices";
   }
   const bool fits = with_deep_config<Shape>(problem, [&]<class Config>() {
     return deep_layer<Config>(problem, step.epilogue.activation, caps.shared_bytes_per_block).has_value();
   });
-  if (!fits) return "a few rows of the image and the filters do not fit into shared memory";
-  if (step.input != ElementType::f32) return "takes no raw pixels";
-  if (step.input_layout != input) return fmt::format("takes {} only", name_of(input));
+  if (!fits) return "filters and image rows do not fit in shared memory";
+  if (step.input != ElementType::f32) return "uint8 input is not supported";
+  if (step.input_layout != input) return fmt::format("input layout must be '{}'", name_of(input));
   return std::nullopt;
 }
 

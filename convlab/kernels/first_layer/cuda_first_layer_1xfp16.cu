@@ -10,23 +10,23 @@ constexpr KernelInfo kInfo{
     .math = Math::tf32,
     .rung = kProductionRung,
     .rank = 80,
-    .idea = "cuda.first_layer_3xfp16 with one product of values rounded to halves: TF32's mantissa",
-    .threads = "as in cuda.first_layer_3xfp16.",
+    .idea = "cuda.first_layer_3xfp16 with one product of values rounded to fp16 (the mantissa of TF32)",
+    .threads = "As in cuda.first_layer_3xfp16.",
     .cost =
-        "2 * terms() flops, in 1 / 1.875 of which (5x5) the filter is not 0; 4 bytes written, and each pixel read 1.3 "
-        "times at most. A band whose values leave the range of halves is computed by definition in fp32.",
-    .refuses = "what cuda.first_layer_3xfp16 refuses.",
-    .limit = "memory: the output's bytes.",
+        "2 * C * R * S flops; 1 / 1.875 of them (for 5x5) have a nonzero filter value; 4 bytes written, and each "
+        "pixel read at most 1.3 times. A band with values outside fp16 range uses direct fp32 summation.",
+    .refuses = "As cuda.first_layer_3xfp16.",
+    .limit = "Memory: the bytes of the output.",
 };
 
 constexpr int kProducts = 1;
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_first_layer(step, caps)) return refusal;
-  if (step.output_layout != Layout::plain) return "gives plain arrays only";
+  if (step.output_layout != Layout::plain) return "output layout must be nchw";
   const bool pooled = step.epilogue.pool.has_value();
   if (step.input == ElementType::u8) {
-    if (!pooled) return "takes raw pixels only together with pooling";
+    if (!pooled) return "uint8 input is only supported with fused pooling";
     return refuse_without_room<FirstLayer<uint8_t, kProducts, true>>(step, caps);
   }
   return pooled ? refuse_without_room<FirstLayer<float, kProducts, true>>(step, caps)

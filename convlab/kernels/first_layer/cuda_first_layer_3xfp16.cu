@@ -11,28 +11,30 @@ constexpr KernelInfo kInfo{
     .sum = Sum::split,
     .rung = kProductionRung,
     .rank = 70,
-    .idea = "one channel: neighbours in a row are a matrix's columns, and whole maps are stored at once",
+    .idea =
+        "one input channel: adjacent pixels of a row are the columns of a matrix, and whole output channels are stored "
+        "at once",
     .threads =
-        "a warp multiplies 16 cells, pairs of outputs or squares to pool, by the filters of 4 to 12 maps at a time; "
-        "layer.cuh has the picture.",
+        "A warp multiplies 16 cells (pairs of outputs, or squares to pool) by the filters of 4 to 12 output channels "
+        "at a time (see layer.cuh).",
     .cost =
-        "6 * terms() flops, in 2 / 1.875 of which (5x5) the filter is not 0; 4 bytes written, and each pixel read 1.3 "
-        "times at most. Pixels and filters are split in two halves with three products, as in cuda.tensor_core_3xfp16; "
-        "bytes are exact in one half, and take two products.",
+        "6 * C * R * S flops; 2 / 1.875 of them (for 5x5) have a nonzero filter value; 4 bytes written, and each "
+        "pixel read at most 1.3 times. Pixels and filters are split in two fp16 with three products, as in "
+        "cuda.tensor_core_3xfp16; uint8 pixels are exact in one fp16 and need two products.",
     .refuses =
-        "more than one channel, strides, dilation, groups, rows of more than 88 pixels, filters beyond 7x7, and "
-        "epilogues other than those with maxima of 2x2.",
-    .limit = "memory: the output's bytes.",
+        "More than one input channel, strides, dilation, groups, rows of more than 88 pixels, filters larger than 7x7, "
+        "and fused epilogues without 2x2 max pooling.",
+    .limit = "Memory: the bytes of the output.",
 };
 
 constexpr int kOfFloats = 3, kOfBytes = 2;  // products
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_first_layer(step, caps)) return refusal;
-  if (step.output_layout != Layout::plain) return "gives plain arrays only";
+  if (step.output_layout != Layout::plain) return "output layout must be nchw";
   const bool pooled = step.epilogue.pool.has_value();
   if (step.input == ElementType::u8) {
-    if (!pooled) return "takes raw pixels only together with pooling";
+    if (!pooled) return "uint8 input is only supported with fused pooling";
     return refuse_without_room<FirstLayer<uint8_t, kOfBytes, true>>(step, caps);
   }
   return pooled ? refuse_without_room<FirstLayer<float, kOfFloats, true>>(step, caps)

@@ -10,30 +10,30 @@ constexpr KernelInfo kInfo{
     .math = Math::fp16,
     .rung = kProductionRung,
     .rank = 90,
-    .idea = "raw pixels to pooled halves in one step, as the next layer's tensor cores read them",
+    .idea = "uint8 pixels to pooled fp16 in one step, in the layout that the next layer's tensor cores read",
     .threads =
-        "a warp multiplies 8 cells of 2 x 4 sums, or 2 x 2, by the filters of up to 12 maps at a time; four lanes take "
-        "a cell and go down the image with it; bytes.cuh has the picture.",
-    .cost = "8 * terms() flops, in 1 / 1.92 of which (5x5) the filter is not 0; 2 bytes written.",
+        "A warp multiplies 8 cells of 2x4 or 2x2 sums by the filters of up to 12 output channels at a time; four lanes "
+        "take a cell and move down the image with it (see bytes.cuh).",
+    .cost = "8 * C * R * S flops; 1 / 1.92 of them (for 5x5) have a nonzero filter value; 2 bytes written.",
     .refuses =
-        "anything but one channel of raw pixels, max-pooled 2x2, to channels in blocks; strides, dilation, groups, "
-        "rows of more than 88 pixels, filters beyond 7x7.",
-    .limit = "no single unit: tensor cores, maxima and issue slots are each busy half of the time.",
+        "Anything but one uint8 input channel with fused 2x2 max pooling and output in blocks of channels; strides, "
+        "dilation, groups, rows of more than 88 pixels, and filters larger than 7x7.",
+    .limit = "No single unit: tensor cores, maxima and issue slots are each busy half of the time.",
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
-  if (step.input != ElementType::u8) return "takes raw pixels only";
-  if (step.output_layout != Layout::channel_blocks) return "gives channels in blocks only";
-  if (!step.epilogue.pool) return "takes steps with pooling only";
+  if (step.input != ElementType::u8) return "input must be uint8";
+  if (step.output_layout != Layout::channel_blocks) return "output layout must be 'channels in blocks'";
+  if (!step.epilogue.pool) return "fused pooling is required";
   if (Refusal refusal = refuse_unless_first_layer(step, caps)) return refusal;
   const ConvProblem& problem = step.problem;
-  if (std::max(problem.r, problem.s) > kWideFilter) return "takes filters of up to 7 rows and 7 columns";
+  if (std::max(problem.r, problem.s) > kWideFilter) return "filter must be at most 7x7";
   const ActivationKind kind = step.epilogue.activation.kind;
   if (kind == ActivationKind::sigmoid || kind == ActivationKind::clip) {
-    return "takes activations that leave 0 what it is, which channels that do not exist are";
+    return "activation must map 0 to 0, because padded channels are 0";
   }
   if (problem.k > 12 && problem.k % 8 > 0 && problem.k % 8 <= 4) {
-    return "of more than 12 maps, takes numbers whose last block is of 8";
+    return "with more than 12 output channels, the last block of 8 must have more than 4 channels";
   }
   return std::nullopt;
 }

@@ -114,28 +114,30 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
 /// What all kernels of the family refuse.
 inline Refusal refuse_unless_first_layer(const ConvStep& step, const DeviceCaps& caps) {
   const ConvProblem& problem = step.problem;
-  if (problem.c != 1) return "takes one input channel only";
-  if (!problem.unit_stride()) return "takes a stride of 1 only";
-  if (!problem.unit_dilation()) return "takes a dilation of 1 only";
-  if (step.input_layout != Layout::plain) return "takes plain images only";
-  if (step.epilogue.pool && !step.epilogue.pool->is_max_2x2()) return "pools by maxima of 2x2 only";
-  if (!step.epilogue.pool && !step.epilogue.empty()) return "takes bias and activation only together with pooling";
+  if (problem.c != 1) return "only one input channel is supported";
+  if (!problem.unit_stride()) return "strides other than 1 are not supported";
+  if (!problem.unit_dilation()) return "dilation is not supported";
+  if (step.input_layout != Layout::plain) return "input layout must be nchw";
+  if (step.epilogue.pool && !step.epilogue.pool->is_max_2x2()) {
+    return "fused pooling other than 2x2 max is not supported";
+  }
+  if (!step.epilogue.pool && !step.epilogue.empty()) return "bias and activation are only supported with fused pooling";
   const int64_t filter_words = first_layer_filter_words(problem);
   if (problem.r * filter_words > kMostFilterWords) {
-    return fmt::format("takes filters of up to 7x7: rows of {} pixels take {} words, and of all there may be {}",
+    return fmt::format("filter must be at most 7x7: a row of {} pixels needs {} words, and all rows may need {}",
                        problem.s, filter_words, kMostFilterWords);
   }
   if (ceil_div(problem.q(), 2) + filter_words - 1 > kPitch) {
-    return fmt::format("takes rows of up to {} pixels, padding included", 2 * kPitch);
+    return fmt::format("padded rows must have at most {} pixels", 2 * kPitch);
   }
   if (problem.pad_top > problem.h + problem.r || problem.pad_bottom > problem.h + problem.r) {
-    return "takes no padding beyond the filter's and the image's height";
+    return "vertical padding must not exceed image height + filter height";
   }
   constexpr int64_t kMost = std::numeric_limits<int>::max() / 64;
   if (std::max({problem.n, problem.h, problem.output_count() / problem.n, problem.n * problem.p() / 2}) > kMost) {
-    return fmt::format("the batch, or an image's output, has more than {} elements, which 32-bit offsets reach", kMost);
+    return fmt::format("the batch or an image's output exceeds {} elements, the limit of 32-bit offsets", kMost);
   }
-  if (caps.compute_capability < 80) return "needs tensor cores of compute capability 8.0";
+  if (caps.compute_capability < 80) return "compute capability 8.0 or later is required";
   return std::nullopt;
 }
 
@@ -143,7 +145,8 @@ template <class Layer>
 Refusal refuse_without_room(const ConvStep& step, const DeviceCaps& caps) {
   const int64_t bytes = plan_first_layer<Layer>(step, {}).shared_bytes + Layer::kMostThreads;
   if (bytes <= static_cast<int64_t>(caps.shared_bytes_per_block)) return std::nullopt;
-  return fmt::format("needs {} bytes of shared memory for a block, {} are there", bytes, caps.shared_bytes_per_block);
+  return fmt::format("{} bytes of shared memory per block are needed, {} are available", bytes,
+                     caps.shared_bytes_per_block);
 }
 
 /// Blocks that run at a time on the whole device, so that each can take its share of the bands.
@@ -155,10 +158,10 @@ int64_t resident_blocks([[maybe_unused]] Kernel kernel, [[maybe_unused]] int thr
   int blocks = 0;
   check_cuda(
       cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
-      "asking for shared memory");
+      "setting the shared memory size");
   check_cuda(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, static_cast<size_t>(shared_bytes)),
-      "asking how many blocks fit");
+      "computing the occupancy");
   return std::max<int64_t>(1, int64_t{caps.multiprocessors} * blocks);
 #else
   return caps.multiprocessors;

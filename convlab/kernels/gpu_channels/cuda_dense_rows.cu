@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(kThreads)
 
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_wide_dense(step)) return refusal;
-  if (step.output[0] > kMostRows) return fmt::format("takes 1 to {} rows", kMostRows);
-  if (step.inputs[0][1] % kChunk != 0) return fmt::format("takes terms by {}", kChunk);
+  if (step.output[0] > kMostRows) return fmt::format("at most {} rows are supported", kMostRows);
+  if (step.inputs[0][1] % kChunk != 0) return fmt::format("K must be a multiple of {}", kChunk);
   return std::nullopt;
 }
 

@@ -13,14 +13,14 @@ constexpr KernelInfo kInfo{
     .sum = Sum::split,
     .rung = kProductionRung,
     .rank = 93,
-    .idea = "as cuda.hopper_first_fp16, of terms that are split in registers",
+    .idea = "cuda.hopper_first_fp16 with operands split in registers",
     .after = "cuda.hopper_igemm_3xfp16",
     .threads =
-        "as cuda.hopper_first_fp16. A warp of whose 16 pixels one reaches 65504, or all are below 2^-12, sums up by "
-        "definition.",
-    .cost = "6 flops for each term, a filter's rows filled up to 4, 8 or more terms.",
-    .refuses = "what cuda.hopper_first_fp16 refuses.",
-    .limit = "writing results with 3 x 3, tensor cores with 7 x 7.",
+        "As cuda.hopper_first_fp16. If any of a warp's 16 pixels reaches 65504, or all are below 2^-12, the warp falls "
+        "back to direct summation.",
+    .cost = "6 flops per multiply-add, with filter rows padded to 4, 8 or more elements.",
+    .refuses = "As cuda.hopper_first_fp16.",
+    .limit = "Writing results with 3x3 filters, tensor cores with 7x7.",
 };
 
 const RegisterConvKernel registered(kernel_of<HopperFirst<HopperSplitHalves>>(kInfo));

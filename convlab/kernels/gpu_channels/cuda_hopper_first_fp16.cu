@@ -12,19 +12,18 @@ constexpr KernelInfo kInfo{
     .math = Math::fp16,
     .rung = kProductionRung,
     .rank = 94,
-    .idea =
-        "terms of pixels go from a patch of the plain image to registers, as tensor cores take them: no copy in memory",
+    .idea = "operands go from a patch of the nchw image to registers in tensor core order, without a copy in memory",
     .after = "cuda.hopper_igemm_fp16",
     .threads =
-        "two warpgroups make 8 output rows of up to 224 pixels, a warp each, 16 pixels by 64 (or 32) maps at a time.",
+        "Two warpgroups compute 8 output rows of up to 224 pixels, one row per warp, 16 pixels by 64 (or 32) output "
+        "channels at a time.",
     .cost =
-        "2 flops for each term, a filter's rows filled up to 4, 8 or more terms; images are read once, and what tiles "
-        "share.",
+        "2 flops per multiply-add, with filter rows padded to 4, 8 or more elements; images are read once, except for "
+        "the pixels that tiles share.",
     .refuses =
-        "more than 8 channels, images that are not plain, results of less than 16 columns, groups, gaps in a filter's "
-        "rows, "
-        "pooling, additions, GPUs other than of compute capability 9.0.",
-    .limit = "writing results.",
+        "More than 8 input channels, input layouts other than nchw, outputs narrower than 16 columns, groups, "
+        "horizontal dilation, fused pooling, fused addition, and GPUs other than compute capability 9.0.",
+    .limit = "Writing results.",
 };
 
 const RegisterConvKernel registered(kernel_of<HopperFirst<HopperHalves>>(kInfo));

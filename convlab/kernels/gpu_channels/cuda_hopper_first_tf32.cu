@@ -12,12 +12,12 @@ constexpr KernelInfo kInfo{
     .math = Math::tf32,
     .rung = kProductionRung,
     .rank = 94,
-    .idea = "as cuda.hopper_first_fp16, of terms that are rounded to TF32",
+    .idea = "cuda.hopper_first_fp16 with operands rounded to TF32",
     .after = "cuda.hopper_igemm_tf32",
-    .threads = "as cuda.hopper_first_fp16.",
-    .cost = "2 flops for each term, a filter's rows filled up to 4, 8 or more terms.",
-    .refuses = "what cuda.hopper_first_fp16 refuses.",
-    .limit = "writing results.",
+    .threads = "As cuda.hopper_first_fp16.",
+    .cost = "2 flops per multiply-add, with filter rows padded to 4, 8 or more elements.",
+    .refuses = "As cuda.hopper_first_fp16.",
+    .limit = "Writing results.",
 };
 
 const RegisterConvKernel registered(kernel_of<HopperFirst<HopperTf32>>(kInfo));

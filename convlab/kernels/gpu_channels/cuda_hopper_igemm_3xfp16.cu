@@ -14,14 +14,14 @@ constexpr KernelInfo kInfo{
     .sum = Sum::split,
     .rung = kProductionRung,
     .rank = 89,
-    .idea = "pixels split in two halves in registers: twice the rate of three products in TF32",
+    .idea = "pixels split in two fp16 in registers: twice the rate of three TF32 products",
     .after = "cuda.hopper_igemm_3xtf32",
     .threads =
-        "as cuda.hopper_igemm_3xtf32. A warp of whose 16 pixels one reaches 65504, or all are below 2^-12, sums up by "
-        "definition.",
-    .cost = "6 * terms() flops, channels rounded up to 32; filters are copied in three parts of halves.",
-    .refuses = "what cuda.hopper_igemm_fp16 refuses.",
-    .limit = "tensor cores.",
+        "As cuda.hopper_igemm_3xtf32. If any of a warp's 16 pixels reaches 65504, or all are below 2^-12, the warp "
+        "falls back to direct summation.",
+    .cost = "6 * C * R * S flops, C rounded up to 32; filters are copied as three fp16 parts.",
+    .refuses = "As cuda.hopper_igemm_fp16.",
+    .limit = "Tensor cores.",
 };
 
 const RegisterConvKernel registered(kernel_of<HopperConv<HopperSplitHalves>>(kInfo));

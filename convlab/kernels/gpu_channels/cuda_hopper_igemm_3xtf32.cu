@@ -14,14 +14,14 @@ constexpr KernelInfo kInfo{
     .sum = Sum::split,
     .rung = kProductionRung,
     .rank = 88,
-    .idea = "warps split pixels in registers, where instructions take them from, and no exponent is lost",
+    .idea = "warps split pixels in registers, where wgmma reads them, without loss of range",
     .after = "cuda.hopper_igemm_tf32",
     .threads =
-        "as cuda.hopper_igemm_tf32; tiles are of 64 or 128 pixels by 32 to 128 maps, so that a slice's products have "
-        "registers of their own, which are then added to the sums in float32.",
-    .cost = "6 * terms() flops, channels rounded up to 32; filters are copied in both parts.",
-    .refuses = "what cuda.hopper_igemm_fp16 refuses.",
-    .limit = "tensor cores.",
+        "As cuda.hopper_igemm_tf32; tiles are 64 or 128 pixels by 32 to 128 output channels, so that the products of a "
+        "slice have their own registers and are then added to the fp32 sums.",
+    .cost = "6 * C * R * S flops, C rounded up to 32; filters are copied in both parts.",
+    .refuses = "As cuda.hopper_igemm_fp16.",
+    .limit = "Tensor cores.",
 };
 
 const RegisterConvKernel registered(kernel_of<HopperConv<HopperSplitTf32>>(kInfo));

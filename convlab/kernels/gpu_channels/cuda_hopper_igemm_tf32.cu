@@ -12,15 +12,14 @@ constexpr KernelInfo kInfo{
     .math = Math::tf32,
     .rung = kProductionRung,
     .rank = 90,
-    .idea = "the copy engine rounds pixels to TF32 while it finds them",
+    .idea = "implicit GEMM: TMA rounds pixels to TF32 while it loads them",
     .after = "cuda.hopper_igemm_fp16",
-    .threads = "as cuda.hopper_igemm_fp16; a slice is 32 terms.",
+    .threads = "As cuda.hopper_igemm_fp16, with 32 elements of the K dimension per slice.",
     .cost =
-        "2 * terms() flops, channels rounded up to 8; a pixel's channels are copied from the second cache r * s times "
-        "for every tile of maps, the filters once for every tile of pixels.",
-    .refuses = "what cuda.hopper_igemm_fp16 refuses.",
-    .limit =
-        "what a multiprocessor gets from the second cache, as in fp16: terms take twice the bytes, at half the rate.",
+        "2 * C * R * S flops, C rounded up to 8; a pixel's channels are copied from L2 R * S times for every tile of "
+        "output channels, and the filters once for every tile of pixels.",
+    .refuses = "As cuda.hopper_igemm_fp16.",
+    .limit = "L2 bandwidth of a multiprocessor, as in fp16: operands have twice the bytes and half the rate.",
 };
 
 const RegisterConvKernel registered(kernel_of<HopperConv<HopperTf32>>(kInfo));

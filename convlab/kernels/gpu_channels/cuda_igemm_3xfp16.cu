@@ -13,17 +13,16 @@ constexpr KernelInfo kInfo{
     .sum = Sum::split,
     .rung = kProductionRung,
     .rank = 85,
-    .idea = "float32 split in two halves as it is read, three products: twice the rate of three products in TF32",
+    .idea = "fp32 split in two fp16 while it is read, three products: twice the rate of three TF32 products",
     .after = "cuda.igemm_tf32",
     .threads =
-        "as cuda.igemm_fp16; a slice is 32 terms. A tile of whose pixels one reaches 65504, or all are below 2^-12, is "
-        "marked, and a last kernel computes it by definition.",
+        "As cuda.igemm_fp16, with 32 elements of the K dimension per slice. If any pixel of a tile reaches 65504, or "
+        "all are below 2^-12, the tile is marked, and a final kernel computes it by direct summation.",
     .cost =
-        "6 * terms() flops, terms rounded up to 32; a pixel's channels are copied from the second cache r * s times "
-        "for "
-        "every tile of maps, a filter once for every tile of pixels.",
-    .refuses = "channels or maps of a group that are no multiple of 8, pooling, compute capabilities below 8.0.",
-    .limit = "mma instructions and the copies that feed them: about 60 % of what wgmma reaches on Hopper.",
+        "6 * C * R * S flops, C * R * S rounded up to 32; a pixel's channels are copied from L2 R * S times for every "
+        "tile of output channels, and a filter once for every tile of pixels.",
+    .refuses = "Channels per group that are not a multiple of 8, fused pooling, and compute capability below 8.0.",
+    .limit = "Mma instructions and the copies that feed them: about 60 % of the wgmma rate on Hopper.",
 };
 
 const RegisterConvKernel registered(kernel_of<IgemmConv<SplitTerms>>(kInfo));

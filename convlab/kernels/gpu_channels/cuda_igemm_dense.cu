@@ -31,7 +31,7 @@ IgemmPlan plan_of(const OpStep& step) {
 
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_wide_dense(step)) return refusal;
-  if (step.output[0] > 1 << 22) return "takes at most 2^22 rows";
+  if (step.output[0] > 1 << 22) return "at most 2^22 rows are supported";
   return std::nullopt;
 }
 

@@ -11,18 +11,18 @@ constexpr KernelInfo kInfo{
     .math = Math::fp16,
     .rung = kProductionRung,
     .rank = 85,
-    .idea = "an implicit GEMM of channels last: 8 channels of a pixel are the 16 bytes that are copied and multiplied",
+    .idea = "implicit GEMM on nhwc: 8 channels of a pixel are the 16 bytes of one copy and one operand row",
     .after = "cuda.tensor_core_fp16",
     .threads =
-        "a block of 4 or 8 warps makes 64 or 128 output pixels of 32 to 128 maps; a warp 16 to 64 by 32 of these. All "
-        "copy the next two slices of 64 terms while they multiply one. Where there are few tiles, each tile's sums are "
-        "cut in parts, which a second kernel adds up in order.",
+        "A block of 4 or 8 warps computes 64 or 128 output pixels of 32 to 128 output channels; a warp 16 to 64 pixels "
+        "by 32 output channels. All warps copy the next two slices of 64 elements of the K dimension while they "
+        "multiply one. With few tiles, the K dimension is split across blocks, and a second kernel adds the parts in "
+        "order.",
     .cost =
-        "2 * terms() flops, terms rounded up to 64; a pixel's channels are copied from the second cache r * s times "
-        "for "
-        "every tile of maps, a filter once for every tile of pixels.",
-    .refuses = "channels or maps of a group that are no multiple of 8, pooling, compute capabilities below 8.0.",
-    .limit = "mma instructions and the copies that feed them: about 60 % of what wgmma reaches on Hopper.",
+        "2 * C * R * S flops, C * R * S rounded up to 64; a pixel's channels are copied from L2 R * S times for every "
+        "tile of output channels, and a filter once for every tile of pixels.",
+    .refuses = "Channels per group that are not a multiple of 8, fused pooling, and compute capability below 8.0.",
+    .limit = "Mma instructions and the copies that feed them: about 60 % of the wgmma rate on Hopper.",
 };
 
 const RegisterConvKernel registered(kernel_of<IgemmConv<HalfTerms>>(kInfo));

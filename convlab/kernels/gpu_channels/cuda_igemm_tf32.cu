@@ -11,15 +11,14 @@ constexpr KernelInfo kInfo{
     .math = Math::tf32,
     .rung = kProductionRung,
     .rank = 86,
-    .idea = "4 channels of float32 in place of 8 halves: no range is lost, at half the rate",
+    .idea = "4 fp32 channels instead of 8 fp16: no loss of range, at half the rate",
     .after = "cuda.igemm_fp16",
-    .threads = "as cuda.igemm_fp16; a slice is 32 terms.",
+    .threads = "As cuda.igemm_fp16, with 32 elements of the K dimension per slice.",
     .cost =
-        "2 * terms() flops, terms rounded up to 32; a pixel's channels are copied from the second cache r * s times "
-        "for "
-        "every tile of maps, a filter once for every tile of pixels.",
-    .refuses = "channels or maps of a group that are no multiple of 8, pooling, compute capabilities below 8.0.",
-    .limit = "mma instructions and the copies that feed them: about 60 % of what wgmma reaches on Hopper.",
+        "2 * C * R * S flops, C * R * S rounded up to 32; a pixel's channels are copied from L2 R * S times for every "
+        "tile of output channels, and a filter once for every tile of pixels.",
+    .refuses = "Channels per group that are not a multiple of 8, fused pooling, and compute capability below 8.0.",
+    .limit = "Mma instructions and the copies that feed them: about 60 % of the wgmma rate on Hopper.",
 };
 
 const RegisterConvKernel registered(kernel_of<IgemmConv<TfTerms>>(kInfo));

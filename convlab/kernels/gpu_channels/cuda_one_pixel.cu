@@ -17,12 +17,17 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .rung = kProductionRung,
     .rank = 97,
-    .idea = "little work in one launch: a warp makes a map of eight images",
+    .idea = "little work in one launch: a warp computes one output channel of eight 1x1 images",
     .after = "cuda.igemm_fp16",
-    .threads = "a warp makes one map of up to 8 images; its lanes share the channels, and add up by shuffles.",
-    .cost = "2 * c flops an output; a filter is read once for 8 images, an image once for each map, from the caches.",
-    .refuses = "more than one pixel, in or out, groups, pooling, and more work than pays without tensor cores.",
-    .limit = "latency: it takes little longer than its launch.",
+    .threads =
+        "A warp computes one output channel of up to 8 images; its lanes share the input channels and reduce by "
+        "shuffles.",
+    .cost =
+        "2 * C flops per output; a filter is read once for 8 images, and an image once for each output channel, from "
+        "the caches.",
+    .refuses =
+        "Inputs or outputs larger than 1x1, groups, fused pooling, and more work than is fast without tensor cores.",
+    .limit = "Latency: little more than that of the launch.",
 };
 
 constexpr int kThreads = 128, kWarps = kThreads / 32;  // small blocks, on many multiprocessors
@@ -74,14 +79,16 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
   const Shape y = step.output_shape();
   if (step.input_layout != Layout::plain || step.output_layout != Layout::plain || step.input != ElementType::f32) {
-    return "takes and gives plain arrays of float32";
+    return "input and output must be float32 in nchw";
   }
   if (problem.h != 1 || problem.w != 1 || problem.r != 1 || problem.s != 1 || y[2] != 1 || y[3] != 1) {
-    return "takes images and filters of one pixel";
+    return "images and filters must be 1x1";
   }
-  if (problem.groups != 1 || step.epilogue.pool || step.adds) return "takes one group, and neither pools nor adds";
+  if (problem.groups != 1 || step.epilogue.pool || step.adds) {
+    return "groups, fused pooling and fused addition are not supported";
+  }
   if (checked_product({problem.n, problem.c, problem.k}) > kMostProducts) {
-    return fmt::format("takes at most {} products: more pay on tensor cores", kMostProducts);
+    return fmt::format("at most {} multiply-adds are supported: tensor cores are faster for more", kMostProducts);
   }
   return std::nullopt;
 }

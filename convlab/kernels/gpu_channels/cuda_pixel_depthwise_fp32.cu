@@ -10,12 +10,12 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .rung = kProductionRung,
     .rank = 95,
-    .idea = "the same of float32: nothing is rounded, and twice as much is moved",
+    .idea = "the same in fp32: no rounding, and twice the bytes",
     .after = "cuda.pixel_depthwise",
-    .threads = "as cuda.pixel_depthwise, with 2 channels of 7 outputs; the next rows wait in shared memory.",
-    .cost = "2 * r * s flops, in float32.",
-    .refuses = "what cuda.pixel_depthwise refuses.",
-    .limit = "memory.",
+    .threads = "As cuda.pixel_depthwise, with 7 outputs of 2 channels; the next rows are prefetched to shared memory.",
+    .cost = "2 * R * S flops, in fp32.",
+    .refuses = "As cuda.pixel_depthwise.",
+    .limit = "Memory.",
 };
 
 const RegisterConvKernel registered(depthwise_kernel<float>(kInfo));

@@ -23,13 +23,18 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .rung = kProductionRung,
     .rank = 91,
-    .idea = "few channels fill no tensor core: multiply-adds from a patch in shared memory write what memory takes",
+    .idea = "few channels cannot fill tensor cores: fp32 multiply-adds from a patch in shared memory",
     .after = "cuda.igemm_3xfp16",
-    .threads = "a warp makes 56 pixels of an output row by 32 maps; a lane 8 maps of every 8th pixel.",
-    .cost = "2 * terms() flops; a pixel's inputs are read once for 32 maps, a filter once for 8 rows of 56 pixels.",
+    .threads =
+        "A warp computes 56 pixels of an output row by 32 output channels; a lane 8 output channels of every 8th "
+        "pixel.",
+    .cost =
+        "2 * C * R * S flops; a pixel's inputs are read once for 32 output channels, and a filter once for 8 rows of "
+        "56 pixels.",
     .refuses =
-        "more than 4 channels, more than 160 terms of a sum, groups, pooling, additions; anything but plain images.",
-    .limit = "memory with 3 x 3, multiply-adds with 7 x 7.",
+        "More than 4 input channels, C * R * S above 160, groups, fused pooling, fused addition, and input layouts "
+        "other than nchw.",
+    .limit = "Memory with 3x3 filters, multiply-adds with 7x7.",
 };
 
 constexpr int kRows = 8, kThreads = 32 * kRows;  // output rows of a block
@@ -132,19 +137,23 @@ __global__ void __launch_bounds__(kThreads, 2)
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   const ConvProblem& problem = step.problem;
   if (!takes_plain(step) || problem.c > kMostChannels) {
-    return fmt::format("takes plain images of at most {} channels", kMostChannels);
+    return fmt::format("input must be nchw with at most {} channels", kMostChannels);
   }
-  if (step.output_layout != kPixelLayout<float>) return fmt::format("gives {}", name_of(kPixelLayout<float>));
-  if (problem.groups != 1 || step.epilogue.pool || step.adds) return "takes one group, and neither pools nor adds";
+  if (step.output_layout != kPixelLayout<float>) {
+    return fmt::format("output layout must be '{}'", name_of(kPixelLayout<float>));
+  }
+  if (problem.groups != 1 || step.epilogue.pool || step.adds) {
+    return "groups, fused pooling and fused addition are not supported";
+  }
   if (problem.c * problem.r * problem.s > kMostTerms) {
-    return fmt::format("takes at most {} terms of a sum: more pay on tensor cores", kMostTerms);
+    return fmt::format("C * R * S must be at most {}: tensor cores are faster for more", kMostTerms);
   }
   const size_t most = std::min(kMostBytes, caps.shared_bytes_per_block);
   if (problem.stride_w > 8 || problem.stride_h > 8 || problem.dilation_w > 64 || problem.dilation_h > 64 ||
       shared_bytes(problem) > most) {
-    return fmt::format("takes strides and gaps whose patches fit in {} bytes", most);
+    return fmt::format("strides and dilation are too large: an input patch must fit in {} bytes", most);
   }
-  if (problem.k >= int64_t{1} << 20) return "takes fewer than 2^20 maps";
+  if (problem.k >= int64_t{1} << 20) return "fewer than 2^20 output channels are supported";
   return refuse_unless_pixels(problem.output_shape());
 }
 

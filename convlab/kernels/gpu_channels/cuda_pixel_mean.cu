@@ -104,8 +104,8 @@ PixelMean<Element> cut_of(const OpStep& step) {
 
 template <class Element>
 Refusal refuses(const OpStep& step) {
-  if (!is_mean_of_maps(step)) return "computes means of maps";
-  if (step.output_layout != Layout::plain) return "gives plain numbers";
+  if (!is_mean_of_maps(step)) return "only global average pooling is supported";
+  if (step.output_layout != Layout::plain) return "output layout must be nchw";
   return refuse_unless_from_last<Element>(step);
 }
 

@@ -22,18 +22,20 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .rung = kProductionRung,
     .rank = 89,
-    .idea = "1x1 of few channels by multiply-adds, which take less time than memory, in float32 itself",
+    .idea = "1x1 convolutions with few channels by fp32 multiply-adds, which take less time than memory",
     .after = "cuda.pixel_first_fp32",
     .threads =
-        "a warp makes 64 pixels by 48 maps, a lane 8 by 12 of them, or 32 by 80 and 4 by 20; for fewer maps 32 pixels "
-        "by 16 to 40, where a lane adds up half of the channels of 4 pixels by 8 to 20 maps.",
-    .cost = "2 * c flops; a pixel's inputs are read once for a block's maps, filters once for all tiles of a block.",
+        "A warp computes 64 pixels by 48 output channels and a lane 8 by 12 of them, or 32 by 80 and 4 by 20; for "
+        "fewer output channels 32 pixels by 16 to 40, where a lane sums half of the input channels for 4 pixels by 8 "
+        "to 20 output channels.",
+    .cost =
+        "2 * C flops; a pixel's inputs are read once for a block's output channels, and filters once for all tiles of "
+        "a block.",
     .refuses =
-        "anything but 1x1 with unit strides, without padding, groups and pooling; more than 32 channels, unless there "
-        "are "
-        "more maps; c * k / (c + k) above 35; filters that shared memory does not hold; compute capabilities below "
-        "8.0.",
-    .limit = "memory; near c * k / (c + k) = 35 multiply-adds, too.",
+        "Filters other than 1x1, strides, padding, groups, and fused pooling; more than 32 input channels, unless "
+        "there are more output channels; C * K / (C + K) above 35; filters that do not fit in shared memory; and "
+        "compute capability below 8.0.",
+    .limit = "Memory; multiply-adds, too, if C * K / (C + K) is near 35.",
 };
 
 /// Of c * k / (c + k), in proportion to which multiply-adds take longer than memory.
@@ -286,26 +288,26 @@ __global__ void __launch_bounds__(32 * Tile::kMostColumns, Tile::kWarps / Tile::
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   const ConvProblem& problem = step.problem;
   if (caps.kind == DeviceKind::cuda && caps.compute_capability < 80) {
-    return "is made of instructions from compute capability 8.0 on";
+    return "compute capability 8.0 or later is required";
   }
   if (step.input_layout != kPixelLayout<float> || step.output_layout != kPixelLayout<float>) {
-    return fmt::format("takes and gives {}", name_of(kPixelLayout<float>));
+    return fmt::format("input and output layout must be '{}'", name_of(kPixelLayout<float>));
   }
-  if (problem.groups != 1 || step.epilogue.pool) return "takes one group, and does not pool";
+  if (problem.groups != 1 || step.epilogue.pool) return "groups and fused pooling are not supported";
   if (problem.r != 1 || problem.s != 1 || problem.stride_h != 1 || problem.stride_w != 1 ||
       problem.input_shape()[2] != problem.p() || problem.input_shape()[3] != problem.q()) {
-    return "takes 1x1 with unit strides, without padding";
+    return "filter must be 1x1 with stride 1 and no padding";
   }
   if (const Refusal refusal = refuse_unless_pixels(problem.input_shape())) return refusal;
   if (const Refusal refusal = refuse_unless_pixels(problem.output_shape())) return refusal;
   if (checked_mul(problem.c, problem.k) > kMostBalance * (problem.c + problem.k) ||
       (problem.c > kFewChannels && problem.k <= problem.c)) {
-    return "takes few channels, or some and more maps: others pay on tensor cores";
+    return "too many channels: tensor cores are faster";
   }
   constexpr int64_t kMostFew = int64_t{1} << 20;
-  if (problem.c >= kMostFew || problem.k >= kMostFew) return "takes fewer than 2^20 channels or maps";
+  if (problem.c >= kMostFew || problem.k >= kMostFew) return "fewer than 2^20 channels are supported";
   if (cut_of(problem).shared_bytes(problem.c) > caps.shared_bytes_per_block) {
-    return fmt::format("takes filters that fit in {} bytes with pixels", caps.shared_bytes_per_block);
+    return fmt::format("filters and pixels must fit in {} bytes of shared memory", caps.shared_bytes_per_block);
   }
   return std::nullopt;
 }

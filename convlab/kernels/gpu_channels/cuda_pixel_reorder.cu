@@ -107,12 +107,12 @@ bool is_known(Layout layout) {
 template <class Element>
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<ActivationOp>(&step.op);
-  if (op == nullptr || op->activation.kind != ActivationKind::none) return "copies, nothing else";
+  if (op == nullptr || op->activation.kind != ActivationKind::none) return "only copies are supported";
   const bool plain = step.input_layout == Layout::plain && step.output_layout == Layout::plain;
   if (plain || !is_known<Element>(step.input_layout) || !is_known<Element>(step.output_layout)) {
-    return fmt::format("takes or gives {}", name_of(kPixelLayout<Element>));
+    return fmt::format("input or output layout must be '{}'", name_of(kPixelLayout<Element>));
   }
-  if (step.input != ElementType::f32) return "takes float32";
+  if (step.input != ElementType::f32) return "input must be float32";
   return refuse_unless_pixels(step.output);
 }
 

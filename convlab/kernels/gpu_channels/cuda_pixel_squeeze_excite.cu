@@ -322,14 +322,14 @@ void prepare(const OpArgs& args, Stream& stream) {
 
 template <class Element>
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<SqueezeExciteOp>(step.op)) return "computes squeeze-and-excitation";
+  if (!std::holds_alternative<SqueezeExciteOp>(step.op)) return "only squeeze-and-excitation is supported";
   if (const Refusal refusal = refuse_unless_last<Element>(step)) return refusal;
   const Shape& x = step.inputs[0];
   if (x[1] > kMostChannels || step.inputs[1][0] > kMostSqueezed) {
-    return fmt::format("takes at most {} channels, and squeezes them to at most {}", kMostChannels, kMostSqueezed);
+    return fmt::format("at most {} channels and {} squeezed channels are supported", kMostChannels, kMostSqueezed);
   }
   if (x[1] * x[2] * x[3] * int64_t{sizeof(Element)} > kMostOfCluster * x[0]) {
-    return fmt::format("takes {} images of at most {} bytes", x[0], kMostOfCluster * x[0]);
+    return fmt::format("{} images must have at most {} bytes", x[0], kMostOfCluster * x[0]);
   }
   return std::nullopt;
 }

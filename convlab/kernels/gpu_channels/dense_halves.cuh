@@ -17,16 +17,18 @@ namespace {  // each file that includes this has its own kernels
 inline Refusal refuse_unless_wide_dense(const OpStep& step) {
   constexpr int64_t kLeastColumns = 512;  // with fewer, the kernels of gpu_dense cut the sums into more parts
   const auto* gemm = std::get_if<GemmOp>(&step.op);
-  if (gemm == nullptr) return "computes dense layers only";
-  if (step.constant.size() < 2 || !step.constant[1]) return "takes weights that are constant";
-  if (step.output[1] < kLeastColumns) return fmt::format("takes {} columns or more", kLeastColumns);
-  if (gemm->transpose_a || gemm->alpha != 1) return "takes no transposed inputs, and no factor";
-  if (step.input_layout != Layout::plain || step.output_layout != Layout::plain) return "takes and gives plain arrays";
-  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "takes no empty matrices";
+  if (gemm == nullptr) return "only dense layers (Gemm) are supported";
+  if (step.constant.size() < 2 || !step.constant[1]) return "weights must be constant";
+  if (step.output[1] < kLeastColumns) return fmt::format("at least {} output columns are required", kLeastColumns);
+  if (gemm->transpose_a || gemm->alpha != 1) return "transposed A and alpha other than 1 are not supported";
+  if (step.input_layout != Layout::plain || step.output_layout != Layout::plain) {
+    return "input and output must be row-major";
+  }
+  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "empty matrices are not supported";
   const bool row = step.inputs.size() < 3 || (gemm->beta == 1 && element_count(step.inputs[2]) == step.output[1] &&
                                               step.inputs[2].back() == step.output[1]);
-  if (!row) return "adds a row, and nothing else";
-  if (element_count(step.inputs[1]) > int64_t{1} << 30) return "takes at most 2^30 weights";
+  if (!row) return "C must be a row vector and beta must be 1";
+  if (element_count(step.inputs[1]) > int64_t{1} << 30) return "at most 2^30 weights are supported";
   return std::nullopt;
 }
 

@@ -107,30 +107,29 @@ struct HopperFirst {
   static Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
     constexpr int64_t kMostChannels = 8, kMostPixels = int64_t{1} << 30;
     const ConvProblem& problem = step.problem;
-    if (!runs_on_hopper(caps)) return "is made of instructions that only compute capability 9.0 has";
-    if (step.epilogue.pool || step.adds) return "neither pools nor adds";
+    if (!runs_on_hopper(caps)) return "compute capability 9.0 is required";
+    if (step.epilogue.pool || step.adds) return "fused pooling and fused addition are not supported";
     if (!takes_plain(step) || problem.c > kMostChannels) {
-      return fmt::format("takes plain images of at most {} channels", kMostChannels);
+      return fmt::format("input must be nchw with at most {} channels", kMostChannels);
     }
     if (step.output_layout != kLayout || problem.k % 8 != 0) {
-      return fmt::format("gives {} in multiples of 8", name_of(kLayout));
+      return fmt::format("output layout must be '{}' with a multiple of 8 channels", name_of(kLayout));
     }
-    if (problem.groups != 1 || problem.dilation_w != 1) return "takes one group, and filters without gaps in a row";
-    if (problem.q() < kSegment) return fmt::format("gives images of at least {} columns", kSegment);
+    if (problem.groups != 1 || problem.dilation_w != 1) return "groups and horizontal dilation are not supported";
+    if (problem.q() < kSegment) return fmt::format("output width must be at least {}", kSegment);
     if (problem.n * problem.p() * problem.q() > kMostPixels || problem.k > kMostPixels) {
-      return fmt::format("takes at most {} pixels and maps", kMostPixels);
+      return fmt::format("at most {} output pixels and output channels are supported", kMostPixels);
     }
     constexpr int64_t kMostOfFilter = 64, kMostStep = 16;
     if (problem.r > kMostOfFilter || problem.s > kMostOfFilter || problem.stride_h > kMostStep ||
         problem.stride_w > kMostStep || problem.dilation_h > kMostStep) {
-      return fmt::format("takes filters of at most {0} x {0}, strides and gaps of at most {1}", kMostOfFilter,
-                         kMostStep);
+      return fmt::format("filter must be at most {0}x{0}, strides and dilation at most {1}", kMostOfFilter, kMostStep);
     }
     const ConvShape shape = shape_of(step);
     const size_t bytes =
         with_tile(shape, [&]<class Tile>() { return first_bytes<Tile>(cut_first<Tile>(shape, caps.multiprocessors)); });
     if (bytes > caps.shared_bytes_per_block) {
-      return fmt::format("takes what fits in {} bytes of shared memory", caps.shared_bytes_per_block);
+      return fmt::format("the tile does not fit in {} bytes of shared memory", caps.shared_bytes_per_block);
     }
     return std::nullopt;
   }

@@ -57,32 +57,32 @@ struct HopperConv {
 
   static Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
     const ConvProblem& problem = step.problem;
-    if (!runs_on_hopper(caps)) return "is made of instructions that only compute capability 9.0 has";
+    if (!runs_on_hopper(caps)) return "compute capability 9.0 is required";
     if (!takes_plain(step) && (step.input_layout != kLayout || problem.c % 8 != 0)) {
-      return fmt::format("takes plain images, or {} in multiples of 8", name_of(kLayout));
+      return fmt::format("input must be nchw, or in layout '{}' with a multiple of 8 channels", name_of(kLayout));
     }
     if (step.output_layout != kLayout || problem.k % 8 != 0) {
-      return fmt::format("gives {} in multiples of 8", name_of(kLayout));
+      return fmt::format("output layout must be '{}' with a multiple of 8 channels", name_of(kLayout));
     }
-    if (problem.groups != 1) return "takes one group only";
+    if (problem.groups != 1) return "groups are not supported";
     if (problem.n * problem.p() * problem.q() > kMostOfHopper || problem.n * problem.h * problem.w > kMostOfHopper ||
         checked_mul(problem.r * problem.s, round_up(problem.c, kSliceTerms<Element>) * Terms::kFilterParts) >
             kMostOfHopper ||
         problem.k > kMostOfHopper) {
-      return fmt::format("takes at most {} pixels, maps, and terms of a sum", kMostOfHopper);
+      return fmt::format("pixels, output channels and the K dimension must be at most {}", kMostOfHopper);
     }
-    if (problem.stride_h > 8 || problem.stride_w > 8) return "takes strides of at most 8";
+    if (problem.stride_h > 8 || problem.stride_w > 8) return "strides must be at most 8";
     constexpr int64_t kFarthestTap = 255;
     if ((problem.r - 1) * problem.dilation_h > kFarthestTap || (problem.s - 1) * problem.dilation_w > kFarthestTap) {
-      return fmt::format("takes filters whose last pixel is at most {} from the first", kFarthestTap);
+      return fmt::format("dilated filter must span at most {} pixels", kFarthestTap);
     }
     if (problem.pad_top > 128 || problem.pad_left > 128 || !PixelCorners(kernel_shape(problem)).fit()) {
-      return "takes images whose outputs begin and end at most 128 pixels from the image's border";
+      return "padding must be at most 128 pixels on each side of the image";
     }
     if (step.epilogue.pool &&
         (!step.epilogue.pool->is_max_2x2() ||
          !pools_quickly<Terms>(plan_terms<Terms>(conv_of_step<Element>(step)), caps.multiprocessors))) {
-      return "pools squares of 2 x 2 only, where a step of its own takes longer";
+      return "fused pooling other than 2x2 max, or slower than a separate step, is not supported";
     }
     return std::nullopt;
   }

@@ -20,7 +20,7 @@ Function* driver_function(const char* name) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
   check_cuda(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found), name);
-  if (found != cudaDriverEntryPointSuccess) throw unavailable("the driver has no {}; update it", name);
+  if (found != cudaDriverEntryPointSuccess) throw unavailable("the driver does not export {}; update the driver", name);
   return reinterpret_cast<Function*>(function);
 }
 
@@ -55,7 +55,7 @@ CUtensorMap describe_rows(CUtensorMapDataType type, const Element* data, int64_t
              swizzle_of(box_columns * static_cast<int>(sizeof(Element))), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return map;
-  throw unavailable("CUDA: describing a matrix of {} x {} for copies failed ({})", rows, columns,
+  throw unavailable("CUDA error while encoding a TMA descriptor for a {} x {} matrix: {}", rows, columns,
                     static_cast<int>(result));
 }
 
@@ -90,8 +90,8 @@ struct DescribedImages {
   }
   void check(CUresult result) const {
     if (result == CUDA_SUCCESS) return;
-    throw unavailable("CUDA: describing images of {} x {} x {} for copies failed ({})", sizes[2], sizes[1], sizes[0],
-                      static_cast<int>(result));
+    throw unavailable("CUDA error while encoding a TMA descriptor for {} x {} x {} images: {}", sizes[2], sizes[1],
+                      sizes[0], static_cast<int>(result));
   }
 };
 

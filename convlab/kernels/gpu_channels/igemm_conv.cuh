@@ -24,24 +24,25 @@ struct IgemmConv {
   static Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
     const ConvProblem& problem = step.problem;
     if (caps.kind == DeviceKind::cuda && caps.compute_capability < 80) {
-      return "is made of instructions from compute capability 8.0 on";
+      return "compute capability 8.0 or later is required";
     }
-    if (step.epilogue.pool) return "does not pool";
+    if (step.epilogue.pool) return "fused pooling is not supported";
     const Shape y = step.output_shape();
     const bool to_plain = step.output_layout == Layout::plain;
     if (takes_plain(step)) {
-      if (problem.groups != 1) return "takes one group of plain images";
+      if (problem.groups != 1) return "groups are not supported with nchw input";
     } else if (step.input_layout != kLayout || problem.channels_per_group() % 8 != 0) {
-      return fmt::format("takes plain images, or {}, of a group a multiple of 8", name_of(kLayout));
+      return fmt::format("input must be nchw, or in layout '{}' with a multiple of 8 channels per group",
+                         name_of(kLayout));
     }
     if (to_plain ? y[2] != 1 || y[3] != 1 || step.adds : step.output_layout != kLayout) {
-      return fmt::format("gives {}, or plain images of one pixel", name_of(kLayout));
+      return fmt::format("output must be in layout '{}', or 1x1 in nchw", name_of(kLayout));
     }
-    if (!to_plain && problem.maps_per_group() % 8 != 0) return "takes maps of a group in multiples of 8";
+    if (!to_plain && problem.maps_per_group() % 8 != 0) return "output channels per group must be a multiple of 8";
     constexpr int64_t kMost = int64_t{1} << 31;
     if (problem.n * problem.p() * problem.q() >= kMost || problem.h * problem.w >= kMost ||
         problem.r * problem.s * round_up(problem.c, 8) >= kMost || problem.groups > 65535) {
-      return "takes fewer than 2^31 pixels, and terms of a sum";
+      return "pixels and the K dimension must be below 2^31, and groups at most 65535";
     }
     return std::nullopt;
   }

@@ -52,13 +52,15 @@ __global__ void __launch_bounds__(kDepthwiseThreads)
 template <class Element>
 Refusal refuses_depthwise(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
-  if (problem.groups != problem.c || problem.k != problem.c) return "computes one map a channel";
+  if (problem.groups != problem.c || problem.k != problem.c) {
+    return "only depthwise convolution with depth multiplier 1 is supported";
+  }
   constexpr Layout kLayout = kPixelLayout<Element>;
   if (step.input_layout != kLayout || step.output_layout != kLayout) {
-    return fmt::format("takes and gives {}", name_of(kLayout));
+    return fmt::format("input and output layout must be '{}'", name_of(kLayout));
   }
-  if (step.epilogue.pool) return "does not pool";
-  if (problem.filter_count() >= int64_t{1} << 31) return "takes fewer than 2^31 weights";
+  if (step.epilogue.pool) return "fused pooling is not supported";
+  if (problem.filter_count() >= int64_t{1} << 31) return "fewer than 2^31 weights are supported";
   if (const Refusal refusal = refuse_unless_pixels(problem.input_shape())) return refusal;
   return refuse_unless_pixels(problem.output_shape());
 }

@@ -22,8 +22,8 @@ inline int64_t chunks_in(const Shape& shape) { return element_count(shape) / kCh
 
 /// Why images of this shape are none in this layout, or too large for these kernels.
 inline Refusal refuse_unless_pixels(const Shape& shape) {
-  if (!has_pixel_rows(shape)) return "takes images whose channels are a multiple of 8";
-  if (chunks_in(shape) >= int64_t{1} << 31) return "takes fewer than 2^31 vectors of 8 channels";
+  if (!has_pixel_rows(shape)) return "channels must be a multiple of 8";
+  if (chunks_in(shape) >= int64_t{1} << 31) return "the array must have fewer than 2^34 elements";
   return std::nullopt;
 }
 

@@ -71,8 +71,8 @@ __global__ void __launch_bounds__(kThreads) multiply(Matrix a, Matrix b, Matrix 
 }
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<GemmOp>(step.op)) return "computes dense layers only";
-  if (ceil_div(step.output[1], kTile) > 65535) return "takes at most 4194240 columns";
+  if (!std::holds_alternative<GemmOp>(step.op)) return "only dense layers (Gemm) are supported";
+  if (ceil_div(step.output[1], kTile) > 65535) return "at most 4194240 output columns are supported";
   return std::nullopt;
 }
 

@@ -138,7 +138,7 @@ DenseCut cut_of(const OpStep& step) {
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_packable(step)) return refusal;
   if (step.input_layout != Layout::channel_blocks || step.output_layout != Layout::plain) {
-    return "takes channels in blocks, and gives plain arrays";
+    return "input layout must be 'channels in blocks' and output row-major";
   }
   return std::nullopt;
 }

@@ -90,10 +90,10 @@ __global__ void __launch_bounds__(kThreads)
 
 Refusal refuses(const OpStep& step) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
-  if (gemm == nullptr) return "computes dense layers only";
-  if (gemm->transpose_a) return "takes no transposed inputs";
-  if (step.output[1] > kColumns) return fmt::format("takes at most {} columns", kColumns);
-  if (step.inputs[0][1] > kMostTerms) return fmt::format("takes at most {} terms", kMostTerms);
+  if (gemm == nullptr) return "only dense layers (Gemm) are supported";
+  if (gemm->transpose_a) return "transposed A is not supported";
+  if (step.output[1] > kColumns) return fmt::format("at most {} output columns are supported", kColumns);
+  if (step.inputs[0][1] > kMostTerms) return fmt::format("K must be at most {}", kMostTerms);
   return std::nullopt;
 }
 

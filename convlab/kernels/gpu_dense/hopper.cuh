@@ -16,7 +16,7 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(CONVLAB_HOPPER)
-#error "compiled for compute capability 9.0a, but the host's part would not know it: define CONVLAB_HOPPER"
+#error "device code is compiled for compute capability 9.0a, but host code is not: define CONVLAB_HOPPER"
 #endif
 
 /// Whether this build has Hopper's code, and the GPU can run it.
@@ -35,8 +35,10 @@ inline CUtensorMap describe_matrix(const void* data, CUtensorMapDataType type, i
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
   check_cuda(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found),
-             "looking for cuTensorMapEncodeTiled");
-  if (found != cudaDriverEntryPointSuccess) throw unavailable("the driver has no cuTensorMapEncodeTiled; update it");
+             "looking up cuTensorMapEncodeTiled");
+  if (found != cudaDriverEntryPointSuccess) {
+    throw unavailable("the driver does not export cuTensorMapEncodeTiled; update the driver");
+  }
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
   const cuuint64_t strides[] = {static_cast<cuuint64_t>(stride)};
   const cuuint32_t box[] = {static_cast<cuuint32_t>(128 / element_bytes), static_cast<cuuint32_t>(box_rows)};
@@ -46,7 +48,7 @@ inline CUtensorMap describe_matrix(const void* data, CUtensorMapDataType type, i
       &matrix, type, 2, const_cast<void*>(data), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
       CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
-    throw unavailable("CUDA: describing a matrix of {} x {} for copies failed ({})", rows, columns,
+    throw unavailable("CUDA error while encoding a TMA descriptor for a {} x {} matrix: {}", rows, columns,
                       static_cast<int>(result));
   }
   return matrix;

@@ -11,12 +11,12 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 /// The refusal that they share.
 inline Refusal refuse_unless_packable(const OpStep& step) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
-  if (gemm == nullptr) return "computes dense layers only";
-  if (step.constant.size() < 2 || !step.constant[1]) return "takes weights that are constant";
-  if (gemm->transpose_a) return "takes no transposed inputs";
-  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "takes no empty matrices";
+  if (gemm == nullptr) return "only dense layers (Gemm) are supported";
+  if (step.constant.size() < 2 || !step.constant[1]) return "weights must be constant";
+  if (gemm->transpose_a) return "transposed A is not supported";
+  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "empty matrices are not supported";
   if (step.output[0] > 1 << 22 || element_count(step.inputs[1]) > int64_t{1} << 30) {
-    return "takes at most 2^22 rows, and 2^30 weights";
+    return "at most 2^22 rows and 2^30 weights are supported";
   }
   return std::nullopt;
 }

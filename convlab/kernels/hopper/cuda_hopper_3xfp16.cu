@@ -49,13 +49,13 @@ constexpr KernelInfo kInfo{
     .idea = "warpgroups multiply rows of pixels by all rows of the filters at once",
     .after = "cuda.tensor_core_3xfp16",
     .threads =
-        "two warpgroups load and split rows of pixels, each for one that multiplies them; see the picture above.",
-    .cost = "6 * terms() flops, as in cuda.tensor_core_3xfp16.",
-    .refuses = "epilogues, images of bytes, strides, dilation, groups, GPUs other than of compute capability 9.0.",
+        "Two warpgroups load and split rows of pixels, each for one warpgroup that multiplies them; see the picture "
+        "above.",
+    .cost = "6 * C * R * S flops, as in cuda.tensor_core_3xfp16.",
+    .refuses = "Fused epilogues, uint8 input, strides, dilation, groups, and GPUs other than compute capability 9.0.",
     .limit =
-        "no single thing: on an H200, with 12 channels of 33 x 33 and 24 filters of 5 x 5, leaving out the loads, the "
-        "splitting or the stores gains between 5 and 13 percent, and the tensor cores are busy for 60 percent of the "
-        "time.",
+        "No single unit: on an H200 with 12 channels of 33x33 and 24 filters of 5x5, removing the loads, the splitting "
+        "or the stores gains 5 to 13 %, and the tensor cores are busy for 60 % of the time.",
 };
 
 /// kSteps is plan.steps, or 0 for any number of them and any channels.
@@ -130,17 +130,17 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   plain.epilogue.bias = false;
   if (Refusal refusal = refuse_unless_dense(plain)) return refusal;
   const ConvProblem& problem = step.problem;
-  if (caps.compute_capability != 90) return "is made of instructions that only compute capability 9.0 has";
-  if (problem.c < 4) return "takes 4 channels or more: with fewer, it would waste most of its products";
-  if (problem.r < 2 || problem.r > 7) return "takes filters of 2 to 7 rows";
+  if (caps.compute_capability != 90) return "compute capability 9.0 is required";
+  if (problem.c < 4) return "at least 4 input channels are required: with fewer, most products are wasted";
+  if (problem.r < 2 || problem.r > 7) return "filter height must be between 2 and 7";
   constexpr int64_t kMostColumns = 32;
-  if (problem.s > kMostColumns) return fmt::format("takes filters of at most {} columns", kMostColumns);
+  if (problem.s > kMostColumns) return fmt::format("filter width must be at most {}", kMostColumns);
   constexpr int64_t kMost = int64_t{1} << 27;  // kSplitImages such images fit into 32 bits
   if (problem.input_count() / problem.n > kMost || problem.output_count() / problem.n > kMost || problem.n > kMost) {
-    return fmt::format("takes images and batches of at most {} elements", kMost);
+    return fmt::format("an image and the batch must have at most {} elements", kMost);
   }
   const SplitPlan plan = make_split_plan(problem);
-  if (plan.steps > kSplitSteps || plan.stage_rows == 0) return "so many channels do not fit into shared memory";
+  if (plan.steps > kSplitSteps || plan.stage_rows == 0) return "the channels do not fit in shared memory";
   return std::nullopt;
 }
 

@@ -13,11 +13,11 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::fp32,
     .rung = 0,
-    .idea = "the seven loops of the definition, summed in double: the oracle",
-    .threads = "each map of each image is one piece of work.",
-    .cost = "terms() multiplications and additions in double, rounded to float once, at the very end.",
-    .refuses = "nothing: it computes every problem, epilogue and element type of the contract by definition.",
-    .limit = "latency: each addition in double waits for the one before.",
+    .idea = "direct convolution: seven loops, summed in double; the reference",
+    .threads = "A work item is one output channel of one image.",
+    .cost = "C * R * S multiplications and additions in double, rounded to float once at the end.",
+    .refuses = "Nothing: it computes every problem, epilogue and element type directly.",
+    .limit = "Latency: each addition in double waits for the previous one.",
 };
 
 double pixel(const ConvStep& step, const void* x, int64_t index) {

@@ -16,12 +16,14 @@ constexpr KernelInfo kInfo{
     .idea = "one thread per output element",
     .after = "cpu.reference",
     .threads =
-        "a warp takes 32 neighbours of the flattened output plane of one map, so that its loads of the image and its "
-        "store are coalesced; blockIdx.y is the map, blockIdx.z the image: no thread divides by anything but the "
-        "width.",
-    .cost = "2 * terms() flops; each term loads 4 bytes of image (per thread) and 4 of filter (one for the warp).",
-    .refuses = "epilogues, images of bytes, images too large for 32-bit indices.",
-    .limit = "load instructions: two for every multiply-add, however well caches serve them.",
+        "A warp computes 32 adjacent outputs of the flattened output plane of one output channel, so its image loads "
+        "and its store are coalesced; blockIdx.y is the output channel and blockIdx.z the image. The only division is "
+        "by the width.",
+    .cost =
+        "2 * C * R * S flops; each multiply-add loads 4 bytes of image (per thread) and 4 bytes of filter (one load "
+        "per warp).",
+    .refuses = "Fused epilogues, uint8 input, and images too large for 32-bit indices.",
+    .limit = "Load instructions: two per multiply-add, however well the caches serve them.",
 };
 
 constexpr int kThreads = 128;

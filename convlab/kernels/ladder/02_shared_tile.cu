@@ -16,11 +16,12 @@ constexpr KernelInfo kInfo{
     .idea = "input tile and filters staged in shared memory",
     .after = "cuda.basic",
     .threads =
-        "a block of 16x16 makes a 16x16 square of one map's outputs; blockIdx.x is the square, y the map, z the image. "
-        "Channel by channel it stages the pixels under the square, with their halo, and one filter plane.",
-    .cost = "2 * terms() flops; about (1 + (r - 1) / 16)^2 pixels a channel from global memory instead of r * s.",
-    .refuses = "epilogues, images of bytes, tiles that with their halo exceed a block's shared memory.",
-    .limit = "shared memory: two loads for every multiply-add, as before, but from nearer.",
+        "A block of 16x16 threads computes a 16x16 tile of one output channel; blockIdx.x is the tile, y the output "
+        "channel, z the image. For each input channel the block stages the pixels of the tile with their halo, and one "
+        "filter plane.",
+    .cost = "2 * C * R * S flops; about (1 + (R - 1) / 16)^2 pixels per channel from global memory instead of R * S.",
+    .refuses = "Fused epilogues, uint8 input, and tiles that with their halo exceed the shared memory of a block.",
+    .limit = "Shared memory: two loads per multiply-add, as before, but with lower latency.",
 };
 
 constexpr int kTile = 16;
@@ -81,7 +82,7 @@ size_t shared_bytes(const ConvShape& shape) {
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
   const size_t bytes = shared_bytes(kernel_shape(step.problem));
-  if (bytes > caps.shared_bytes_per_block) return "a tile and its halo do not fit into a block's shared memory";
+  if (bytes > caps.shared_bytes_per_block) return "a tile with its halo does not fit in the shared memory of a block";
   return std::nullopt;
 }
 

@@ -15,12 +15,13 @@ constexpr KernelInfo kInfo{
     .rung = 3,
     .idea = "shared input tile, filters in constant memory",
     .after = "cuda.shared_tile",
-    .threads = "as cuda.shared_tile: a block of 16x16 makes a 16x16 square of one map's outputs.",
+    .threads = "As cuda.shared_tile: a block of 16x16 threads computes a 16x16 tile of one output channel.",
     .cost =
-        "2 * terms() flops; the filter comes from the constant cache, which gives one word to a whole warp at once: "
-        "all threads of a block need the same weight at the same time.",
-    .refuses = "epilogues, images of bytes, filters beyond 64 KiB, tiles beyond the shared memory of a block.",
-    .limit = "shared memory, with one load for every multiply-add, and the waits around each staged channel.",
+        "2 * C * R * S flops; filters come from the constant cache, which broadcasts one word to a whole warp: all "
+        "threads of a block need the same weight at the same time.",
+    .refuses =
+        "Fused epilogues, uint8 input, filters larger than 64 KiB, and tiles that exceed the shared memory of a block.",
+    .limit = "Shared memory, with one load per multiply-add, and the barriers around each staged channel.",
 };
 
 constexpr int kTile = 16;
@@ -78,9 +79,9 @@ size_t shared_bytes(const ConvShape& shape) {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
-  if (step.problem.filter_count() > kMostWeights) return "the filters do not fit into 64 KiB of constant memory";
+  if (step.problem.filter_count() > kMostWeights) return "the filters do not fit in 64 KiB of constant memory";
   const size_t bytes = shared_bytes(kernel_shape(step.problem));
-  if (bytes > caps.shared_bytes_per_block) return "a tile and its halo do not fit into a block's shared memory";
+  if (bytes > caps.shared_bytes_per_block) return "a tile with its halo does not fit in the shared memory of a block";
   return std::nullopt;
 }
 

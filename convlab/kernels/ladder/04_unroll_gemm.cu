@@ -16,13 +16,15 @@ constexpr KernelInfo kInfo{
     .idea = "im2col to global memory, then shared-memory tiled matrix multiply",
     .after = "cuda.basic",
     .threads =
-        "unroll: one per element of the unrolled matrix [c*r*s][p*q]; multiply: a block of 16x16 makes a 16x16 tile of "
-        "maps x pixels of one image and group, each thread one output.",
+        "Unroll: one thread per element of the unrolled matrix [C * R * S][P * Q]. Multiply: a block of 16x16 threads "
+        "computes a 16x16 tile of output channels x pixels of one image and group, one output per thread.",
     .cost =
-        "2 * terms() flops; the unrolled matrix holds each pixel r * s times, is written once and read by every 16 "
-        "maps: that traffic, not the arithmetic, is the price of reducing convolution to a known problem.",
-    .refuses = "epilogues, images of bytes, unrolled images beyond 32-bit indices.",
-    .limit = "memory: the unrolled matrix is 25 times the image. Images are taken in chunks to bound it.",
+        "2 * C * R * S flops; the unrolled matrix holds each pixel R * S times, is written once and read once per 16 "
+        "output channels: this traffic is the cost of using a matrix multiply.",
+    .refuses = "Fused epilogues, uint8 input, and unrolled images too large for 32-bit indices.",
+    .limit =
+        "Memory: the unrolled matrix is 25 times as large as the image. Images are processed in chunks to limit its "
+        "size.",
 };
 
 constexpr int kTile = 16;
@@ -85,8 +87,8 @@ size_t workspace_bytes(const ConvStep& step, const DeviceCaps&) {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
-  if (unrolled_bytes(step.problem) > int64_t{1} << 31) return "an unrolled image is beyond 2 GiB";
-  if (step.problem.c > kMostBlocksInZ) return "takes at most 65535 channels";
+  if (unrolled_bytes(step.problem) > int64_t{1} << 31) return "an unrolled image exceeds 2 GiB";
+  if (step.problem.c > kMostBlocksInZ) return "at most 65535 input channels are supported";
   return std::nullopt;
 }
 

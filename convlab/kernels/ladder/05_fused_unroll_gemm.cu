@@ -15,12 +15,14 @@ constexpr KernelInfo kInfo{
     .rung = 5,
     .idea = "unrolling done while loading the matrix-multiply tile",
     .after = "cuda.unroll_gemm",
-    .threads = "a block of 16x16 makes a 16x16 tile of maps x pixels of one image and group, each thread one output.",
+    .threads =
+        "A block of 16x16 threads computes a 16x16 tile of output channels x pixels of one image and group, one output "
+        "per thread.",
     .cost =
-        "2 * terms() flops; the unrolled matrix exists only tile by tile in shared memory, and global memory is read "
-        "as in cuda.basic, but once for 16 maps.",
-    .refuses = "epilogues, images of bytes, more than 65535 groups.",
-    .limit = "shared memory, with two loads for every multiply-add, and the divisions that find each pixel.",
+        "2 * C * R * S flops; the unrolled matrix exists only as tiles in shared memory, and global memory is read as "
+        "in cuda.basic, but once per 16 output channels.",
+    .refuses = "Fused epilogues, uint8 input, and more than 65535 groups.",
+    .limit = "Shared memory, with two loads per multiply-add, and the divisions that locate each pixel.",
 };
 
 constexpr int kTile = 16;
@@ -67,7 +69,7 @@ __global__ void __launch_bounds__(kTile* kTile)
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
   if (ceil_div(step.problem.maps_per_group(), kTile) * step.problem.groups > kMostBlocksInZ) {
-    return "has more groups than a grid has rows";
+    return "too many groups and output channels for one grid";
   }
   return std::nullopt;
 }

@@ -17,13 +17,13 @@ constexpr KernelInfo kInfo{
     .idea = "input channels over threads, summed with atomics",
     .after = "cuda.basic",
     .threads =
-        "one per output element and input channel: a warp takes 32 neighbours of the output plane, blockIdx.y is the "
-        "map, blockIdx.z the channel and the image.",
-    .cost = "2 * terms() flops, and for each channel an atomic addition in L2 (4 bytes read and written there).",
-    .refuses = "epilogues, images of bytes.",
+        "One thread per output element and input channel: a warp computes 32 adjacent outputs of the output plane, "
+        "blockIdx.y is the output channel, blockIdx.z the input channel and the image.",
+    .cost =
+        "2 * C * R * S flops, and for each input channel one atomic addition in L2 (4 bytes read and written there).",
+    .refuses = "Fused epilogues and uint8 input.",
     .limit =
-        "atomics: more threads than cuda.basic, which already had enough. The order of additions varies, so the last "
-        "bits do, too.",
+        "Atomics: cuda.basic already had enough threads. The order of additions varies, so the last bits vary, too.",
 };
 
 constexpr int kThreads = 128;

@@ -16,11 +16,11 @@ constexpr KernelInfo kInfo{
     .idea = "input channels over threads, summed by a tree",
     .after = "cuda.channel_atomic",
     .threads =
-        "a block of 32 x 4 makes 32 neighbouring outputs of one map; its 4 rows share out the channels, leave their "
-        "partial sums in shared memory and add them pairwise.",
-    .cost = "2 * terms() flops; 4 partial sums through shared memory instead of atomics, always in the same order.",
-    .refuses = "epilogues, images of bytes.",
-    .limit = "load instructions, as in cuda.basic, and with one channel three idle rows of threads.",
+        "A block of 32 x 4 threads computes 32 adjacent outputs of one output channel; its 4 rows of threads partition "
+        "the input channels, store their partial sums in shared memory and add them pairwise.",
+    .cost = "2 * C * R * S flops; 4 partial sums through shared memory instead of atomics, always in the same order.",
+    .refuses = "Fused epilogues and uint8 input.",
+    .limit = "Load instructions, as in cuda.basic; with one input channel, three idle rows of threads.",
 };
 
 constexpr int kPixels = 32;

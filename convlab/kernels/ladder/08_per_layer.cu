@@ -13,16 +13,16 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp32,
     .rung = 8,
-    .idea = "different tile shapes for few and many output maps",
+    .idea = "different tile shapes for few and many output channels",
     .after = "cuda.fused_unroll_gemm",
     .threads =
-        "a block of 32 x M makes a tile of M maps x 32 pixels, each thread one output; M is 8, 12, 16, 24 or 32, "
-        "whichever wastes the fewest threads on the layer's maps.",
+        "A block of 32 x M threads computes a tile of M output channels x 32 pixels, one output per thread; M is 8, "
+        "12, 16, 24 or 32, whichever wastes the fewest threads.",
     .cost =
-        "2 * terms() flops; each staged pixel serves all maps of the tile, so a layer with 12 or 24 maps reads the "
-        "image once, where a tile of 16 reads it twice or computes maps that do not exist.",
-    .refuses = "epilogues, images of bytes, more than 65535 tiles of maps.",
-    .limit = "shared memory: two loads for every multiply-add.",
+        "2 * C * R * S flops; each staged pixel serves all output channels of the tile, so a layer with 12 or 24 "
+        "output channels reads the image once; a tile of 16 would read it twice or compute unused channels.",
+    .refuses = "Fused epilogues, uint8 input, and more than 65535 tiles of output channels.",
+    .limit = "Shared memory: two loads per multiply-add.",
 };
 
 constexpr int kPixels = 32;
@@ -83,7 +83,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
   const int64_t maps = step.problem.maps_per_group();
   if (ceil_div(maps, tile_of_maps(maps)) * step.problem.groups > kMostBlocksInZ) {
-    return "has more groups than a grid has rows";
+    return "too many groups and output channels for one grid";
   }
   return std::nullopt;
 }

@@ -16,12 +16,14 @@ constexpr KernelInfo kInfo{
     .idea = "const, restrict, compile-time filter size, unrolled loops, no division by run-time values",
     .after = "cuda.basic",
     .threads =
-        "a block of 32 x 4 makes a 32 x 4 patch of outputs of every map of one image, one map after another: the grid "
-        "gives the coordinates, so no thread divides, and one whose filter size is known keeps its window in "
-        "registers.",
-    .cost = "2 * terms() flops; with one channel each pixel is loaded once for all maps, otherwise once a map.",
-    .refuses = "epilogues, images of bytes, strides, dilation, groups, filters other than 1x1, 3x3, 5x5 and 7x7.",
-    .limit = "load instructions where there are several channels: a pixel is still loaded for every map.",
+        "A block of 32 x 4 threads computes a 32 x 4 tile of outputs of every output channel of one image, one channel "
+        "after another: the grid provides the coordinates, so no thread divides, and with a compile-time filter size "
+        "the window stays in registers.",
+    .cost =
+        "2 * C * R * S flops; with one input channel each pixel is loaded once for all output channels, otherwise once "
+        "per output channel.",
+    .refuses = "Fused epilogues, uint8 input, strides, dilation, groups, and filters other than 1x1, 3x3, 5x5 and 7x7.",
+    .limit = "Load instructions with several input channels: a pixel is still loaded for every output channel.",
 };
 
 constexpr int kColumns = 32;
@@ -62,9 +64,9 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_dense(step)) return refusal;
   const ConvProblem& problem = step.problem;
   if (problem.r != problem.s || (problem.r != 1 && problem.r != 3 && problem.r != 5 && problem.r != 7)) {
-    return "is compiled for filters of 1x1, 3x3, 5x5 and 7x7 only";
+    return "filter must be 1x1, 3x3, 5x5 or 7x7";
   }
-  if (ceil_div(problem.p(), kRows) > kMostBlocksInYZ) return "takes at most 262140 rows of output";
+  if (ceil_div(problem.p(), kRows) > kMostBlocksInYZ) return "output height must be at most 262140";
   return std::nullopt;
 }
 

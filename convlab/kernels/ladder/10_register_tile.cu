@@ -14,19 +14,19 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 10,
     .rank = 10,
-    .idea = "each thread a register tile of outputs, several maps at once",
+    .idea = "each thread a register tile of outputs of several output channels",
     .after = "cuda.restrict_unroll",
     .threads =
-        "each makes 6 neighbouring pixels of 8 or 12 maps; a block makes those maps for a band of whole output rows of "
-        "one image. Pixels and filters are staged in shared memory, filters with the map innermost; results go back "
-        "through shared memory, so that the stores to global memory are contiguous.",
+        "A thread computes 6 adjacent pixels of 8 or 12 output channels; a block computes these channels for a band of "
+        "whole output rows of one image. Pixels and filters are staged in shared memory, filters with the output "
+        "channel innermost; results go through shared memory so that global stores are contiguous.",
     .cost =
-        "2 * terms() flops; a filter row of 5 takes 5 float2 pixel loads and 5 x 3 float4 filter loads for 5 * 6 * 12 "
-        "= 360 multiply-adds.",
+        "2 * C * R * S flops; a filter row of 5 takes 5 float2 pixel loads and 5 x 3 float4 filter loads for 5 * 6 * "
+        "12 = 360 multiply-adds.",
     .refuses =
-        "epilogues, images of bytes, strides, dilation, groups, rows wider than 1536 outputs, bands beyond shared "
-        "memory.",
-    .limit = "the multiply-add units, and threads left idle in the last band and at the end of a row.",
+        "Fused epilogues, uint8 input, strides, dilation, groups, rows wider than 1536 outputs, and bands that exceed "
+        "shared memory.",
+    .limit = "The multiply-add units, and threads that idle in the last band and at the end of a row.",
 };
 
 constexpr int kPixels = 6;  // of a thread, neighbours in a row; even, so that pairs of pixels are aligned
@@ -160,8 +160,8 @@ Band cut(const ConvProblem& problem) {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_dense(step)) return refusal;
-  if (step.problem.q() > kPixels * kMostThreads) return "takes at most 1536 outputs in a row";
-  if (cut(step.problem).channels == 0) return "a band of rows does not fit into 48 KiB of shared memory";
+  if (step.problem.q() > kPixels * kMostThreads) return "output width must be at most 1536";
+  if (cut(step.problem).channels == 0) return "a band of rows does not fit in 48 KiB of shared memory";
   return std::nullopt;
 }
 

@@ -16,13 +16,13 @@ constexpr KernelInfo kInfo{
     .idea = "block size and coarsening as declared parameters, swept",
     .after = "cuda.restrict_unroll",
     .threads =
-        "each makes `rows_per_thread` outputs of a column of one map, one below the other; a block is 32 columns wide "
+        "A thread computes `rows_per_thread` outputs of one column of one output channel; a block is 32 columns wide "
         "and `block_rows` such threads high.",
     .cost =
-        "2 * terms() flops; a column of the window is loaded once for all its rows, (rows + r - 1) * s pixels for rows "
-        "* r * s multiply-adds, and a weight once for all of them.",
-    .refuses = "epilogues, images of bytes, strides, dilation, groups, filters other than 1x1, 3x3, 5x5 and 7x7.",
-    .limit = "load instructions: coarser threads need fewer, until registers run out.",
+        "2 * C * R * S flops; a column of the window is loaded once for all rows of a thread, (rows + R - 1) * S "
+        "pixels for rows * R * S multiply-adds, and a weight once for all of them.",
+    .refuses = "Fused epilogues, uint8 input, strides, dilation, groups, and filters other than 1x1, 3x3, 5x5 and 7x7.",
+    .limit = "Load instructions: coarser threads need fewer, until registers run out.",
 };
 
 constexpr int kColumns = 32;
@@ -77,9 +77,9 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_dense(step)) return refusal;
   const ConvProblem& problem = step.problem;
   if (problem.r != problem.s || (problem.r != 1 && problem.r != 3 && problem.r != 5 && problem.r != 7)) {
-    return "is compiled for filters of 1x1, 3x3, 5x5 and 7x7 only";
+    return "filter must be 1x1, 3x3, 5x5 or 7x7";
   }
-  if (problem.p() > kMostBlocksInYZ) return "takes at most 65535 rows of output";
+  if (problem.p() > kMostBlocksInYZ) return "output height must be at most 65535";
   return std::nullopt;
 }
 

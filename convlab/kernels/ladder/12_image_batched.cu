@@ -16,12 +16,12 @@ constexpr KernelInfo kInfo{
     .idea = "parallelism over images, input and output channels for small and large batches",
     .after = "cuda.channel_tree",
     .threads =
-        "a block makes 32 neighbouring outputs of one map. A large batch has enough threads: each takes the same "
-        "output of 4 images and loads a weight once for all. A small one does not: 4 rows of threads share the input "
+        "A block computes 32 adjacent outputs of one output channel. With a large batch, each thread computes the same "
+        "output of 4 images and loads a weight once for all. With a small batch, 4 rows of threads partition the input "
         "channels of one image and add their sums in shared memory.",
-    .cost = "2 * terms() flops; for a large batch 5 loads for 4 multiply-adds, instead of 8.",
-    .refuses = "epilogues, images of bytes.",
-    .limit = "load instructions (large batches) or the launch (small ones).",
+    .cost = "2 * C * R * S flops; with a large batch 5 loads for 4 multiply-adds instead of 8.",
+    .refuses = "Fused epilogues and uint8 input.",
+    .limit = "Load instructions (large batches) or the launch (small batches).",
 };
 
 constexpr int kPixels = 32;

@@ -17,16 +17,17 @@ constexpr KernelInfo kInfo{
     .idea = "F(2x2, r x r): fewer multiplications by interpolation",
     .after = "cuda.unroll_gemm",
     .threads =
-        "prepare: one per filter plane; transform: one per input tile and channel; multiply: one per tile and a few "
-        "maps, which sums over the channels in registers and transforms the result back.",
+        "Prepare: one thread per filter plane. Transform: one thread per input tile and channel. Multiply: one thread "
+        "per tile and a few output channels, which sums over the input channels in registers and transforms the result "
+        "back.",
     .cost =
-        "per output, r = 5: 18 flops a channel instead of 50, and the transforms; the transformed image is 9 times as "
-        "large as the image, and is taken in chunks of images that stay in L2.",
+        "Per output with R = 5: 18 flops per channel instead of 50, and the transforms; the transformed image is 9 "
+        "times as large as the image, and images are processed in chunks that stay in L2.",
     .refuses =
-        "epilogues, images of bytes, strides, dilation, groups, filters other than 3x3 and 5x5: at 7x7 the error is "
-        "twice what fp32 may have (2e-6 of the result, relative L2).",
+        "Fused epilogues, uint8 input, strides, dilation, groups, and filters other than 3x3 and 5x5: at 7x7 the error "
+        "is twice the limit for fp32 (2e-6 of the result, relative L2).",
     .limit =
-        "moving the transformed image through L2. The method of Toom and Cook; Winograd, 1980; Lavin and Gray, \"Fast "
+        "L2 traffic of the transformed image. Methods: Toom and Cook; Winograd, 1980; Lavin and Gray, \"Fast "
         "Algorithms for Convolutional Neural Networks\", 2016.",
 };
 
@@ -227,9 +228,9 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_dense(step)) return refusal;
   const ConvProblem& problem = step.problem;
   if (problem.r != problem.s || (problem.r != 3 && problem.r != 5)) {
-    return "transforms filters of 3x3 and 5x5 only: beyond, the error is more than fp32's";
+    return "filter must be 3x3 or 5x5: larger ones exceed the error of fp32";
   }
-  if (problem.c > 65535) return "takes at most 65535 channels";
+  if (problem.c > 65535) return "at most 65535 input channels are supported";
   return std::nullopt;
 }
 

@@ -17,14 +17,14 @@ constexpr KernelInfo kInfo{
     .idea = "transform, multiply, transform back, tiled",
     .after = "cuda.unroll_gemm",
     .threads =
-        "a block of 256 has a tile, a thread a frequency. prepare: a block per filter plane; transform: a block per "
-        "tile and channel; multiply: a block per tile and map, which sums the products over the channels and "
-        "transforms them back.",
+        "A block of 256 threads computes one tile, one frequency per thread. Prepare: one block per filter plane. "
+        "Transform: one block per tile and input channel. Multiply: one block per tile and output channel, which sums "
+        "the products over the input channels and transforms them back.",
     .cost =
-        "per tile: two transforms of 8 radix-2 stages and a complex multiply-add a channel; (17 - r)(17 - s) of the "
-        "256 outputs are not wrapped around and count (overlap-save), so small filters waste least.",
-    .refuses = "epilogues, images of bytes, strides, dilation, groups, filters larger than 15.",
-    .limit = "moving the complex spectra through L2, 8 bytes a frequency for a pixel's 4, and shared memory.",
+        "Per tile: two transforms of 8 radix-2 stages and one complex multiply-add per channel; (17 - R)(17 - S) of "
+        "the 256 outputs are valid (overlap-save), so small filters waste least.",
+    .refuses = "Fused epilogues, uint8 input, strides, dilation, groups, and filters larger than 15x15.",
+    .limit = "L2 traffic of the complex spectra (8 bytes per frequency for 4 bytes per pixel), and shared memory.",
 };
 
 constexpr int kTile = 16, kStages = 4;
@@ -130,8 +130,8 @@ size_t workspace_bytes(const ConvStep& step, const DeviceCaps&) {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_dense(step)) return refusal;
-  if (step.problem.r >= kTile || step.problem.s >= kTile) return "takes filters of at most 15x15";
-  if (step.problem.c > kMostBlocksInYZ) return "takes at most 65535 channels";
+  if (step.problem.r >= kTile || step.problem.s >= kTile) return "filter must be at most 15x15";
+  if (step.problem.c > kMostBlocksInYZ) return "at most 65535 input channels are supported";
   return std::nullopt;
 }
 

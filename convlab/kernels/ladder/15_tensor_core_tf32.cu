@@ -11,13 +11,14 @@ constexpr KernelInfo kInfo{
     .rung = 15,
     .idea = "implicit matrix multiply on tensor cores in TF32",
     .after = "cuda.register_tile",
-    .threads = "8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.",
+    .threads = "8 warps compute 896 output pixels of up to 24 output channels; see tensor_core_tile.cuh.",
     .cost =
-        "2 * terms() flops, at the rate of tensor cores; operands are rounded to 10 bits of mantissa, sums are fp32.",
-    .refuses = "epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.",
+        "2 * C * R * S flops at the rate of tensor cores; operands are rounded to a 10-bit mantissa, sums are fp32.",
+    .refuses =
+        "Fused epilogues, uint8 input, groups, compute capability below 8.0, and pixels that exceed shared memory.",
     .limit =
-        "staging, which waits for memory and spends as many instructions as the products, and shared memory: 4 loads "
-        "for three products of 8 maps.",
+        "Staging, which waits for memory and takes as many instructions as the products, and shared memory: 4 loads "
+        "for three products of 8 output channels.",
 };
 
 struct Tf32 {

@@ -11,12 +11,13 @@ constexpr KernelInfo kInfo{
     .rung = 16,
     .idea = "the same in fp16, summed in fp32",
     .after = "cuda.tensor_core_tf32",
-    .threads = "8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.",
+    .threads = "8 warps compute 896 output pixels of up to 24 output channels; see tensor_core_tile.cuh.",
     .cost =
-        "2 * terms() flops, at twice the rate of TF32. fp16 has the mantissa of TF32, but not its range: pixels or "
-        "weights beyond 65504 become infinite and those below 6e-8 zero.",
-    .refuses = "epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.",
-    .limit = "staging, which waits for memory and spends as many instructions as the products.",
+        "2 * C * R * S flops at twice the rate of TF32. fp16 has the mantissa of TF32, but not its range: pixels or "
+        "weights above 65504 become infinite, and those below 6e-8 become zero.",
+    .refuses =
+        "Fused epilogues, uint8 input, groups, compute capability below 8.0, and pixels that exceed shared memory.",
+    .limit = "Staging, which waits for memory and takes as many instructions as the products.",
 };
 
 struct Fp16 {

@@ -13,15 +13,16 @@ constexpr KernelInfo kInfo{
     .rank = 20,
     .idea = "operands split in two: fp32-class accuracy from tensor cores",
     .after = "cuda.tensor_core_tf32",
-    .threads = "8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.",
+    .threads = "8 warps compute 896 output pixels of up to 24 output channels; see tensor_core_tile.cuh.",
     .cost =
-        "6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to TF32 and x', w' the rest, it sums W X + "
-        "(W x' + w' X); w' x' is below 2^-22 of the product and left out (the idea of Ootomo and Yokota, \"Recovering "
-        "single precision accuracy from Tensor Cores\", 2022). Tensor cores sum within a step, adders sum the steps.",
-    .refuses = "epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.",
+        "6 * C * R * S flops: with x = X + x' and w = W + w', where X and W are rounded to TF32, it sums W X + (W x' + "
+        "w' X); w' x' is below 2^-22 of the product and omitted (Ootomo and Yokota, \"Recovering single precision "
+        "accuracy from Tensor Cores\", 2022). Tensor cores sum within a step, fp32 adders sum the steps.",
+    .refuses =
+        "Fused epilogues, uint8 input, groups, compute capability below 8.0, and pixels that exceed shared memory.",
     .limit =
-        "tensor cores: the three products of a sum wait for each other. An infinite pixel gives NaN: it has no finite "
-        "remainder.",
+        "Tensor cores: the three products of a sum depend on each other. An infinite pixel gives NaN, because it has "
+        "no finite remainder.",
 };
 
 struct Split {

@@ -11,17 +11,18 @@ constexpr KernelInfo kInfo{
     .sum = Sum::split,
     .rung = 18,
     .rank = 30,
-    .idea = "operands split in halves: the same accuracy at twice the rate",
+    .idea = "operands split in two fp16: the same accuracy at twice the rate",
     .after = "cuda.tensor_core_3xtf32",
-    .threads = "8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.",
+    .threads = "8 warps compute 896 output pixels of up to 24 output channels; see tensor_core_tile.cuh.",
     .cost =
-        "6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to fp16 and x', w' the rest, it sums W X + "
-        "(W x' + w' X), as in cuda.tensor_core_3xtf32. Two halves hold 22 bits, as two TF32 do; the small ones are "
-        "scaled by 2^11, so that they are not subnormal where the large ones are not (Ootomo and Yokota, 2022). Where "
-        "pixels or filters of a block reach 65504 or none reaches 2^-12, it sums by definition instead, in fp32. The "
-        "error is relative to the largest pixels and filters: below 2^-14, a value keeps fewer bits the smaller it is.",
-    .refuses = "epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.",
-    .limit = "staging, and the latency of products that wait for each other.",
+        "6 * C * R * S flops: with x = X + x' and w = W + w', where X and W are rounded to fp16, it sums W X + (W x' + "
+        "w' X), as in cuda.tensor_core_3xtf32. Two fp16 hold 22 bits, as two TF32 do; the small parts are scaled by "
+        "2^11 to avoid subnormals (Ootomo and Yokota, 2022). If the pixels or filters of a block reach 65504, or none "
+        "reaches 2^-12, it uses direct fp32 summation. The error is relative to the largest pixels and filters: values "
+        "below 2^-14 keep fewer bits.",
+    .refuses =
+        "Fused epilogues, uint8 input, groups, compute capability below 8.0, and pixels that exceed shared memory.",
+    .limit = "Staging, and the latency of products that depend on each other.",
 };
 
 struct ThreeFp16 {

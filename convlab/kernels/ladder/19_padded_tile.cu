@@ -22,16 +22,16 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 19,
     .rank = -1,
-    .idea = "rows of the shared tile padded, so that a warp's two rows lie in different banks",
+    .idea = "rows of the shared tile padded, so that a warp's two rows use different banks",
     .after = "cuda.shared_tile",
     .threads =
-        "as in cuda.shared_tile: a block of 16x16 makes a 16x16 square of one map's outputs, and a warp two rows of "
-        "it.",
+        "As cuda.shared_tile: a block of 16x16 threads computes a 16x16 tile of one output channel, and a warp two "
+        "rows of it.",
     .cost =
-        "2 * terms() flops; a pixel's request to shared memory takes one wavefront where it took two, for up to 31 "
-        "words that a row of the tile is longer.",
-    .refuses = "epilogues, images of bytes, tiles that with their halo exceed a block's shared memory.",
-    .limit = "shared memory: two loads for every multiply-add, but now one wavefront each.",
+        "2 * C * R * S flops; a request for pixels in shared memory takes one wavefront instead of two, for up to 31 "
+        "more words per row of the tile.",
+    .refuses = "Fused epilogues, uint8 input, and tiles that with their halo exceed the shared memory of a block.",
+    .limit = "Shared memory: two loads per multiply-add, but now one wavefront each.",
 };
 
 constexpr int kTile = 16;
@@ -97,7 +97,7 @@ size_t shared_bytes(const ConvShape& shape) {
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
   const size_t bytes = shared_bytes(kernel_shape(step.problem));
-  if (bytes > caps.shared_bytes_per_block) return "a tile and its halo do not fit into a block's shared memory";
+  if (bytes > caps.shared_bytes_per_block) return "a tile with its halo does not fit in the shared memory of a block";
   return std::nullopt;
 }
 

@@ -23,16 +23,19 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 20,
     .rank = -1,
-    .idea = "whole rows of the image staged 16 bytes a load",
+    .idea = "whole rows of the image staged with 16-byte loads",
     .after = "cuda.shared_tile",
     .threads =
-        "a block of 256 makes a band of whole output rows of one map, up to 1024 outputs: each thread 4 of them, 256 "
-        "apart. blockIdx.x is the band, y the map, z the image. Channel by channel it stages the rows under the band.",
+        "A block of 256 threads computes a band of whole output rows of one output channel, up to 1024 outputs: 4 per "
+        "thread, 256 apart. blockIdx.x is the band, y the output channel, z the image. The block stages the input rows "
+        "of the band for one input channel at a time.",
     .cost =
-        "2 * terms() flops; a warp stages 128 pixels a request, and reads a weight from shared memory once for 4 "
+        "2 * C * R * S flops; a warp stages 128 pixels per request, and reads a weight from shared memory once for 4 "
         "multiply-adds.",
-    .refuses = "epilogues, images of bytes, rows wider than 1024 outputs, rows that exceed a block's shared memory.",
-    .limit = "shared memory: five loads for 4 multiply-adds, and the test whether a pixel is in the image.",
+    .refuses =
+        "Fused epilogues, uint8 input, rows wider than 1024 outputs, and rows that exceed the shared memory of a "
+        "block.",
+    .limit = "Shared memory: five loads for 4 multiply-adds, and the bounds checks for pixels.",
 };
 
 constexpr int kThreads = 256;
@@ -122,9 +125,9 @@ Cut cut(const ConvProblem& problem) {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
-  if (step.problem.q() > kOutputs * kThreads) return "takes at most 1024 outputs in a row";
+  if (step.problem.q() > kOutputs * kThreads) return "output width must be at most 1024";
   if (cut(step.problem).shared_bytes > caps.shared_bytes_per_block) {
-    return "the rows under a band of outputs do not fit into a block's shared memory";
+    return "the input rows of a band do not fit in the shared memory of a block";
   }
   return std::nullopt;
 }

@@ -26,14 +26,13 @@ constexpr KernelInfo kInfo{
     .idea = "joint register and shared tiling: weights in shared memory, pixels and sums in registers",
     .after = "cuda.per_layer",
     .threads =
-        "a block of 128 makes 128 pixels of M maps, each thread one pixel of all M; M is 4, 8, 12, 16 or 24, whichever "
-        "wastes the fewest maps.",
+        "A block of 128 threads computes 128 pixels of M output channels, one pixel of all M channels per thread; M is "
+        "4, 8, 12, 16 or 24, whichever wastes the fewest channels.",
     .cost =
-        "2 * terms() flops, terms rounded up to 8; for M multiply-adds a thread loads one pixel from global memory and "
-        "M / 4 times four "
-        "weights, the same for the whole warp, from shared memory.",
-    .refuses = "epilogues, images of bytes, more than 65535 tiles of maps.",
-    .limit = "instructions: about twenty find and load a pixel, which then meets M weights.",
+        "2 * C * R * S flops, C * R * S rounded up to 8; for M multiply-adds a thread loads one pixel from global "
+        "memory and M / 4 float4 of weights, which a warp shares, from shared memory.",
+    .refuses = "Fused epilogues, uint8 input, and more than 65535 tiles of output channels.",
+    .limit = "Instructions: about twenty locate and load a pixel, which is then multiplied by M weights.",
 };
 
 constexpr int kThreads = 128;  // pixels of a block
@@ -121,7 +120,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
   const int64_t maps = step.problem.maps_per_group();
   if (ceil_div(maps, tile_of_maps(maps)) * step.problem.groups > kMostBlocksInZ) {
-    return "has more groups than a grid has rows";
+    return "too many groups and output channels for one grid";
   }
   return std::nullopt;
 }

@@ -20,17 +20,19 @@ constexpr KernelInfo kInfo{
     .math = Math::fp16,
     .rung = 22,
     .rank = -1,
-    .idea = "arithmetic in half2: one instruction multiplies and adds for two maps",
+    .idea = "half2 arithmetic: one instruction multiplies and adds for two output channels",
     .after = "cuda.joint_tile",
-    .threads = "as in cuda.joint_tile: a block of 128 makes 128 pixels of M maps, each thread one pixel of all M.",
+    .threads =
+        "As in cuda.joint_tile: a block of 128 threads computes 128 pixels of M output channels, one pixel of all M "
+        "channels per thread.",
     .cost =
-        "2 * terms() flops, terms rounded up to 16, in half as many instructions; then two conversions and two "
-        "additions for every 16 terms of two maps; 8 bytes of shared memory hold 4 weights. Pixels or weights beyond "
-        "65504, or a sum of 16 products that is, become infinite; those below 6e-8 become zero.",
-    .refuses = "epilogues, images of bytes, more than 65535 tiles of maps.",
+        "2 * C * R * S flops, C * R * S rounded up to 16, in half as many instructions; then two conversions and two "
+        "additions for every 16 products of two output channels; 8 bytes of shared memory hold 4 weights. Pixels or "
+        "weights above 65504, or such a sum of 16 products, become infinite; those below 6e-8 become zero.",
+    .refuses = "Fused epilogues, uint8 input, and more than 65535 tiles of output channels.",
     .limit =
-        "instructions: about twenty find, load and convert a pixel, as before, which then meets M / 2 pairs of "
-        "weights.",
+        "Instructions: about twenty locate, load and convert a pixel, as before, which is then multiplied by M / 2 "
+        "half2 weights.",
 };
 
 constexpr int kThreads = 128;  // pixels of a block
@@ -126,7 +128,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
   const int64_t maps = step.problem.maps_per_group();
   if (ceil_div(maps, tile_of_maps(maps)) * step.problem.groups > kMostBlocksInZ) {
-    return "has more groups than a grid has rows";
+    return "too many groups and output channels for one grid";
   }
   return std::nullopt;
 }

@@ -17,13 +17,15 @@ constexpr KernelInfo kInfo{
     .idea = "im2col to global memory, then the library's matrix multiply",
     .after = "cuda.unroll_gemm",
     .threads =
-        "unroll: one per element of the unrolled matrix [c*r*s][p*q]; multiply: as cuBLAS chooses, all images of a "
-        "chunk in one call.",
+        "Unroll: one thread per element of the unrolled matrix [C * R * S][P * Q]. Multiply: as cuBLAS chooses, all "
+        "images of a chunk in one call.",
     .cost =
-        "2 * terms() flops; the unrolled matrix holds each pixel r * s times, is written once, and read as often as "
-        "the library's tiles of maps ask for.",
-    .refuses = "epilogues, images of bytes, unrolled images beyond 32-bit indices.",
-    .limit = "memory, for the unrolled matrix, and tiles made for hundreds of maps: these layers have 12 and 24.",
+        "2 * C * R * S flops; the unrolled matrix holds each pixel R * S times, is written once, and read once per "
+        "tile of output channels of the library.",
+    .refuses = "Fused epilogues, uint8 input, and unrolled images too large for 32-bit indices.",
+    .limit =
+        "Memory traffic of the unrolled matrix, and tiles designed for hundreds of output channels: these layers have "
+        "12 and 24.",
 };
 
 constexpr int kUnrollThreads = 256;
@@ -69,8 +71,8 @@ Refusal absent() {
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = absent()) return refusal;
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
-  if (unrolled_bytes(step.problem) > int64_t{1} << 31) return "an unrolled image is beyond 2 GiB";
-  if (step.problem.c > kMostBlocksInZ) return "takes at most 65535 channels";
+  if (unrolled_bytes(step.problem) > int64_t{1} << 31) return "an unrolled image exceeds 2 GiB";
+  if (step.problem.c > kMostBlocksInZ) return "at most 65535 input channels are supported";
   return std::nullopt;
 }
 

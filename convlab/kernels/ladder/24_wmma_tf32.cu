@@ -27,16 +27,19 @@ constexpr KernelInfo kInfo{
     .math = Math::tf32,
     .rung = 24,
     .rank = -1,
-    .idea = "the tiles' product by wmma, the tensor cores' C++ functions, in TF32",
+    .idea = "matrix products by wmma, the C++ interface of tensor cores, in TF32",
     .after = "cuda.fused_unroll_gemm",
     .threads =
-        "a block of 128 makes 128 pixels of 16 or 32 maps: each thread stages all terms of one pixel, each warp "
-        "multiplies for 32 pixels.",
+        "A block of 128 threads computes 128 pixels of 16 or 32 output channels: each thread stages all C * R * S "
+        "inputs of one pixel, each warp multiplies for 32 pixels.",
     .cost =
-        "2 * terms() flops at the rate of tensor cores, for 16 or 32 maps even if there are fewer, and terms rounded "
-        "up to 8; a pixel is loaded once for these maps.",
-    .refuses = "epilogues, images of bytes, more than 65535 tiles of maps, GPUs before compute capability 8.0.",
-    .limit = "staging: about twenty instructions find, load and round a pixel that then meets 16 or 32 maps in one.",
+        "2 * C * R * S flops at the rate of tensor cores, for 16 or 32 output channels even if there are fewer, with C "
+        "* R * S rounded up to 8; a pixel is loaded once for these output channels.",
+    .refuses =
+        "Fused epilogues, uint8 input, more than 65535 tiles of output channels, and compute capability below 8.0.",
+    .limit =
+        "Staging: about twenty instructions locate, load and round a pixel, which is then multiplied for 16 or 32 "
+        "output channels at once.",
 };
 
 constexpr int kThreads = 128, kWarps = kThreads / 32;
@@ -66,7 +69,7 @@ template <int kRows>
 __global__ void __launch_bounds__(kThreads)
     convolve_wmma(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y, ConvShape shape) {
   constexpr int kMaps = kRows * kSide, kColumns = kPixels / kWarps / kSide;  // fragments of a warp: kRows x kColumns
-  static_assert(kMaps <= kTerms, "results take the place of tile_x");
+  static_assert(kMaps <= kTerms, "results must fit in tile_x");
   __shared__ __align__(32) float tile_w[kMaps][kPitchW];
   __shared__ __align__(32) float tile_x[kTerms][kPitchX];
   const int tiles_of_maps = (shape.maps + kMaps - 1) / kMaps;
@@ -148,8 +151,8 @@ int64_t tiles_of_maps(const ConvProblem& problem) {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
-  if (caps.compute_capability < 80) return "needs tensor cores of compute capability 8.0";
-  if (tiles_of_maps(step.problem) > kMostBlocksInZ) return "has more groups than a grid has rows";
+  if (caps.compute_capability < 80) return "compute capability 8.0 or later is required";
+  if (tiles_of_maps(step.problem) > kMostBlocksInZ) return "too many groups and output channels for one grid";
   return std::nullopt;
 }
 

@@ -14,16 +14,17 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 26,
     .rank = -1,
-    .idea = "the next channel's tile is copied to shared memory while this one's is summed",
+    .idea = "the next channel's tile is copied to shared memory while the current one is summed",
     .after = "cuda.shared_tile",
     .threads =
-        "as cuda.shared_tile: a block of 16x16 makes a 16x16 square of one map's outputs. It has two buffers for a "
-        "tile "
-        "and a filter plane. Copies go from global to shared memory without passing a register, and no thread waits "
-        "for them before it has summed the other buffer: one barrier a channel instead of two.",
-    .cost = "as cuda.shared_tile: 2 * terms() flops, about (1 + (r - 1) / 16)^2 pixels a channel from global memory.",
-    .refuses = "epilogues, images of bytes, tiles that with their halo exceed half of a block's shared memory.",
-    .limit = "shared memory: two loads for every multiply-add. With one channel there is nothing to copy meanwhile.",
+        "As cuda.shared_tile: a block of 16x16 threads computes a 16x16 tile of one output channel. It has two buffers "
+        "for a tile and a filter plane. Copies go from global to shared memory without registers, and no thread waits "
+        "for them before it has summed the other buffer: one barrier per channel instead of two.",
+    .cost =
+        "As cuda.shared_tile: 2 * C * R * S flops, about (1 + (R - 1) / 16)^2 pixels per channel from global memory.",
+    .refuses =
+        "Fused epilogues, uint8 input, and tiles that with their halo exceed half of the shared memory of a block.",
+    .limit = "Shared memory: two loads per multiply-add. With one input channel there is no copy to overlap.",
 };
 
 constexpr int kTile = 16;
@@ -97,7 +98,9 @@ size_t shared_bytes(const ConvShape& shape) {
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
   const size_t bytes = shared_bytes(kernel_shape(step.problem));
-  if (bytes > caps.shared_bytes_per_block) return "two tiles and their halos do not fit into a block's shared memory";
+  if (bytes > caps.shared_bytes_per_block) {
+    return "two tiles with their halos do not fit in the shared memory of a block";
+  }
   return std::nullopt;
 }
 

@@ -34,18 +34,19 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 27,
     .rank = -1,
-    .idea = "one thread has the copy unit bring the next channel's rows, and a barrier counts the bytes",
+    .idea = "one thread copies the next channel's rows by TMA, and an mbarrier counts the bytes",
     .after = "cuda.cp_async",
     .threads =
-        "a block makes a band of whole output rows of one map, one thread an output, up to 512. Two buffers hold the "
-        "rows of the image under the band, of one channel each; the map's filter is staged once.",
+        "A block computes a band of whole output rows of one output channel, one output per thread, up to 512. Two "
+        "buffers hold the input rows of the band for one channel each; the filter of the output channel is staged "
+        "once.",
     .cost =
-        "2 * terms() flops; about (1 + (r - 1) / rows) pixels a channel from global memory, by one instruction of one "
-        "thread for all of the band.",
+        "2 * C * R * S flops; about (1 + (R - 1) / rows) pixels per channel from global memory, by one instruction of "
+        "one thread for the whole band.",
     .refuses =
-        "epilogues, images of bytes, rows of more than 512 outputs, bands beyond shared memory, GPUs other than of "
-        "compute capability 9.0.",
-    .limit = "shared memory: two loads for every multiply-add. With one channel there is nothing to copy meanwhile.",
+        "Fused epilogues, uint8 input, rows of more than 512 outputs, bands that exceed shared memory, and compute "
+        "capability below 9.0.",
+    .limit = "Shared memory: two loads per multiply-add. With one input channel there is no copy to overlap.",
 };
 
 constexpr int kMostThreads = 512;
@@ -165,13 +166,12 @@ size_t shared_bytes(const Band& band) {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
-  if (caps.compute_capability < 90)
-    return "has a copy unit do its work, which GPUs have from compute capability 9.0 on";
+  if (caps.compute_capability < 90) return "compute capability 9.0 or later is required for TMA";
   const Band band = cut(step.problem);
-  if (band.rows == 0) return fmt::format("takes at most {} outputs in a row", kMostThreads);
+  if (band.rows == 0) return fmt::format("output width must be at most {}", kMostThreads);
   constexpr size_t kBarriers = 128;  // bytes that they take of shared memory, at most
   if (shared_bytes(band) + kBarriers > caps.shared_bytes_per_block) {
-    return "a band's rows, twice, and a map's filter do not fit into a block's shared memory";
+    return "two bands of rows and a filter do not fit in the shared memory of a block";
   }
   return std::nullopt;
 }

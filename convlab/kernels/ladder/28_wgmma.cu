@@ -31,16 +31,18 @@ constexpr KernelInfo kInfo{
     .math = Math::tf32,
     .rung = 28,
     .rank = -1,
-    .idea = "a warpgroup's products, of operands in shared memory, while it stages the next",
+    .idea = "wgmma multiplies operands in shared memory while the warpgroup stages the next ones",
     .after = "cuda.tensor_core_tf32",
     .threads =
-        "a block of 128 threads, a warpgroup, makes 128 output pixels of 32 maps: each thread stages all terms of one "
-        "pixel, and ends up with 32 sums.",
+        "A block of 128 threads, one warpgroup, computes 128 output pixels of 32 output channels: each thread stages "
+        "all C * R * S inputs of one pixel and ends up with 32 sums.",
     .cost =
-        "2 * terms() flops at the rate of tensor cores, for 32 maps even if there are fewer; a pixel is loaded and "
-        "stored to shared memory r * s times for every 32 maps.",
-    .refuses = "epilogues, images of bytes, groups, GPUs other than of compute capability 9.0.",
-    .limit = "staging: about twenty instructions find, load and round a pixel that then meets 32 maps, in one.",
+        "2 * C * R * S flops at the rate of tensor cores, for 32 output channels even if there are fewer; a pixel is "
+        "loaded and stored to shared memory R * S times for every 32 output channels.",
+    .refuses = "Fused epilogues, uint8 input, groups, and GPUs other than compute capability 9.0.",
+    .limit =
+        "Staging: about twenty instructions locate, load and round a pixel, which is then multiplied for 32 output "
+        "channels at once.",
 };
 
 constexpr int kThreads = 128;  // a warpgroup
@@ -170,8 +172,8 @@ __global__ void __launch_bounds__(kThreads) convolve_wgmma(const float* __restri
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
-  if (step.problem.groups != 1) return "takes one group only";
-  if (caps.compute_capability != 90) return "is made of instructions that only compute capability 9.0 has";
+  if (step.problem.groups != 1) return "groups are not supported";
+  if (caps.compute_capability != 90) return "compute capability 9.0 is required";
   return std::nullopt;
 }
 

@@ -201,11 +201,11 @@ TensorTile tensor_tile(const ConvProblem& problem) {
 template <class Arithmetic>
 Refusal refuses_tensor_core(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
-  if (step.problem.groups != 1) return "takes one group only";
-  if (caps.compute_capability < 80) return "needs tensor cores of compute capability 8.0";
-  if (caps.shared_bytes_per_block < kSharedBytes) return "needs 112 KiB of shared memory for a block";
+  if (step.problem.groups != 1) return "groups are not supported";
+  if (caps.compute_capability < 80) return "compute capability 8.0 or later is required";
+  if (caps.shared_bytes_per_block < kSharedBytes) return "112 KiB of shared memory per block are required";
   if (tensor_tile<Arithmetic>(step.problem).channels == 0) {
-    return "the pixels that 896 outputs read do not fit into shared memory";
+    return "the input pixels of 896 outputs do not fit in shared memory";
   }
   return std::nullopt;
 }

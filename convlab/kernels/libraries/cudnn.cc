@@ -18,8 +18,8 @@ constexpr KernelInfo kInfo{
     .rung = 50,
     .library = true,
     .idea = "the library, its engine searched once",
-    .refuses = "epilogues other than a bias, or a bias and ReLU; images of bytes.",
-    .limit = "choices made for many channels: these networks have 1 and 12.",
+    .refuses = "Fused epilogues other than a bias, or a bias and ReLU; and uint8 input.",
+    .limit = "Engines chosen for many channels: these networks have 1 and 12.",
 };
 
 const RegisterConvKernel registered{{

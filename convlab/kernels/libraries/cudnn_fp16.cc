@@ -19,23 +19,23 @@ constexpr KernelInfo kInfo{
     .sum = Sum::transform,
     .rung = 52,
     .library = true,
-    .idea = "the library on channels last, in half precision, with bias, addition and activation fused",
+    .idea = "the library on fp16 nhwc, with bias, addition and activation fused",
     .after = "cudnn.tf32",
-    .cost = "2 terms() flops an output; an image and an output are 2 bytes a number.",
-    .refuses = "plain arrays, pooling, hard swish, channels and maps in other than multiples of 8.",
+    .cost = "2 * C * R * S flops per output; inputs and outputs have 2 bytes per element.",
+    .refuses = "Nchw layout, fused pooling, hard swish, and channels that are not a multiple of 8.",
     .limit =
-        "fusing: with a bias and ReLU its engines are ready-made, with other activations it compiles some at the first "
-        "launch, and depthwise convolutions have fast engines only alone.",
+        "Fusion: with a bias and ReLU its engines are precompiled; with other activations it compiles some at the "
+        "first launch, and depthwise convolutions have fast engines only without fusion.",
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
   if (step.input_layout != Layout::channels_last || step.output_layout != Layout::channels_last) {
-    return "takes and gives channels last";
+    return "input and output layout must be 'channels last'";
   }
-  if (problem.c % kChannelLanes != 0 || problem.k % kChannelLanes != 0) return "takes channels in multiples of 8";
-  if (step.epilogue.pool) return "does not pool";
-  if (step.epilogue.activation.kind == ActivationKind::hard_swish) return "has no hard swish";
+  if (problem.c % kChannelLanes != 0 || problem.k % kChannelLanes != 0) return "channels must be a multiple of 8";
+  if (step.epilogue.pool) return "fused pooling is not supported";
+  if (step.epilogue.activation.kind == ActivationKind::hard_swish) return "hard swish is not supported";
   return std::nullopt;
 }
 

@@ -144,7 +144,7 @@ const Descriptor& ConvGraph::activation(const Activation& activation) {
       break;
     case ActivationKind::none:
     case ActivationKind::hard_swish:
-      throw unavailable("cuDNN has no activation {}", to_text(activation));
+      throw unavailable("cuDNN does not support activation {}", to_text(activation));
   }
   result.finalize();
   return result;

@@ -10,7 +10,7 @@ namespace {
 template <class Function>
 void look_up(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function == nullptr) throw unavailable("libcudnn.so.9 has no {}; install cuDNN 9", name);
+  if (function == nullptr) throw unavailable("libcudnn.so.9: symbol {} not found; install cuDNN 9", name);
 }
 
 }  // namespace
@@ -38,11 +38,12 @@ void Library::check(cudnnStatus_t status, const std::string& doing) const {
   if (status == CUDNN_STATUS_SUCCESS) return;
   std::array<char, 1024> reason{};
   last_error_string(reason.data(), reason.size());
-  throw unavailable("cuDNN, {}: {}{}{}", doing, error_string(status), reason[0] == '\0' ? "" : ": ", reason.data());
+  throw unavailable("cuDNN error while {}: {}{}{}", doing, error_string(status), reason[0] == '\0' ? "" : ": ",
+                    reason.data());
 }
 
 Descriptor::Descriptor(const Library& library, cudnnBackendDescriptorType_t type) : library_(&library), type_(type) {
-  check(library.create_descriptor(type, &pointer_), "making");
+  check(library.create_descriptor(type, &pointer_), "creating");
 }
 
 void Descriptor::set_descriptors(cudnnBackendAttributeName_t name, std::span<const cudnnBackendDescriptor_t> others) {

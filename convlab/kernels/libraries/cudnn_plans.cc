@@ -67,7 +67,7 @@ std::vector<Plan> plans_for(const Library& library, cudnnHandle_t handle, const 
   const auto take = [&](Proposal proposal, bool fallback) {
     if (std::ranges::count(plans, proposal.engine, &Plan::engine) > 0) return;
     if (!keeps_to(math, proposal)) {
-      reason = fmt::format("engine {} computes with less precision", proposal.engine);
+      reason = fmt::format("engine {} has lower precision", proposal.engine);
       return;
     }
     const bool compiles = std::ranges::count(proposal.behaviour, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) > 0;
@@ -78,7 +78,7 @@ std::vector<Plan> plans_for(const Library& library, cudnnHandle_t handle, const 
     plan.finalize();
     const auto bytes = plan.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
     if (bytes > static_cast<int64_t>(workspace_bytes)) {
-      reason = fmt::format("engine {} wants {} bytes to work in", proposal.engine, bytes);
+      reason = fmt::format("engine {} needs {} bytes of workspace", proposal.engine, bytes);
       return;
     }
     compiled += compiles ? 1 : 0;

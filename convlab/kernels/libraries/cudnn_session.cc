@@ -127,7 +127,7 @@ Choice search(const Session& session, const ConvArgs& args, Stream& stream, Math
       double seconds = std::numeric_limits<double>::infinity();
       try {
         if (!keeps_nan(session, *graph, plan, args, stream)) {
-          reason = fmt::format("engine {} loses NaN", plan.engine);
+          reason = fmt::format("engine {} does not propagate NaN", plan.engine);
           continue;
         }
         for (int i = 0; i < kTries; ++i) {
@@ -186,7 +186,7 @@ Refusal refuse_unless_plain_arrays(const ConvStep& step, const DeviceCaps&) {
   const ActivationKind kind = epilogue.activation.kind;
   const bool fuses =
       !epilogue.pool && (kind == ActivationKind::none || (kind == ActivationKind::relu && epilogue.bias));
-  if (!fuses) return "fuses nothing but a bias, or a bias and ReLU";
+  if (!fuses) return "only a fused bias, or bias and ReLU, is supported";
   ConvStep bare = step;
   bare.epilogue = {};
   return refuse_unless_rung(bare);

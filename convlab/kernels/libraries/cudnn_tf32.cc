@@ -14,8 +14,8 @@ constexpr KernelInfo kInfo{
     .library = true,
     .idea = "the library, allowed to round operands to TF32",
     .after = "cudnn",
-    .refuses = "what cudnn refuses.",
-    .limit = "choices made for many channels, as cudnn.",
+    .refuses = "As cudnn.",
+    .limit = "Engines chosen for many channels, as cudnn.",
 };
 
 const RegisterConvKernel registered{{

@@ -25,16 +25,17 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .rung = 9,
     .library = true,
-    .idea = "the library: oneDNN's direct convolution, reorders of its layouts included",
+    .idea = "the library: oneDNN's direct convolution, including reorders of its layouts",
     .threads =
-        "oneDNN's own, of OpenMP, as many as the stream has, but no more than there are CPUs for, as OpenMP's barriers "
-        "spin. They are not the stream's threads: they spin for some milliseconds after a launch before they sleep, "
-        "and slow down what runs right after it.",
-    .cost = "terms() fused multiply-adds; images and outputs are reordered to oneDNN's layouts and back in its time.",
-    .refuses = "anything but the plain step (fp32 NCHW in and out). Filters are reordered in prepare().",
+        "The OpenMP threads of oneDNN: as many as the stream has, but at most as many as CPUs, because OpenMP barriers "
+        "spin. They are not the stream's threads: they spin for some milliseconds after a launch and slow down what "
+        "runs right after it.",
+    .cost =
+        "C * R * S fused multiply-adds; its time includes reordering inputs and outputs to and from oneDNN's layouts.",
+    .refuses = "Anything but fp32 nchw input and output without a fused epilogue. Filters are reordered in prepare().",
     .limit =
-        "what the library has for few channels; and in small batches asking it for descriptors (about 0.1 ms a launch: "
-        "we keep no state; generated code comes from the library's own cache after the first launch).",
+        "oneDNN's implementation for few channels; and with small batches the creation of descriptors (about 0.1 ms "
+        "per launch: we keep no state; generated code comes from the library's own cache after the first launch).",
 };
 
 using dnnl::memory;
@@ -137,7 +138,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
     const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
     convolution(step.problem, filter_layout(step.problem, engine), engine);
   } catch (const dnnl::error& error) {
-    return fmt::format("oneDNN has no convolution for it: {}", error.what());
+    return fmt::format("oneDNN does not support this convolution: {}", error.what());
   }
   return std::nullopt;
 }

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kPiece = 8192;  // 32 KiB: what is copied is still in the first cache when the function is applied
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ActivationOp>(step.op)) return "computes activations";
+  if (!std::holds_alternative<ActivationOp>(step.op)) return "only activations are supported";
   return std::nullopt;
 }
 

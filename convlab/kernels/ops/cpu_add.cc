@@ -10,7 +10,7 @@ namespace convlab::cpu_add {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<AddOp>(step.op)) return "computes Add";
+  if (!std::holds_alternative<AddOp>(step.op)) return "only Add is supported";
   return std::nullopt;
 }
 

@@ -12,7 +12,7 @@ namespace convlab::cpu_batch_norm {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<BatchNormOp>(step.op)) return "computes BatchNormalization";
+  if (!std::holds_alternative<BatchNormOp>(step.op)) return "only BatchNormalization is supported";
   return std::nullopt;
 }
 

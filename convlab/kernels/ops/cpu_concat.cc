@@ -12,7 +12,7 @@ namespace convlab::cpu_concat {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ConcatOp>(step.op)) return "computes Concat";
+  if (!std::holds_alternative<ConcatOp>(step.op)) return "only Concat is supported";
   return std::nullopt;
 }
 

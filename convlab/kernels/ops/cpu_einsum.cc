@@ -16,7 +16,7 @@ namespace convlab::cpu_einsum {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<EinsumOp>(step.op)) return "computes Einsum";
+  if (!std::holds_alternative<EinsumOp>(step.op)) return "only Einsum is supported";
   return std::nullopt;
 }
 

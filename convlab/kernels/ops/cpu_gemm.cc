@@ -13,7 +13,7 @@ namespace convlab::cpu_gemm {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<GemmOp>(step.op)) return "computes Gemm";
+  if (!std::holds_alternative<GemmOp>(step.op)) return "only Gemm is supported";
   return std::nullopt;
 }
 

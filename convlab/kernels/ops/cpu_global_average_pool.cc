@@ -10,7 +10,7 @@ namespace convlab::cpu_global_average_pool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<GlobalAveragePoolOp>(step.op)) return "computes GlobalAveragePool";
+  if (!std::holds_alternative<GlobalAveragePoolOp>(step.op)) return "only GlobalAveragePool is supported";
   return std::nullopt;
 }
 

@@ -13,7 +13,7 @@ namespace convlab::cpu_matmul {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<MatMulOp>(step.op)) return "computes MatMul";
+  if (!std::holds_alternative<MatMulOp>(step.op)) return "only MatMul is supported";
   return std::nullopt;
 }
 

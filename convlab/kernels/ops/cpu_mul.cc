@@ -10,7 +10,7 @@ namespace convlab::cpu_mul {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<MulOp>(step.op)) return "computes Mul";
+  if (!std::holds_alternative<MulOp>(step.op)) return "only Mul is supported";
   return std::nullopt;
 }
 

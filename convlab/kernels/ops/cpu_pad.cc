@@ -13,7 +13,7 @@ namespace convlab::cpu_pad {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<PadOp>(step.op)) return "computes Pad";
+  if (!std::holds_alternative<PadOp>(step.op)) return "only Pad is supported";
   return std::nullopt;
 }
 

@@ -11,7 +11,7 @@ namespace convlab::cpu_round {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<RoundOp>(step.op)) return "computes Casts to float16 and bfloat16";
+  if (!std::holds_alternative<RoundOp>(step.op)) return "only Cast to float16 and bfloat16 is supported";
   return std::nullopt;
 }
 

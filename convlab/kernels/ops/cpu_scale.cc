@@ -9,8 +9,8 @@ namespace convlab::cpu_scale {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ScaleOp>(step.op)) return "scales maps of pixels";
-  if (step.input != ElementType::u8) return "takes pixels, not float32";
+  if (!std::holds_alternative<ScaleOp>(step.op)) return "only image scaling is supported";
+  if (step.input != ElementType::u8) return "input must be uint8, got float32";
   return std::nullopt;
 }
 

@@ -14,7 +14,7 @@ namespace convlab::cpu_softmax {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<SoftmaxOp>(step.op)) return "computes Softmax and LogSoftmax";
+  if (!std::holds_alternative<SoftmaxOp>(step.op)) return "only Softmax and LogSoftmax are supported";
   return std::nullopt;
 }
 

@@ -13,7 +13,7 @@ namespace convlab::cpu_transpose {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<TransposeOp>(step.op)) return "computes Transpose";
+  if (!std::holds_alternative<TransposeOp>(step.op)) return "only Transpose is supported";
   return std::nullopt;
 }
 

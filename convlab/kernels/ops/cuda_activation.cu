@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kThreads) round_to_half(const float* x, float*
 Refusal refuses(const OpStep& step) {
   const auto* round = std::get_if<RoundOp>(&step.op);
   if (std::holds_alternative<ActivationOp>(step.op) || (round != nullptr && !round->brain)) return std::nullopt;
-  return "computes activations and rounding to float16";
+  return "only activations and rounding to float16 are supported";
 }
 
 void launch_activation(const OpArgs& args, Stream& stream) {

@@ -37,8 +37,10 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ArgMaxOp>(step.op)) return "finds the place of the largest number only";
-  if (element_count(step.inputs[0]) / step.inputs[0][0] > kMostNumbers) return "finds it among 16777216 at most";
+  if (!std::holds_alternative<ArgMaxOp>(step.op)) return "only ArgMax over an image is supported";
+  if (element_count(step.inputs[0]) / step.inputs[0][0] > kMostNumbers) {
+    return "an image must have at most 16777216 elements";
+  }
   return std::nullopt;
 }
 

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<BatchNormOp>(step.op)) return "computes batch normalization only";
+  if (!std::holds_alternative<BatchNormOp>(step.op)) return "only BatchNormalization is supported";
   return std::nullopt;
 }
 

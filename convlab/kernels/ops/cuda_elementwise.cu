@@ -22,8 +22,10 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<AddOp>(step.op) && !std::holds_alternative<MulOp>(step.op)) return "adds and multiplies";
-  if (step.output.size() > kMostDimensions) return "takes at most 8 dimensions";
+  if (!std::holds_alternative<AddOp>(step.op) && !std::holds_alternative<MulOp>(step.op)) {
+    return "only Add and Mul are supported";
+  }
+  if (step.output.size() > kMostDimensions) return "at most 8 dimensions are supported";
   return std::nullopt;
 }
 

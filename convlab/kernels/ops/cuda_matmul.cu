@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<MatMulOp>(step.op)) return "computes matrix products only";
-  if (step.output.size() > kMostDimensions) return "takes at most 8 dimensions";
+  if (!std::holds_alternative<MatMulOp>(step.op)) return "only MatMul is supported";
+  if (step.output.size() > kMostDimensions) return "at most 8 dimensions are supported";
   return std::nullopt;
 }
 

@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(kThreads) pad_with(const float* x, float* y, i
 }
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<PadOp>(step.op)) return "pads only";
-  if (step.output.size() > kMostDimensions) return "takes at most 8 dimensions";
+  if (!std::holds_alternative<PadOp>(step.op)) return "only Pad is supported";
+  if (step.output.size() > kMostDimensions) return "at most 8 dimensions are supported";
   return std::nullopt;
 }
 

@@ -52,9 +52,9 @@ __global__ void __launch_bounds__(kThreads) pool_planes(const float* x, float* y
 
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<PoolOp>(step.op) && !std::holds_alternative<GlobalAveragePoolOp>(step.op)) {
-    return "computes pooling only";
+    return "only pooling is supported";
   }
-  if (step.inputs[0].size() != 4) return "pools images of 4 dimensions only";
+  if (step.inputs[0].size() != 4) return "input must be 4-dimensional";
   return std::nullopt;
 }
 

@@ -65,9 +65,9 @@ void concat(const ConcatOp& op, const OpArgs& args, Stream& stream) {
 
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<TransposeOp>(step.op) && !std::holds_alternative<ConcatOp>(step.op)) {
-    return "moves elements only";
+    return "only Transpose and Concat are supported";
   }
-  if (step.output.size() > kMostDimensions) return "takes at most 8 dimensions";
+  if (step.output.size() > kMostDimensions) return "at most 8 dimensions are supported";
   return std::nullopt;
 }
 

@@ -137,12 +137,14 @@ __global__ void __launch_bounds__(kMostThreads, 3)
 int64_t map_pixels(const OpStep& step) { return step.inputs[0][2] * step.inputs[0][3]; }
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ScaleOp>(step.op)) return "scales maps of pixels only";
-  if (step.input != ElementType::u8) return "takes pixels, not float32";
+  if (!std::holds_alternative<ScaleOp>(step.op)) return "only image scaling is supported";
+  if (step.input != ElementType::u8) return "input must be uint8, got float32";
   const Shape& x = step.inputs[0];
-  if (std::max(x[2], x[3]) > kMostPixels || map_pixels(step) > kMostPixels) return "takes maps of 6144 pixels at most";
-  if (step.output[2] > kMostSide) return "scales to a side of 4096 at most";
-  if (ceil_div(x[0] * x[1], kMaps) >= int64_t{1} << 31) return "takes at most 2^33 maps";
+  if (std::max(x[2], x[3]) > kMostPixels || map_pixels(step) > kMostPixels) {
+    return "an image must have at most 6144 pixels per channel";
+  }
+  if (step.output[2] > kMostSide) return "output height and width must be at most 4096";
+  if (ceil_div(x[0] * x[1], kMaps) >= int64_t{1} << 31) return "images * channels must be at most 2^33";
   return std::nullopt;
 }
 

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<SoftmaxOp>(step.op)) return "computes softmax only";
+  if (!std::holds_alternative<SoftmaxOp>(step.op)) return "only Softmax is supported";
   return std::nullopt;
 }
 

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(kThreads) apply_function(const float* x, float
 }
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<UnaryOp>(step.op)) return "computes functions of one number";
+  if (!std::holds_alternative<UnaryOp>(step.op)) return "only unary functions are supported";
   return std::nullopt;
 }
 

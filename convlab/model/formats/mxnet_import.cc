@@ -61,7 +61,7 @@ ValueId MxnetImporter::variable(const std::string& name) {
     if (found == params_.end()) continue;
     Tensor tensor = converted(found->second, ElementType::f32);
     if (std::ranges::any_of(tensor.values<float>(), [](float value) { return std::isnan(value); })) {
-      throw bad_input("weights hold NaN");
+      throw bad_input("weights contain NaN");
     }
     const ValueId value = graph_.add_value(printable(name));
     graph_.constants.emplace(value, std::move(tensor));
@@ -78,22 +78,23 @@ ValueId MxnetImporter::add(const MxnetNode& node, Op op, std::vector<ValueId> in
 
 /// A node's data: its first input. A variable without an array is the network's input.
 ValueId MxnetImporter::data(const MxnetNode& node) {
-  if (node.inputs.empty()) throw bad_input("it has no input");
+  if (node.inputs.empty()) throw bad_input("node has no input");
   ValueId& value = values_[node.inputs[0]];
   if (value != kUnknown) return value;
   const std::string name = printable(symbol_.nodes[node.inputs[0]].name);
   if (graph_.inputs[0].value >= 0) {
-    throw bad_input("it takes '{}', which is not in the params file, and the network's input is '{}' already", name,
+    throw bad_input("input '{}' is not in the params file, and the network input is already '{}'", name,
                     graph_.value_names[static_cast<size_t>(graph_.inputs[0].value)]);
   }
   return graph_.inputs[0].value = value = graph_.add_value(name);
 }
 
 ValueId MxnetImporter::weights(const MxnetNode& node, size_t input) {
-  if (input >= node.inputs.size()) throw bad_input("it has {} inputs; {} are wanted", node.inputs.size(), input + 1);
+  if (input >= node.inputs.size())
+    throw bad_input("expected at least {} inputs, got {}", input + 1, node.inputs.size());
   const ValueId value = values_[node.inputs[input]];
   if (!graph_.constants.contains(value)) {
-    throw bad_input("its weights '{}' are not in the params file", printable(symbol_.nodes[node.inputs[input]].name));
+    throw bad_input("weights '{}' are missing from the params file", printable(symbol_.nodes[node.inputs[input]].name));
   }
   return value;
 }
@@ -104,14 +105,14 @@ ValueId MxnetImporter::convolution(const MxnetNode& node) {
   std::vector<ValueId> inputs{data(node), weights(node, 1)};
   if (bias) inputs.push_back(weights(node, 2));
   if (const std::string layout = node.text("layout", "NCHW"); layout != "NCHW" && layout != "None") {
-    throw bad_input("layout {} is not supported; NCHW is", layout);
+    throw bad_input("layout {} is not supported; use NCHW", layout);
   }
   const Shape& filters = shape_of(inputs[1]);
   const auto [kernel_h, kernel_w] = node.pair("kernel", 0, 1);
   const int64_t maps = node.integer("num_filter");
   if (filters.size() != 4 || filters[0] != maps || filters[2] != kernel_h || filters[3] != kernel_w) {
-    throw bad_input("the symbol wants {} filters of {}x{}, the params file has {}", maps, kernel_h, kernel_w,
-                    to_text(filters));
+    throw bad_input("the symbol declares {} filters of {}x{}, but the params file has shape {}", maps, kernel_h,
+                    kernel_w, to_text(filters));
   }
   ConvOp op;
   std::tie(op.stride_h, op.stride_w) = node.pair("stride", 1, 1);
@@ -124,15 +125,15 @@ ValueId MxnetImporter::convolution(const MxnetNode& node) {
 
 ValueId MxnetImporter::pooling(const MxnetNode& node) {
   const std::string kind = node.text("pool_type", "max");
-  if (kind != "max" && kind != "avg") throw bad_input("pool_type '{}' is not supported; max and avg are", kind);
+  if (kind != "max" && kind != "avg") throw bad_input("pool_type '{}' is not supported; use max or avg", kind);
   const ValueId input = data(node);
   if (node.flag("global_pool", false)) {
-    if (kind != "avg") throw bad_input("max-pooling of the whole image (global_pool) is not supported");
+    if (kind != "avg") throw bad_input("global max pooling (global_pool) is not supported");
     return add(node, GlobalAveragePoolOp{}, {input});
   }
   const std::string convention = node.text("pooling_convention", "valid");
   if (convention != "valid" && convention != "full") {
-    throw bad_input("pooling_convention '{}' is not supported; valid and full are", convention);
+    throw bad_input("pooling_convention '{}' is not supported; use valid or full", convention);
   }
   PoolOp op{.pool = {.kind = kind == "max" ? PoolKind::max : PoolKind::average}};
   std::tie(op.pool.kernel_h, op.pool.kernel_w) = node.pair("kernel", 0, 1);
@@ -153,7 +154,7 @@ ValueId MxnetImporter::fully_connected(const MxnetNode& node) {
   const int64_t rows = node.integer("num_hidden");
   const Shape& shape = shape_of(operands[1]);
   if (shape.size() != 2 || shape[0] != rows) {
-    throw bad_input("the symbol wants {} rows of weights, the params file has {}", rows, to_text(shape));
+    throw bad_input("the symbol declares {} rows of weights, but the params file has shape {}", rows, to_text(shape));
   }
   // MXNet flattens what is not flat; where a Flatten comes before, one more costs nothing.
   const ValueId flat = graph_.add_value(printable(node.name + "_flatten"));
@@ -163,13 +164,13 @@ ValueId MxnetImporter::fully_connected(const MxnetNode& node) {
 }
 
 ValueId MxnetImporter::batch_norm(const MxnetNode& node) {
-  if (node.text("axis", "1") != "1") throw bad_input("axis {} is not supported; 1 is", node.text("axis", "1"));
+  if (node.text("axis", "1") != "1") throw bad_input("axis {} is not supported; use 1", node.text("axis", "1"));
   std::vector<ValueId> inputs{data(node), weights(node, 1), weights(node, 2)};
   if (node.inputs.size() == 3) {  // before version 0.9 a symbol did not list what only training updates
     for (const char* statistic : {"_moving_mean", "_moving_var"}) {
       inputs.push_back(variable(node.name + statistic));
       if (inputs.back() == kUnknown) {
-        throw bad_input("its weights '{}{}' are not in the params file", printable(node.name), statistic);
+        throw bad_input("weights '{}{}' are missing from the params file", printable(node.name), statistic);
       }
     }
   } else {
@@ -195,7 +196,7 @@ ValueId MxnetImporter::activation(const MxnetNode& node) {
   if (kind == "tanh") return add(node, ActivationOp{{ActivationKind::tanh}}, {input});
   if (kind == "relu") return add(node, ActivationOp{{ActivationKind::relu}}, {input});
   if (kind == "sigmoid") return add(node, ActivationOp{{ActivationKind::sigmoid}}, {input});
-  throw bad_input("act_type '{}' is not supported; tanh, relu and sigmoid are", kind);
+  throw bad_input("act_type '{}' is not supported; use tanh, relu or sigmoid", kind);
 }
 
 ValueId MxnetImporter::softmax(const MxnetNode& node) {
@@ -204,10 +205,12 @@ ValueId MxnetImporter::softmax(const MxnetNode& node) {
   if (node.op == "softmax") {
     op = {.axis = node.text("axis", "-1") == "-1" ? -1 : node.integer("axis")};
     const std::string temperature = node.text("temperature", "None");
-    if (temperature != "None" && node.real("temperature", 1) != 1) throw bad_input("a temperature is not supported");
+    if (temperature != "None" && node.real("temperature", 1) != 1)
+      throw bad_input("a temperature other than 1 is not supported");
   } else if (node.op == "SoftmaxActivation") {
     const std::string mode = node.text("mode", "instance");
-    if (mode != "instance" && mode != "channel") throw bad_input("mode '{}' is unknown", mode);
+    if (mode != "instance" && mode != "channel")
+      throw bad_input("mode '{}' is not supported; use instance or channel", mode);
     op.flattened = mode == "instance";
   } else if (node.flag("preserve_shape", false)) {
     op = {.axis = -1};
@@ -219,7 +222,7 @@ ValueId MxnetImporter::softmax(const MxnetNode& node) {
 
 ValueId MxnetImporter::import_node(const MxnetNode& node) {
   if (node.op == "null") {
-    if (!variables_.insert(node.name).second) throw bad_input("there are two variables of this name");
+    if (!variables_.insert(node.name).second) throw bad_input("duplicate variable name");
     return variable(node.name);
   }
   if (node.op == "New" || node.op == "Convolution") return convolution(node);
@@ -231,7 +234,7 @@ ValueId MxnetImporter::import_node(const MxnetNode& node) {
   if (node.op == "Flatten") return add(node, FlattenOp{}, {data(node)});
   if (node.op == "Dropout") return data(node);
   throw bad_input(
-      "this operator is not supported; supported are Activation, BatchNorm, Convolution, Dropout, Flatten, "
+      "operator not supported; supported: Activation, BatchNorm, Convolution, Dropout, Flatten, "
       "FullyConnected, New, Pooling, softmax, SoftmaxActivation, SoftmaxOutput");
 }
 
@@ -297,7 +300,7 @@ void MxnetImporter::infer_input_shape() {
   if (!columns) return;  // the layers before do not fit each other: infer_shapes() will name them
   if (*columns != wanted) {
     throw bad_input(
-        "node '{}' (FullyConnected): its weights have {} columns, and no square image of side 1 to {} gives {}",
+        "node '{}' (FullyConnected): weights have {} columns, but no square image of side 1 to {} produces {}",
         graph_.nodes[*dense].name, wanted, kMostSide, wanted);
   }
 }
@@ -325,8 +328,10 @@ void MxnetImporter::finish_with_shapes() {
           (pool.pad_top > 0 || pool.pad_left > 0 || pool.stride_h > pool.kernel_h || pool.stride_w > pool.kernel_w);
       if (any_size || full(x[2], pool.kernel_h, pool.stride_h, pool.pad_top) != pool.output_h(x[2]) ||
           full(x[3], pool.kernel_w, pool.stride_w, pool.pad_left) != pool.output_w(x[3])) {
-        throw bad_input("node '{}' (Pooling): with pooling_convention 'full' its last window may lie outside the image",
-                        node.name);
+        throw bad_input(
+            "node '{}' (Pooling): pooling_convention 'full' is not supported where the last window may lie "
+            "outside the image",
+            node.name);
       }
     }
   }
@@ -345,7 +350,7 @@ Graph MxnetImporter::import() {
   if (graph_.inputs[0].value < 0) throw bad_input("the network has no input");
   if (graph_.outputs[0].value == graph_.inputs[0].value || graph_.outputs[0].value < 0 ||
       graph_.constants.contains(graph_.outputs[0].value)) {
-    throw bad_input("the network's output, '{}', is not computed", printable(symbol_.nodes[symbol_.head].name));
+    throw bad_input("network output '{}' is not computed by any node", printable(symbol_.nodes[symbol_.head].name));
   }
   drop_unused(graph_);
   infer_input_shape();

@@ -26,7 +26,7 @@ class ParamsReader {
 
   const uint8_t* take(uint64_t count, const char* what) {
     if (count > bytes_.size() - at_) {
-      throw bad_input("{}: truncated at byte {}: {} wants {} bytes, {} are left", name_, at_, what, count,
+      throw bad_input("{}: truncated at byte {}: {} needs {} bytes, got {}", name_, at_, what, count,
                       bytes_.size() - at_);
     }
     const uint8_t* here = bytes_.data() + at_;
@@ -55,7 +55,7 @@ ElementType type_of_flag(ParamsReader& reader, int32_t flag) {
   constexpr ElementType kTypes[] = {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::u8,
                                     ElementType::i32, ElementType::i8,  ElementType::i64};
   if (flag < 0 || flag >= static_cast<int32_t>(std::size(kTypes)))
-    reader.fail(fmt::format("type flag {} is unknown", flag));
+    reader.fail(fmt::format("unknown type flag {}", flag));
   return kTypes[flag];
 }
 
@@ -64,18 +64,20 @@ Tensor read_array(ParamsReader& reader) {
   const bool versioned = magic == kV1 || magic == kV2 || magic == kV3;
   if (magic == kV2 || magic == kV3) {
     const auto storage = reader.number<int32_t>("a storage type");
-    if (storage != 0) reader.fail(fmt::format("storage type {} is sparse; only dense arrays are supported", storage));
+    if (storage != 0)
+      reader.fail(fmt::format("sparse storage type {} is not supported; only dense arrays are", storage));
   }
   // In files from before versions the first word is the number of dimensions, and sizes have 32 bits.
   const uint32_t rank = versioned ? reader.number<uint32_t>("a number of dimensions") : magic;
-  if (rank > kMostDimensions) reader.fail(fmt::format("{} dimensions (or an unknown array format)", rank));
+  if (rank > kMostDimensions)
+    reader.fail(fmt::format("unknown array format, or {} dimensions; at most {} are supported", rank, kMostDimensions));
   Shape shape;
   for (uint32_t i = 0; i < rank; ++i) {
     const int64_t size = versioned ? reader.number<int64_t>("a dimension") : reader.number<uint32_t>("a dimension");
-    if (size < 0) reader.fail(fmt::format("dimension {} is {}", i, size));
+    if (size < 0) reader.fail(fmt::format("dimension {} must not be negative, got {}", i, size));
     shape.push_back(size);
   }
-  if (rank == 0) reader.fail("an array without dimensions: the checkpoint was saved before its weights were set");
+  if (rank == 0) reader.fail("array has no dimensions: the checkpoint was saved before its weights were set");
   reader.number<int32_t>("a device type");
   reader.number<int32_t>("a device number");
   const ElementType type = type_of_flag(reader, reader.number<int32_t>("a type flag"));
@@ -97,22 +99,22 @@ std::map<std::string, Tensor> read_mxnet_params(std::span<const uint8_t> bytes, 
   ParamsReader reader(bytes, name);
   const auto magic = reader.number<uint64_t>("the magic number");
   if (magic != kListMagic)
-    throw bad_input("{}: not an MXNet .params file: it begins with {:#x}, not 0x112", name, magic);
+    throw bad_input("{}: not an MXNet .params file: expected magic number {:#x}, got {:#x}", name, kListMagic, magic);
   reader.number<uint64_t>("a reserved word");
   constexpr uint64_t kLeastArray = 16, kLeastName = 8;
   const uint64_t count = reader.count("the number of arrays", kLeastArray);
   std::vector<Tensor> arrays;
   for (uint64_t i = 0; i < count; ++i) arrays.push_back(read_array(reader));
   const uint64_t names = reader.count("the number of names", kLeastName);
-  if (names != count) reader.fail(fmt::format("{} names for {} arrays", names, count));
+  if (names != count) reader.fail(fmt::format("expected {} names, one for each array, got {}", count, names));
   std::map<std::string, Tensor> by_name;
   for (Tensor& array : arrays) {
     const uint64_t length = reader.count("a name's length", 1);
     const auto* text = reinterpret_cast<const char*>(reader.take(length, "a name"));
     std::string key(text, length);
-    if (!by_name.emplace(key, std::move(array)).second) reader.fail(fmt::format("'{}' is there twice", key));
+    if (!by_name.emplace(key, std::move(array)).second) reader.fail(fmt::format("duplicate array name '{}'", key));
   }
-  if (reader.left() > 0) reader.fail(fmt::format("{} bytes follow the last name", reader.left()));
+  if (reader.left() > 0) reader.fail(fmt::format("{} unexpected bytes after the last name", reader.left()));
   return by_name;
 }
 

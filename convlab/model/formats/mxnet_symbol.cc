@@ -18,40 +18,40 @@ constexpr int64_t kMostSize = int64_t{1} << 31;  // as ConvProblem's
 
 /// Only whole numbers that are not negative: positions in arrays.
 size_t position(const json& value, const char* what) {
-  if (!value.is_number_unsigned()) throw bad_input("{} is no whole number", what);
+  if (!value.is_number_unsigned()) throw bad_input("{} must be a non-negative integer", what);
   return value.get<size_t>();
 }
 
 std::string text_of(const json& node, const char* key) {
   const auto found = node.find(key);
-  if (found == node.end() || !found->is_string()) throw bad_input("it has no text '{}'", key);
+  if (found == node.end() || !found->is_string()) throw bad_input("expected a string '{}'", key);
   return found->get<std::string>();
 }
 
 /// [node, output] or [node, output, version]; the node, which must be before `end`.
 size_t source_of(const json& entry, size_t end) {
-  if (!entry.is_array() || entry.empty()) throw bad_input("an input is not [node, output, version]");
+  if (!entry.is_array() || entry.empty()) throw bad_input("an input must be an array [node, output, version]");
   const size_t node = position(entry[0], "an input's node");
-  if (node >= end) throw bad_input("it takes node {} as input, which does not come before it", node);
+  if (node >= end) throw bad_input("node {} is used before it is defined", node);
   const size_t output = entry.size() > 1 ? position(entry[1], "an input's output") : 0;
-  if (output != 0) throw bad_input("it takes output {} of node {}; only first outputs are supported", output, node);
+  if (output != 0) throw bad_input("output {} of node {} is not supported; only the first output is", output, node);
   return node;
 }
 
 MxnetNode node_of(const json& value, size_t index) {
-  if (!value.is_object()) throw bad_input("it is no object");
+  if (!value.is_object()) throw bad_input("expected a JSON object");
   MxnetNode node{.op = text_of(value, "op"), .name = text_of(value, "name")};
   for (const char* key : {"attrs", "attr", "param"}) {  // as newer and older versions call it; some have two
     const auto attributes = value.find(key);
     if (attributes == value.end()) continue;
-    if (!attributes->is_object()) throw bad_input("'{}' is no object", key);
+    if (!attributes->is_object()) throw bad_input("'{}' must be a JSON object", key);
     for (const auto& [name, text] : attributes->items()) {
-      if (!text.is_string()) throw bad_input("attribute '{}' is no text", printable(name));
+      if (!text.is_string()) throw bad_input("attribute '{}' must be a string", printable(name));
       node.attributes.emplace(name, text.get<std::string>());
     }
   }
   const auto inputs = value.find("inputs");
-  if (inputs == value.end() || !inputs->is_array()) throw bad_input("it has no array 'inputs'");
+  if (inputs == value.end() || !inputs->is_array()) throw bad_input("expected an array 'inputs'");
   for (const json& entry : *inputs) node.inputs.push_back(source_of(entry, index));
   return node;
 }
@@ -59,7 +59,7 @@ MxnetNode node_of(const json& value, size_t index) {
 json parse_json(std::span<const uint8_t> bytes) {
   constexpr size_t kMostBytes = size_t{64} << 20;
   if (bytes.size() > kMostBytes) {
-    throw bad_input("the file has {} bytes; a network's symbol has {} at most", bytes.size(), kMostBytes);
+    throw bad_input("the file has {} bytes; an MXNet symbol must have at most {}", bytes.size(), kMostBytes);
   }
   static constexpr int kMostDepth = 64;
   const json::parser_callback_t bounded = [](int depth, json::parse_event_t, json&) {
@@ -87,7 +87,7 @@ bool MxnetNode::flag(std::string_view attribute, bool otherwise) const {
   const std::string value = text(attribute, otherwise ? "True" : "False");
   if (value == "True" || value == "true" || value == "1") return true;
   if (value == "False" || value == "false" || value == "0") return false;
-  throw bad_input("attribute {} is '{}'; it must be True or False", attribute, value);
+  throw bad_input("attribute {} must be True or False, got '{}'", attribute, value);
 }
 
 int64_t MxnetNode::integer(std::string_view attribute) const {
@@ -113,7 +113,7 @@ std::pair<int64_t, int64_t> MxnetNode::pair(std::string_view attribute, int64_t 
   if (value.empty()) return {otherwise, otherwise};
   const std::vector<std::string> parts = split(value, ',');
   if (parts.size() != 2) {
-    throw bad_input("attribute {} has {} sizes; only two, height and width, are supported", attribute, parts.size());
+    throw bad_input("attribute {} must have two sizes, height and width, got {}", attribute, parts.size());
   }
   const std::string what = fmt::format("attribute {}", attribute);
   return {parse_int(parts[0], what, least, kMostSize), parse_int(parts[1], what, least, kMostSize)};
@@ -123,9 +123,10 @@ MxnetSymbol parse_mxnet_symbol(std::span<const uint8_t> bytes) {
   const json parsed = parse_json(bytes);
   const auto nodes = parsed.find("nodes"), heads = parsed.find("heads");
   if (!parsed.is_object() || nodes == parsed.end() || !nodes->is_array()) {
-    throw bad_input("not an MXNet symbol: it has no array 'nodes'");
+    throw bad_input("not an MXNet symbol: expected an array 'nodes'");
   }
-  if (nodes->size() > kMostNodes) throw bad_input("it has {} nodes; {} are supported", nodes->size(), kMostNodes);
+  if (nodes->size() > kMostNodes)
+    throw bad_input("the network has {} nodes; at most {} are supported", nodes->size(), kMostNodes);
   MxnetSymbol symbol;
   for (const json& value : *nodes) {
     const size_t index = symbol.nodes.size();
@@ -135,8 +136,8 @@ MxnetSymbol parse_mxnet_symbol(std::span<const uint8_t> bytes) {
       throw bad_input("node {}: {}", index, error.what());
     }
   }
-  if (heads == parsed.end() || !heads->is_array()) throw bad_input("not an MXNet symbol: it has no array 'heads'");
-  if (heads->size() != 1) throw bad_input("it has {} outputs; networks of one output are supported", heads->size());
+  if (heads == parsed.end() || !heads->is_array()) throw bad_input("not an MXNet symbol: expected an array 'heads'");
+  if (heads->size() != 1) throw bad_input("the network has {} outputs; only one output is supported", heads->size());
   try {
     symbol.head = source_of(heads->front(), symbol.nodes.size());
   } catch (const Error& error) {

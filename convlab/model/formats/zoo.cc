@@ -44,7 +44,8 @@ Graph load_mxnet(const std::filesystem::path& params) {
   const std::string prefix = dash == std::string::npos ? stem : stem.substr(0, dash);
   const std::filesystem::path symbol = params.parent_path() / (prefix + "-symbol.json");
   if (!std::filesystem::exists(symbol)) {
-    throw bad_input("{}: the network's symbol is not there: {} is wanted beside it", params.string(), symbol.string());
+    throw bad_input("{}: cannot find symbol file {}; it must be in the same directory", params.string(),
+                    symbol.string());
   }
   constexpr int64_t kMostSymbolBytes = int64_t{64} << 20;
   Graph graph = import_mxnet(read_file(symbol, kMostSymbolBytes), symbol.string(), read_file(params), params.string());
@@ -126,15 +127,15 @@ Graph load_model(const std::string& name_or_path, const std::map<std::string, Sh
   if (path.extension() == ".params") return load_mxnet(path);
   if (path.extension() == ".onnx") return load_onnx(path, input_shapes);
   if (path.extension() == ".json") {
-    throw bad_input("{}: name the checkpoint's .params file, not its symbol", name_or_path);
+    throw bad_input("{}: expected the checkpoint's .params file, got its symbol file", name_or_path);
   }
   const std::vector<std::string> names = shipped_names();
   if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
     return load_onnx(find_resource("models") / (name_or_path + ".onnx"));
   }
   const std::string nearest = closest(name_or_path, names);
-  throw bad_input("no model is named '{}'{}; shipped are {}; files end in .onnx or .params", name_or_path,
-                  nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest), fmt::join(names, ", "));
+  throw bad_input("unknown model '{}'{}; shipped models: {}; model files must end in .onnx or .params", name_or_path,
+                  nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), fmt::join(names, ", "));
 }
 
 Graph load_interface(const std::string& path) {

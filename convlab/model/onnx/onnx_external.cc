@@ -39,21 +39,23 @@ ExternalFiles::~ExternalFiles() {
 ExternalFiles::File& ExternalFiles::open(const std::string& location) {
   if (const auto found = files_.find(location); found != files_.end()) return found->second;
   const std::string name = printable(location);
-  if (folder_.empty()) throw bad_input("its data is in another file, '{}', and the model comes without a folder", name);
+  if (folder_.empty())
+    throw bad_input("the data is in external file '{}', but the folder of the model is not known", name);
   const std::filesystem::path relative(location);
   const bool climbs = std::ranges::find(relative, "..") != relative.end();
   if (location.empty() || location.find('\0') != std::string::npos || relative.is_absolute() || climbs) {
-    throw bad_input("its data is in '{}', which is not in the model's folder", name);
+    throw bad_input("external data file '{}' must be inside the folder of the model", name);
   }
   File file{.descriptor = open_below(folder_, relative)};
   if (file.descriptor < 0) {
-    const char* why = errno == ELOOP ? "it is a link, which may lead out of the model's folder" : std::strerror(errno);
-    throw bad_input("its data is in '{}': {}", (folder_ / name).string(), why);
+    const char* why = errno == ELOOP ? "it is a symbolic link, which may point outside the folder of the model"
+                                     : std::strerror(errno);
+    throw bad_input("cannot open external data file '{}': {}", (folder_ / name).string(), why);
   }
   struct stat status {};
   if (::fstat(file.descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(file.descriptor);
-    throw bad_input("its data is in '{}', which is no plain file", name);
+    throw bad_input("external data file '{}' is not a regular file", name);
   }
   file.bytes = status.st_size;
   return files_.emplace(location, std::move(file)).first->second;
@@ -62,8 +64,8 @@ ExternalFiles::File& ExternalFiles::open(const std::string& location) {
 void ExternalFiles::reserve(const std::string& location, int64_t offset, int64_t bytes) {
   File& file = open(location);
   if (offset < 0 || bytes < 0 || offset > file.bytes || bytes > file.bytes - offset) {
-    throw bad_input("its data is {} bytes from byte {} of '{}', which has {} bytes", bytes, offset, printable(location),
-                    file.bytes);
+    throw bad_input("external data ({} bytes at offset {}) is outside file '{}', which has {} bytes", bytes, offset,
+                    printable(location), file.bytes);
   }
   if (bytes == 0) return;
   const int64_t end = offset + bytes;
@@ -75,7 +77,8 @@ void ExternalFiles::reserve(const std::string& location, int64_t offset, int64_t
   const bool next = after != file.reserved.end() && overlaps(*after);
   const bool before = after != file.reserved.begin() && overlaps(*std::prev(after));
   if (next || before) {
-    throw bad_input("its data, bytes {} to {} of '{}', overlaps another tensor's", offset, end, printable(location));
+    throw bad_input("external data (bytes {} to {} of '{}') overlaps the data of another tensor", offset, end,
+                    printable(location));
   }
   file.reserved[offset] = end;
 }
@@ -86,7 +89,8 @@ void ExternalFiles::read(const std::string& location, int64_t offset, std::span<
     const ssize_t got = ::pread(file.descriptor, into.data(), into.size(), offset);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
-      throw bad_input("'{}': {}", printable(location), got < 0 ? std::strerror(errno) : "it has been cut off");
+      throw bad_input("cannot read external data file '{}': {}", printable(location),
+                      got < 0 ? std::strerror(errno) : "the file is truncated");
     into = into.subspan(static_cast<size_t>(got));
     offset += got;
   }

@@ -19,9 +19,11 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw_data is little-endian and copied as it is");
 
+constexpr const char* kInBothFiles = "in the model and in an external file";
+
 Shape shape_of(const onnx::TensorProto& proto) {
   if (static_cast<size_t>(proto.dims_size()) > kMostRank) {
-    throw bad_input("{} dimensions are too many", proto.dims_size());
+    throw bad_input("the shape has {} dimensions; at most {} are supported", proto.dims_size(), kMostRank);
   }
   return {proto.dims().begin(), proto.dims().end()};
 }
@@ -33,7 +35,7 @@ void copy_narrowed(const onnx::TensorProto& proto, Tensor& tensor) {
   for (size_t i = 0; i < values.size(); ++i) {
     const int32_t value = proto.int32_data(static_cast<int>(i));
     if (value < int64_t{std::numeric_limits<T>::min()} || value > int64_t{std::numeric_limits<T>::max()}) {
-      throw bad_input("element {} is {}, which {} cannot hold", i, value, name_of(tensor.type()));
+      throw bad_input("element {} ({}) does not fit in {}", i, value, name_of(tensor.type()));
     }
     values[i] = static_cast<T>(value);
   }
@@ -42,7 +44,7 @@ void copy_narrowed(const onnx::TensorProto& proto, Tensor& tensor) {
 Tensor read_typed(const onnx::TensorProto& proto, ElementType type, Shape shape) {
   const auto allocate = [&](int count) {
     if (count != element_count(shape)) {
-      throw bad_input("its shape {} does not fit its data of {} elements", to_text(shape), count);
+      throw bad_input("shape {} does not match the data ({} elements)", to_text(shape), count);
     }
     return Tensor(type, std::move(shape));
   };
@@ -79,7 +81,7 @@ Tensor read_typed(const onnx::TensorProto& proto, ElementType type, Shape shape)
     const std::span<int64_t> values = tensor.values<int64_t>();
     for (int i = 0; i < proto.uint64_data_size(); ++i) {
       const uint64_t value = proto.uint64_data(i);
-      if (value > uint64_t{INT64_MAX}) throw bad_input("element {} is {}, which int64 cannot hold", i, value);
+      if (value > uint64_t{INT64_MAX}) throw bad_input("element {} ({}) does not fit in int64", i, value);
       values[static_cast<size_t>(i)] = static_cast<int64_t>(value);
     }
     return tensor;
@@ -105,7 +107,7 @@ void widen(const uint8_t* from, int64_t count, Tensor& to) {
     From value{};
     std::memcpy(&value, from + static_cast<size_t>(i) * sizeof(From), sizeof(From));
     if constexpr (std::is_same_v<From, uint64_t>) {
-      if (value > uint64_t{INT64_MAX}) throw bad_input("element {} is {}, which int64 cannot hold", i, value);
+      if (value > uint64_t{INT64_MAX}) throw bad_input("element {} ({}) does not fit in int64", i, value);
     }
     values[static_cast<size_t>(i)] = static_cast<To>(value);
   }
@@ -144,7 +146,7 @@ Tensor read_bytes(int32_t onnx_type, Shape shape, int64_t bytes, const FillBytes
   const ElementType type = element_type(onnx_type);
   const int64_t count = element_count(shape), size = stored ? stored->bytes : static_cast<int64_t>(size_of(type));
   if (checked_mul(count, size) != bytes) {
-    throw bad_input("its shape {} of {} does not fit its data of {} bytes", to_text(shape), onnx_type_name(onnx_type),
+    throw bad_input("shape {} of type {} does not match the data ({} bytes)", to_text(shape), onnx_type_name(onnx_type),
                     bytes);
   }
   Tensor tensor(type, std::move(shape));
@@ -169,8 +171,8 @@ Tensor read_external(const onnx::TensorProto& proto, Shape shape, ExternalFiles&
   std::optional<int64_t> offset, length;
   for (const onnx::StringStringEntryProto& entry : proto.external_data()) {
     if (entry.key() == "location") location = entry.value();
-    if (entry.key() == "offset") offset = parse_int(entry.value(), "its data's offset", 0, INT64_MAX);
-    if (entry.key() == "length") length = parse_int(entry.value(), "its data's length", 0, INT64_MAX);
+    if (entry.key() == "offset") offset = parse_int(entry.value(), "external data offset", 0, INT64_MAX);
+    if (entry.key() == "length") length = parse_int(entry.value(), "external data length", 0, INT64_MAX);
   }
   const int64_t begin = offset.value_or(0);
   const int64_t bytes = length ? *length : std::max<int64_t>(files.size(location) - begin, 0);
@@ -182,7 +184,7 @@ Tensor read_external(const onnx::TensorProto& proto, Shape shape, ExternalFiles&
 template <class T, class ToNumber>
 void refuse_nan_among(std::span<const T> values, ToNumber to_number) {
   for (size_t i = 0; i < values.size(); ++i) {
-    if (std::isnan(to_number(values[i]))) throw bad_input("weights hold NaN (element {})", i);
+    if (std::isnan(to_number(values[i]))) throw bad_input("weights contain NaN (element {})", i);
   }
 }
 
@@ -198,13 +200,14 @@ bool is_external(const onnx::TensorProto& proto) {
 
 /// The type in which a tensor is kept. `elsewhere`: its data is not among its typed fields, which then must be empty.
 ElementType checked_type(const onnx::TensorProto& proto, bool elsewhere) {
-  if (proto.has_segment()) throw bad_input("it is stored in segments, which is not supported");
+  if (proto.has_segment()) throw bad_input("tensors stored in segments are not supported");
   const ElementType type = element_type(proto.data_type());
   const bool typed = proto.float_data_size() + proto.int32_data_size() + proto.int64_data_size() +
                          proto.double_data_size() + proto.uint64_data_size() + proto.string_data_size() >
                      0;
   if (typed && elsewhere) {
-    throw bad_input("its data is given twice, {}", is_external(proto) ? "here and in another file" : "raw and typed");
+    throw bad_input("the data is stored twice: {}",
+                    is_external(proto) ? kInBothFiles : "as raw_data and in a typed field");
   }
   return type;
 }
@@ -214,7 +217,7 @@ ElementType checked_type(const onnx::TensorProto& proto, bool elsewhere) {
 Tensor read_tensor(const onnx::TensorProto& proto, ExternalFiles& files) {
   const bool external = is_external(proto);
   const ElementType type = checked_type(proto, external || proto.has_raw_data());
-  if (external && proto.has_raw_data()) throw bad_input("its data is given twice, here and in another file");
+  if (external && proto.has_raw_data()) throw bad_input("the data is stored twice: {}", kInBothFiles);
   Shape shape = shape_of(proto);
   Tensor tensor = external               ? read_external(proto, std::move(shape), files)
                   : proto.has_raw_data() ? read_raw(proto, std::move(shape))
@@ -224,7 +227,7 @@ Tensor read_tensor(const onnx::TensorProto& proto, ExternalFiles& files) {
 }
 
 Tensor read_raw_tensor(const onnx::TensorProto& proto, int64_t bytes, const FillBytes& fill) {
-  if (is_external(proto)) throw bad_input("its data is given twice, here and in another file");
+  if (is_external(proto)) throw bad_input("the data is stored twice: {}", kInBothFiles);
   checked_type(proto, true);
   Tensor tensor = read_bytes(proto.data_type(), shape_of(proto), bytes, fill);
   refuse_nan(tensor);
@@ -294,9 +297,8 @@ ElementType element_type(int32_t onnx_type) {
     case onnx::TensorProto::INT8:
       return ElementType::i8;
     default:
-      throw bad_input(
-          "its element type {} is not supported; floats of 16, 32 and 64 bits, integers of 8 to 64 and bool are",
-          onnx_type_name(onnx_type));
+      throw bad_input("element type {} is not supported; use floats of 16 to 64 bits, integers of 8 to 64 bits or bool",
+                      onnx_type_name(onnx_type));
   }
 }
 

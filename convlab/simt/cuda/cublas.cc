@@ -14,7 +14,7 @@ cublasStatus_t multiply(cublasHandle_t handle, int m, int n, int k, float alpha,
     simt::multiply({m, n, k, count, alpha, beta, a, b, c});
     return CUBLAS_STATUS_SUCCESS;
   } catch (const std::exception& error) {
-    complain(cudaErrorInvalidValue, "a product of cuBLAS", where, error.what());
+    complain(cudaErrorInvalidValue, "a cuBLAS matrix product", where, error.what());
     return CUBLAS_STATUS_INVALID_VALUE;
   }
 }

@@ -327,7 +327,7 @@ cudaError_t waited_for(cudaEvent_t event) noexcept {
 cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noexcept {
   if (bytes < 0 || static_cast<size_t>(bytes) > kMaxSharedBytes) {
     return failed(cudaErrorInvalidValue, "cudaFuncSetAttribute", where,
-                  fmt::format("a block has {} bytes of shared memory in all", kMaxSharedBytes));
+                  fmt::format("the limit is {} bytes of shared memory per block", kMaxSharedBytes));
   }
   std::lock_guard lock(state().mutex);
   state().dynamic_limits[kernel] = static_cast<size_t>(bytes);
@@ -351,10 +351,10 @@ cudaError_t allocate_on_host(void** memory, size_t bytes, const char* call, Wher
   constexpr size_t kPage = 4096;
   const size_t rounded = (bytes / kPage + 1) * kPage;
   void* const array = rounded > bytes ? std::aligned_alloc(kPage, rounded) : nullptr;
-  if (array == nullptr) return failed(cudaErrorMemoryAllocation, call, where, "the host has not so much");
+  if (array == nullptr) return failed(cudaErrorMemoryAllocation, call, where, "out of host memory");
   std::memset(array, 0, rounded);
   std::lock_guard lock(state().mutex);
-  state().host.emplace(array, RegisteredRange(array, bytes, "an array of the host"));
+  state().host.emplace(array, RegisteredRange(array, bytes, "a host array"));
   state().host_allocations.insert(array);
   *memory = array;
   return cudaSuccess;
@@ -387,10 +387,10 @@ void expose_symbol(const void* symbol, size_t bytes) noexcept {
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
                              Where where) noexcept {
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
-    return failed(cudaErrorInvalidValue, "cudaMemcpyFromSymbol", where, "the copy passes the end of the variable");
+    return failed(cudaErrorInvalidValue, "cudaMemcpyFromSymbol", where, "the copy goes past the end of the variable");
   }
   if (Recorder* const records = recorder()) {
-    records->refuse("a copy from a variable of the device to the host");
+    records->refuse("a copy from a device variable to the host");
     return cudaErrorInvalidSymbol;
   }
   std::memcpy(to, static_cast<const char*>(symbol) + offset, bytes);
@@ -436,7 +436,7 @@ cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned, Where where) 
   if (memory == nullptr || bytes == 0) {
     return fail(s, cudaErrorInvalidValue, "cudaHostRegister", where, "the pointer is null or the size is 0");
   }
-  s.host.try_emplace(memory, memory, bytes, "an array of the host");
+  s.host.try_emplace(memory, memory, bytes, "a host array");
   return cudaSuccess;
 }
 
@@ -444,7 +444,7 @@ cudaError_t cudaHostUnregister(void* memory, Where where) noexcept {
   State& s = state();
   std::lock_guard lock(s.mutex);
   if (s.host.erase(memory) == 0) {
-    return fail(s, cudaErrorInvalidValue, "cudaHostUnregister", where, "this memory is not registered");
+    return fail(s, cudaErrorInvalidValue, "cudaHostUnregister", where, "the memory is not registered");
   }
   return cudaSuccess;
 }
@@ -519,9 +519,9 @@ cudaError_t cudaMemset(void* memory, int byte, size_t bytes, Where where) noexce
   if (bytes == 0) return cudaSuccess;
   switch (side_of(memory, bytes)) {
     case Side::host:
-      return failed(cudaErrorInvalidValue, "cudaMemset", where, "this is no memory of the device");
+      return failed(cudaErrorInvalidValue, "cudaMemset", where, "the destination is not device memory");
     case Side::past_end:
-      return failed(cudaErrorInvalidValue, "cudaMemset", where, "it passes the array's end");
+      return failed(cudaErrorInvalidValue, "cudaMemset", where, "it goes past the end of the array");
     case Side::pinned:
     case Side::device:
       break;

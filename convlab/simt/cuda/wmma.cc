@@ -37,7 +37,7 @@ void fail_divergent(Worker& worker, int lane, bool missing, Where where) {
   fault.kind = FaultKind::divergent_warp;
   fault.location = where;
   fault.detail = fmt::format("a wmma function needs the whole warp with equal arguments, but lane {} {}", lane,
-                             missing ? "does not take part" : "has others");
+                             missing ? "does not take part" : "has other arguments");
   worker.fail(std::move(fault));
 }
 
@@ -61,8 +61,8 @@ void run_transfer(Worker& worker, void* const lanes[kLanes], Where where) {
     fault.kind = FaultKind::misaligned;
     fault.location = where;
     fault.detail = fmt::format(
-        "a wmma matrix {} bytes past a multiple of 32, with {} bytes from row to row; the address must be a multiple "
-        "of 32, the distance one of 16",
+        "a wmma matrix is {} bytes past a multiple of 32, with {} bytes between rows; the address must be a multiple "
+        "of 32 bytes and the distance a multiple of 16",
         base % 32, first.leading_dimension * element_bytes);
     worker.fail(std::move(fault));
   }

@@ -77,9 +77,10 @@ Operand operand_of(const Fragment& fragment) {
 
 template <class Use, int M, int N, int K, class T, class Layout = void>
 struct fragment {
-  static_assert(internal::kExists<Use, M, N, K, T>, "no such fragment: see wmma.h for the shapes and types there are");
+  static_assert(internal::kExists<Use, M, N, K, T>,
+                "unsupported wmma fragment; see wmma.h for the supported shapes and types");
   static_assert(std::is_same_v<Use, accumulator> == std::is_void_v<Layout>,
-                "matrix_a and matrix_b have a layout, an accumulator has none");
+                "matrix_a and matrix_b need a layout; an accumulator must not have one");
   using element_type = internal::Stored<T>;
   using storage_element_type = element_type;
   static constexpr int rows = internal::kRows<Use, M, N, K>, columns = internal::kColumns<Use, M, N, K>;

@@ -16,8 +16,8 @@ constexpr int64_t kMostNumbers = 1 << 24;
 
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<ArgReduceOp>(&step.op);
-  if (op == nullptr) return "computes ArgMax and ArgMin";
-  if (Lines(step.inputs[0], op->axis).count > kMostNumbers) return "counts to 16777216 at most";
+  if (op == nullptr) return "only ArgMax and ArgMin are supported";
+  if (Lines(step.inputs[0], op->axis).count > kMostNumbers) return "axis must have at most 16777216 elements";
   return std::nullopt;
 }
 

@@ -11,7 +11,7 @@ namespace convlab::cpu_cum_sum {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<CumSumOp>(step.op)) return "computes CumSum";
+  if (!std::holds_alternative<CumSumOp>(step.op)) return "only CumSum is supported";
   return std::nullopt;
 }
 

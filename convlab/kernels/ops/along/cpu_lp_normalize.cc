@@ -13,7 +13,7 @@ namespace convlab::cpu_lp_normalize {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<LpNormalizeOp>(step.op)) return "computes LpNormalization";
+  if (!std::holds_alternative<LpNormalizeOp>(step.op)) return "only LpNormalization is supported";
   return std::nullopt;
 }
 

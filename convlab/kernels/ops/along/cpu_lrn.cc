@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kPixels = 256;
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<LrnOp>(step.op)) return "computes LRN";
+  if (!std::holds_alternative<LrnOp>(step.op)) return "only LRN is supported";
   return std::nullopt;
 }
 

@@ -17,7 +17,7 @@ namespace convlab::cpu_normalize {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<NormalizeOp>(step.op)) return "computes layer, group and RMS normalization";
+  if (!std::holds_alternative<NormalizeOp>(step.op)) return "only layer, group and RMS normalization are supported";
   return std::nullopt;
 }
 

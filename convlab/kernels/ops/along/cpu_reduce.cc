@@ -19,7 +19,7 @@ namespace convlab::cpu_reduce {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ReduceOp>(step.op)) return "computes reductions";
+  if (!std::holds_alternative<ReduceOp>(step.op)) return "only reductions are supported";
   return std::nullopt;
 }
 

@@ -19,8 +19,8 @@ constexpr int64_t kMostNumbers = 1 << 24;
 
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<TopKOp>(&step.op);
-  if (op == nullptr) return "computes TopK";
-  if (Lines(step.inputs[0], op->axis).count > kMostNumbers) return "counts to 16777216 at most";
+  if (op == nullptr) return "only TopK is supported";
+  if (Lines(step.inputs[0], op->axis).count > kMostNumbers) return "axis must have at most 16777216 elements";
   return std::nullopt;
 }
 

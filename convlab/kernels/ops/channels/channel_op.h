@@ -41,11 +41,11 @@ inline OpStep elements_of(const OpStep& step, int64_t count) {
 
 /// Why a step is not a function of arrays like the output, and of constant numbers; the number may be the first input.
 inline Refusal refuse_unless_elementwise(const OpStep& step) {
-  if (!is_elementwise(step.op)) return "computes functions of one number or two";
-  if (step.input != ElementType::f32) return "takes float32";
+  if (!is_elementwise(step.op)) return "only elementwise functions of one or two inputs are supported";
+  if (step.input != ElementType::f32) return "input must be float32";
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (!is_number(step, i) && (is_constant(step, i) || step.inputs[i] != step.output)) {
-      return "takes arrays like the output, and constant numbers";
+      return "inputs must have the output's shape or be constant scalars";
     }
   }
   return std::nullopt;
@@ -68,10 +68,12 @@ inline size_t channel_input(const OpStep& step) {
 inline Refusal refuse_unless_scales_channels(const OpStep& step) {
   const bool norm = std::holds_alternative<BatchNormOp>(step.op);
   if (!norm && !std::holds_alternative<MulOp>(step.op) && !std::holds_alternative<AddOp>(step.op)) {
-    return "computes Mul, Add and BatchNormalization";
+    return "only Mul, Add and BatchNormalization are supported";
   }
-  if (!clamp_of(step.activation)) return "applies clamps";
-  if (norm ? step.inputs[0] != step.output : channel_input(step) == 2) return "takes a number for each channel";
+  if (!clamp_of(step.activation)) return "fused activation must be a clamp";
+  if (norm ? step.inputs[0] != step.output : channel_input(step) == 2) {
+    return "one input must have one value per channel";
+  }
   return std::nullopt;
 }
 
@@ -90,12 +92,12 @@ inline int64_t blocks_at_a_time(int64_t pixels) { return std::max<int64_t>(1, 51
 /// Why a step's first input and its output are not images in this layout.
 inline Refusal refuse_unless_channel_lanes(const OpStep& step) {
   if (step.input_layout != Layout::channel_lanes || step.output_layout != Layout::channel_lanes) {
-    return "takes and gives channels in lanes";
+    return "input and output layout must be 'channels in lanes'";
   }
   if (!has_channel_lanes(step.inputs[0]) || !has_channel_lanes(step.output)) {
-    return "takes and gives images whose channels are a multiple of 8";
+    return "channels must be a multiple of 8";
   }
-  if (is_constant(step, 0)) return "takes no constant for its images";
+  if (is_constant(step, 0)) return "the first input must not be constant";
   return std::nullopt;
 }
 

@@ -12,10 +12,10 @@ namespace {
 
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<ConcatOp>(&step.op);
-  if (op == nullptr || (op->axis != 1 && op->axis != -3)) return "joins channels";
+  if (op == nullptr || (op->axis != 1 && op->axis != -3)) return "only Concat along channels is supported";
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    if (is_constant(step, i)) return "joins no constants";
-    if (!has_channel_lanes(step.inputs[i])) return "takes images whose channels are a multiple of 8";
+    if (is_constant(step, i)) return "constant inputs are not supported";
+    if (!has_channel_lanes(step.inputs[i])) return "channels must be a multiple of 8";
   }
   return refuse_unless_channel_lanes(step);
 }

@@ -12,7 +12,7 @@ namespace convlab::cpu_channel_global_average_pool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!is_mean_of_maps(step)) return "computes means of maps";
+  if (!is_mean_of_maps(step)) return "only global average pooling is supported";
   OpStep in_lanes = step;  // with one pixel an image, both layouts have the same order
   in_lanes.output_layout = Layout::channel_lanes;
   return refuse_unless_channel_lanes(in_lanes);

@@ -16,13 +16,12 @@ constexpr int64_t kPixels = 2048;
 
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<ActivationOp>(&step.op);
-  if (op == nullptr || op->activation.kind != ActivationKind::none)
-    return "changes the order of elements, nothing else";
+  if (op == nullptr || op->activation.kind != ActivationKind::none) return "only copies are supported";
   const bool to_lanes = step.input_layout == Layout::plain && step.output_layout == Layout::channel_lanes;
   const bool from_lanes = step.input_layout == Layout::channel_lanes && step.output_layout == Layout::plain;
-  if (!to_lanes && !from_lanes) return "takes or gives channels in lanes, and the other plain";
-  if (step.input != ElementType::f32) return "takes float32";
-  if (!has_channel_lanes(step.output)) return "takes images whose channels are a multiple of 8";
+  if (!to_lanes && !from_lanes) return "one of input and output layout must be 'channels in lanes' and the other nchw";
+  if (step.input != ElementType::f32) return "input must be float32";
+  if (!has_channel_lanes(step.output)) return "channels must be a multiple of 8";
   return std::nullopt;
 }
 

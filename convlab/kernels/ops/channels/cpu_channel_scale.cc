@@ -18,9 +18,9 @@ namespace {
 Refusal refuses(const OpStep& step) {
   if (Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
   if (step.input_layout != Layout::channel_lanes || step.output_layout != Layout::channel_lanes) {
-    return "takes and gives channels in lanes";
+    return "input and output layout must be 'channels in lanes'";
   }
-  if (!has_channel_lanes(step.output)) return "takes images whose channels are a multiple of 8";
+  if (!has_channel_lanes(step.output)) return "channels must be a multiple of 8";
   return std::nullopt;
 }
 

@@ -12,7 +12,7 @@ namespace convlab::cpu_binary {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<BinaryOp>(step.op)) return "computes functions of two arrays";
+  if (!std::holds_alternative<BinaryOp>(step.op)) return "only binary functions are supported";
   return std::nullopt;
 }
 

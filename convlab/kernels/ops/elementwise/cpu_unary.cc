@@ -16,8 +16,8 @@ constexpr int64_t kPiece = 8192;
 
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<UnaryOp>(&step.op);
-  if (op == nullptr) return "computes functions of one number";
-  if (has_vector_function(op->kind)) return "leaves sqrt and smooth activations to cpu.unary_vectors";
+  if (op == nullptr) return "only unary functions are supported";
+  if (has_vector_function(op->kind)) return "cpu.unary_vectors computes sqrt and smooth activations";
   return std::nullopt;
 }
 

@@ -14,7 +14,9 @@ constexpr int64_t kPiece = 8192;
 
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<UnaryOp>(&step.op);
-  if (op == nullptr || !has_vector_function(op->kind)) return "computes sqrt, exp, erf and activations made of them";
+  if (op == nullptr || !has_vector_function(op->kind)) {
+    return "only sqrt, exp, erf and activations made of them are supported";
+  }
   return std::nullopt;
 }
 

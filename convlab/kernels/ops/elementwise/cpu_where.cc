@@ -12,7 +12,7 @@ namespace convlab::cpu_where {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<WhereOp>(step.op)) return "computes Where";
+  if (!std::holds_alternative<WhereOp>(step.op)) return "only Where is supported";
   return std::nullopt;
 }
 

@@ -11,7 +11,7 @@ namespace convlab::cpu_conv_integer {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ConvIntegerOp>(step.op)) return "computes ConvInteger";
+  if (!std::holds_alternative<ConvIntegerOp>(step.op)) return "only ConvInteger is supported";
   return std::nullopt;
 }
 

@@ -10,7 +10,7 @@ namespace convlab::cpu_dequantize {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<DequantizeOp>(step.op)) return "computes DequantizeLinear";
+  if (!std::holds_alternative<DequantizeOp>(step.op)) return "only DequantizeLinear is supported";
   return std::nullopt;
 }
 

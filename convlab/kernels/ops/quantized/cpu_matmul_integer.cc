@@ -10,7 +10,7 @@ namespace convlab::cpu_matmul_integer {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<MatMulIntegerOp>(step.op)) return "computes MatMulInteger";
+  if (!std::holds_alternative<MatMulIntegerOp>(step.op)) return "only MatMulInteger is supported";
   return std::nullopt;
 }
 

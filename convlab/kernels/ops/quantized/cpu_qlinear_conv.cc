@@ -13,7 +13,7 @@ namespace convlab::cpu_qlinear_conv {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<QLinearConvOp>(step.op)) return "computes QLinearConv";
+  if (!std::holds_alternative<QLinearConvOp>(step.op)) return "only QLinearConv is supported";
   return std::nullopt;
 }
 

@@ -10,7 +10,7 @@ namespace convlab::cpu_qlinear_matmul {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<QLinearMatMulOp>(step.op)) return "computes QLinearMatMul";
+  if (!std::holds_alternative<QLinearMatMulOp>(step.op)) return "only QLinearMatMul is supported";
   return std::nullopt;
 }
 

@@ -12,7 +12,7 @@ namespace convlab::cpu_quantize {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<QuantizeOp>(step.op)) return "computes QuantizeLinear";
+  if (!std::holds_alternative<QuantizeOp>(step.op)) return "only QuantizeLinear is supported";
   return std::nullopt;
 }
 

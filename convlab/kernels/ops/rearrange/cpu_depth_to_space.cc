@@ -11,7 +11,7 @@ namespace {
 
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<DepthToSpaceOp>(step.op) && !std::holds_alternative<SpaceToDepthOp>(step.op)) {
-    return "computes DepthToSpace and SpaceToDepth";
+    return "only DepthToSpace and SpaceToDepth are supported";
   }
   return std::nullopt;
 }

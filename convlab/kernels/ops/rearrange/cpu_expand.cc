@@ -12,7 +12,7 @@ namespace {
 
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<ExpandOp>(step.op) && !std::holds_alternative<TileOp>(step.op)) {
-    return "computes Expand and Tile";
+    return "only Expand and Tile are supported";
   }
   return std::nullopt;
 }

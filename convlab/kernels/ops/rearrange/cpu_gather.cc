@@ -14,7 +14,7 @@ namespace convlab::cpu_gather {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<GatherOp>(step.op)) return "computes Gather";
+  if (!std::holds_alternative<GatherOp>(step.op)) return "only Gather is supported";
   return std::nullopt;
 }
 

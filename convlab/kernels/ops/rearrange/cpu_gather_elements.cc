@@ -13,7 +13,7 @@ namespace convlab::cpu_gather_elements {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<GatherElementsOp>(step.op)) return "computes GatherElements";
+  if (!std::holds_alternative<GatherElementsOp>(step.op)) return "only GatherElements is supported";
   return std::nullopt;
 }
 

@@ -13,7 +13,7 @@ namespace convlab::cpu_gather_nd {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<GatherNdOp>(step.op)) return "computes GatherND";
+  if (!std::holds_alternative<GatherNdOp>(step.op)) return "only GatherND is supported";
   return std::nullopt;
 }
 

@@ -13,7 +13,7 @@ namespace convlab::cpu_scatter_elements {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ScatterElementsOp>(step.op)) return "computes ScatterElements";
+  if (!std::holds_alternative<ScatterElementsOp>(step.op)) return "only ScatterElements is supported";
   return std::nullopt;
 }
 

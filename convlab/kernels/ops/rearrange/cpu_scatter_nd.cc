@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kPiece = 8192;
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ScatterNdOp>(step.op)) return "computes ScatterND";
+  if (!std::holds_alternative<ScatterNdOp>(step.op)) return "only ScatterND is supported";
   return std::nullopt;
 }
 

@@ -11,7 +11,7 @@ namespace convlab::cpu_slice {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<SliceOp>(step.op)) return "computes Slice";
+  if (!std::holds_alternative<SliceOp>(step.op)) return "only Slice is supported";
   return std::nullopt;
 }
 

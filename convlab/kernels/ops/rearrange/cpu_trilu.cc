@@ -12,7 +12,7 @@ namespace convlab::cpu_trilu {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<TriluOp>(step.op)) return "computes Trilu";
+  if (!std::holds_alternative<TriluOp>(step.op)) return "only Trilu is supported";
   return std::nullopt;
 }
 

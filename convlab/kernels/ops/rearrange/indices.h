@@ -11,7 +11,7 @@ namespace convlab {
 inline int64_t place_of(float index, int64_t size) {
   const auto limit = static_cast<float>(size);
   if (!(index >= -limit && index < limit))
-    throw bad_input("index {} does not lie in an axis of {} elements", index, size);
+    throw bad_input("index {} is out of range for an axis of {} elements", index, size);
   const auto place = static_cast<int64_t>(index);
   return place < 0 ? place + size : place;
 }

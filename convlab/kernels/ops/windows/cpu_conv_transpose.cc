@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMostProducts = int64_t{1} << 22;  // numbers, of which a second cache holds some
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ConvTransposeOp>(step.op)) return "computes ConvTranspose";
+  if (!std::holds_alternative<ConvTransposeOp>(step.op)) return "only ConvTranspose is supported";
   return std::nullopt;
 }
 

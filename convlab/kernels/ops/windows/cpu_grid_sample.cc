@@ -15,7 +15,7 @@ namespace convlab::cpu_grid_sample {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<GridSampleOp>(step.op)) return "computes GridSample";
+  if (!std::holds_alternative<GridSampleOp>(step.op)) return "only GridSample is supported";
   return std::nullopt;
 }
 

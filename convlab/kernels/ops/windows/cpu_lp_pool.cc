@@ -12,7 +12,7 @@ namespace convlab::cpu_lp_pool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<LpPoolOp>(step.op)) return "computes LpPool";
+  if (!std::holds_alternative<LpPoolOp>(step.op)) return "only LpPool is supported";
   return std::nullopt;
 }
 

@@ -14,8 +14,8 @@ namespace {
 constexpr int64_t kMostNumbers = 1 << 24;
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<MaxPoolIndicesOp>(step.op)) return "finds the places of MaxPool's maxima";
-  if (element_count(step.inputs[0]) > kMostNumbers) return "counts to 16777216 at most";
+  if (!std::holds_alternative<MaxPoolIndicesOp>(step.op)) return "only the indices of MaxPool are supported";
+  if (element_count(step.inputs[0]) > kMostNumbers) return "input must have at most 16777216 elements";
   return std::nullopt;
 }
 

@@ -13,7 +13,7 @@ namespace convlab::cpu_max_unpool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<MaxUnpoolOp>(step.op)) return "computes MaxUnpool";
+  if (!std::holds_alternative<MaxUnpoolOp>(step.op)) return "only MaxUnpool is supported";
   return std::nullopt;
 }
 
@@ -25,7 +25,7 @@ void launch(const OpArgs& args, Stream&) {
   for (int64_t i = 0; i < element_count(x); ++i) {
     const float index = args.inputs[1][i];
     if (!(index >= 0 && index < static_cast<float>(places))) {
-      throw bad_input("index {} does not lie in an array of shape {}", index, to_text(inner));
+      throw bad_input("index {} is out of range for an array of shape {}", index, to_text(inner));
     }
     const auto at = static_cast<int64_t>(index);
     const int64_t row = at / inner[3], map = row / inner[2];

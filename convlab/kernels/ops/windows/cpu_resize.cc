@@ -16,7 +16,7 @@ namespace convlab::cpu_resize {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<ResizeOp>(step.op)) return "computes Resize";
+  if (!std::holds_alternative<ResizeOp>(step.op)) return "only Resize is supported";
   return std::nullopt;
 }
 

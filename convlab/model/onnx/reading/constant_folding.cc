@@ -61,8 +61,7 @@ std::optional<Shape> rearranged_shape(const Op& op, const Constants& inputs) {
   std::vector<Shape> shapes;
   for (const Tensor& input : inputs) {
     if (input.type() != inputs[0].get().type()) {
-      throw bad_input("its inputs are {} and {}; they must be of one type", name_of(inputs[0].get().type()),
-                      name_of(input.type()));
+      throw bad_input("input types must match, got {} and {}", name_of(inputs[0].get().type()), name_of(input.type()));
     }
     shapes.push_back(input.shape());
   }
@@ -77,7 +76,8 @@ WholeConstant whole_constant(const DequantizeOp& op, const Constants& inputs) {
   if (inputs.size() > 2) {
     const Tensor zeros = converted(inputs[2], ElementType::i64);
     if (zeros.count() != scales.count()) {
-      throw bad_input("{} zero points are given for {} scales", zeros.count(), scales.count());
+      throw bad_input("the number of zero points ({}) must match the number of scales ({})", zeros.count(),
+                      scales.count());
     }
     constant.zeros.assign(zeros.values<int64_t>().begin(), zeros.values<int64_t>().end());
   }
@@ -85,7 +85,8 @@ WholeConstant whole_constant(const DequantizeOp& op, const Constants& inputs) {
   const Shape& shape = constant.whole.shape();
   constant.axis = normalized_axis(op.axis, std::ssize(shape));
   const int64_t along = shape[static_cast<size_t>(constant.axis)];
-  if (scales.count() != along) throw bad_input("{} scales are given for an axis of {}", scales.count(), along);
+  if (scales.count() != along)
+    throw bad_input("the number of scales ({}) must match the size of the axis ({})", scales.count(), along);
   return constant;
 }
 

@@ -47,25 +47,25 @@ Tensor tensor_of(const Numbers& numbers, ElementType type) {
 
 int64_t difference(int64_t a, int64_t b) {
   int64_t result = 0;
-  if (__builtin_sub_overflow(a, b, &result)) throw bad_input("{} - {} does not fit into 64 bits", a, b);
+  if (__builtin_sub_overflow(a, b, &result)) throw bad_input("integer overflow: {} - {} does not fit in 64 bits", a, b);
   return result;
 }
 
 int64_t divided(int64_t a, int64_t b) {
-  if (b == 0) throw bad_input("it divides {} by 0", a);
+  if (b == 0) throw bad_input("integer division by zero: {} / 0", a);
   if (b == -1) return difference(0, a);
   return a / b;
 }
 
 int64_t modulo(int64_t a, int64_t b) {
-  if (b == 0) throw bad_input("it divides {} by 0", a);
+  if (b == 0) throw bad_input("integer division by zero: {} % 0", a);
   if (b == -1) return 0;
   const int64_t rest = a % b;
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 int64_t power(int64_t base, int64_t exponent) {
-  if (exponent < 0) throw bad_input("a whole number to the power of {}", exponent);
+  if (exponent < 0) throw bad_input("the exponent of an integer power must be >= 0, got {}", exponent);
   int64_t result = 1;
   for (int64_t i = 0; i < exponent && result != 0; ++i) {
     result = checked_mul(result, base);
@@ -326,7 +326,7 @@ Tensor gathered(const GatherOp& op, const Tensor& operand, const Tensor& at, con
     const auto from = index.begin() + static_cast<ptrdiff_t>(axis), to = from + std::ssize(indices.shape);
     int64_t which = indices.integers[place_of({from, to}, indices.shape)];
     if (which < -x.shape[axis] || which >= x.shape[axis]) {
-      throw bad_input("index {} does not exist along an axis of {}", which, x.shape[axis]);
+      throw bad_input("index {} is out of range for an axis of size {}", which, x.shape[axis]);
     }
     if (which < 0) which += x.shape[axis];
     std::vector<int64_t> source(index.begin(), from);

@@ -107,7 +107,8 @@ Tensor as_float(Tensor tensor) {
     const Tensor wide = converted(tensor, ElementType::i64);
     for (const int64_t value : wide.values<int64_t>()) {
       if (value > kExact || value < -kExact) {
-        throw bad_input("{} is computed with, and whole numbers are exact only up to {}", value, kExact);
+        throw bad_input("integer {0} is outside the range that float32 represents exactly (-{1} to {1})", value,
+                        kExact);
       }
     }
   }
@@ -140,7 +141,8 @@ OnnxValue& OnnxBuilder::input(const std::string& name, int32_t onnx_type, const 
 }
 
 OnnxValue& OnnxBuilder::images() {
-  if (images_ == nullptr) throw bad_input("it asks for the number of images, which no input of the model leaves open");
+  if (images_ == nullptr)
+    throw bad_input("the batch size must be dynamic, but no model input has a dynamic batch size");
   return *images_;
 }
 
@@ -170,7 +172,7 @@ OnnxValue& OnnxBuilder::trial(const std::string& name, int32_t onnx_type, OnnxTr
 void OnnxBuilder::count_constant(ElementType type, const Shape& shape) {
   const int64_t bytes = checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
   if (static_cast<size_t>(bytes) > constant_bytes_left_) {
-    throw bad_input("the constants that are computed from constants take far more memory than the model");
+    throw bad_input("constants computed from other constants take far more memory than the model");
   }
   constant_bytes_left_ -= static_cast<size_t>(bytes);
 }
@@ -190,7 +192,7 @@ std::vector<OnnxValue*> OnnxBuilder::add(OnnxMeaning meaning, const std::vector<
   auto& one = std::get<OnnxComputed>(meaning);
   Step step{.op = std::move(one.op), .type = one.type, .node = node, .output = name};
   for (size_t i = 0; i < one.operands; ++i) {
-    if (inputs[i] == nullptr) throw bad_input("its input {} is missing, and others come after it", i);
+    if (inputs[i] == nullptr) throw bad_input("input {} is missing, but later inputs are present", i);
     step.operands.push_back(inputs[i]);
   }
   check_types(step);
@@ -321,7 +323,8 @@ std::optional<Tensor> OnnxBuilder::made_of(const Op& op, const std::vector<const
 
 ValueId OnnxBuilder::use(OnnxValue& value) {
   if (value.trial) {
-    throw open_size("'{}' depends on the number of images alone, and is computed with", printable(value.name));
+    throw open_size("'{}' depends only on the batch size; using it as data requires a fixed batch size",
+                    printable(value.name));
   }
   if (value.id < 0) value.id = graph_.add_value(printable(value.name));
   return value.id;
@@ -341,8 +344,8 @@ void OnnxBuilder::check_types(const Step& step) {
   const OnnxValue& first = *alike[0];
   for (const OnnxValue* operand : alike) {
     if (!(one_type || chooses) || operand->onnx_type == first.onnx_type) continue;
-    throw bad_input("its inputs '{}' and '{}' are {} and {}; they must be of one type", printable(first.name),
-                    printable(operand->name), onnx_type_name(first.onnx_type), onnx_type_name(operand->onnx_type));
+    throw bad_input("input types must match: '{}' is {}, '{}' is {}", printable(first.name),
+                    onnx_type_name(first.onnx_type), printable(operand->name), onnx_type_name(operand->onnx_type));
   }
 }
 

@@ -16,9 +16,9 @@ constexpr int64_t kSomeImages[] = {1, 2, 3, int64_t{1} << 24};
 
 constexpr int64_t kBetween = kTrialImages[1] - kTrialImages[0];
 
-constexpr const char* kNotLinear = "its result depends on the number of images, and is not linear in it";
+constexpr const char* kNotLinear = "the result is not a linear function of the batch size";
 
-constexpr const char* kTooMany = "it compares too many numbers with the number of images";
+constexpr const char* kTooMany = "the node compares too many values with the batch size";
 
 /// a + b * images.
 struct Line {
@@ -122,7 +122,7 @@ std::optional<ByTrial<Tensor>> linear_result(const KnownOperands& operands, bool
     try {
       return rule(tensors);
     } catch (const Error& error) {
-      throw open_size("it depends on the number of images, and for some: {}", error.what());
+      throw open_size("the result depends on the batch size and fails for some batch sizes: {}", error.what());
     }
   };
   ByTrial<Tensor> results;
@@ -147,7 +147,7 @@ std::optional<ByTrial<Tensor>> linear_result(const KnownOperands& operands, bool
     const std::optional<Tensor> result = result_for([&](const OnnxValue& value) {
       if (!value.trial) return &*value.constant;
       std::optional<Tensor> tensor = at_images(*value.trial, images);
-      if (!tensor) throw open_size("'{}' is not linear in the number of images", value.name);
+      if (!tensor) throw open_size("'{}' is not a linear function of the batch size", value.name);
       return const_cast<const Tensor*>(&given.emplace_back(*std::move(tensor)));
     });
     const std::optional<Tensor> wanted = at_images(results, images);

@@ -28,11 +28,11 @@ int64_t opset_of(const Proto& proto) {
   for (const onnx::OperatorSetIdProto& entry : proto.opset_import()) {
     if (!is_onnx_domain(entry.domain())) continue;  // nodes of other domains are refused when we reach them
     if (entry.version() < kFirstOpset || entry.version() > kLastOpset) {
-      throw bad_input("its opset is {}; {} to {} are supported", entry.version(), kFirstOpset, kLastOpset);
+      throw bad_input("opset version must be between {} and {}, got {}", kFirstOpset, kLastOpset, entry.version());
     }
     return entry.version();
   }
-  throw bad_input("it does not say which opset it uses");
+  throw bad_input("the opset version is missing: opset_import has no entry for the domain ai.onnx");
 }
 
 /// What becomes of first sizes that a model leaves open: they stay open, or are the given ones.
@@ -80,7 +80,7 @@ class OnnxImporter {
   Graph import() {
     const onnx::GraphProto& graph = model_.graph();
     if (static_cast<size_t>(graph.node_size()) > kMostNodes) {
-      throw bad_input("it has {} nodes; {} are supported", graph.node_size(), kMostNodes);
+      throw bad_input("the model has {} nodes; at most {} are supported", graph.node_size(), kMostNodes);
     }
     OnnxScope scope(nullptr);
     scope.note_producers(graph.node());
@@ -92,7 +92,7 @@ class OnnxImporter {
       if (initializer == nullptr || !initializer->constant) inputs_.push_back(&input);
     }
     for (const onnx::ValueInfoProto* input : inputs_) add_input(*input, scope, inputs);
-    if (inputs.empty()) throw bad_input("it has no input");
+    if (inputs.empty()) throw bad_input("the model has no inputs");
     builder_.graph().inputs = std::move(inputs);
     add_nodes(graph.node(), {.opset = opset_of(model_)}, scope);
     refuse();
@@ -138,7 +138,7 @@ class OnnxImporter {
   void add_input(const onnx::ValueInfoProto& proto, OnnxScope& scope, std::vector<GraphInput>& inputs) {
     try {
       const onnx::TypeProto& type = proto.type();
-      if (!type.has_tensor_type()) throw bad_input("it is no tensor");
+      if (!type.has_tensor_type()) throw bad_input("the type must be a tensor");
       const int32_t number = type.tensor_type().elem_type();
       GraphInput input{.type = element_type(number)};
       const Shape* given = given_shape(proto.name());
@@ -147,7 +147,7 @@ class OnnxImporter {
       } else if (given != nullptr) {
         input.shape = Shape(given->size(), -1);
       } else {
-        throw bad_input("it has no shape");
+        throw bad_input("the shape is missing");
       }
       if (given != nullptr) close_sizes(input.shape, *given);
       if (std::ranges::count(input.shape, -1) > 0) {
@@ -172,11 +172,13 @@ class OnnxImporter {
 
   static Shape shape_of(const onnx::TensorShapeProto& proto) {
     const auto dimensions = static_cast<size_t>(proto.dim_size());
-    if (dimensions > kMostRank) throw bad_input("it has {} dimensions; {} are supported", dimensions, kMostRank);
+    if (dimensions > kMostRank)
+      throw bad_input("the shape has {} dimensions; at most {} are supported", dimensions, kMostRank);
     Shape shape;
     for (const auto& dimension : proto.dim()) {
       const bool open = !dimension.has_dim_value() || dimension.dim_value() == -1;
-      if (!open && dimension.dim_value() < 1) throw bad_input("a size is {}", dimension.dim_value());
+      if (!open && dimension.dim_value() < 1)
+        throw bad_input("sizes must be at least 1, got {}", dimension.dim_value());
       shape.push_back(open ? -1 : dimension.dim_value());
     }
     return shape;
@@ -196,7 +198,8 @@ class OnnxImporter {
   void add_nodes(const Nodes& nodes, const Place& place, OnnxScope& scope) {
     for (int i = 0; i < nodes.size(); ++i) {
       if (++nodes_ > kMostNodes)
-        throw bad_input("with its functions it has more than {} nodes, the most supported", kMostNodes);
+        throw bad_input("the model has more than {} nodes after functions are expanded, the most supported",
+                        kMostNodes);
       add_node(nodes.Get(i), place, scope, node_name(nodes.Get(i), i, place));
     }
   }
@@ -217,7 +220,7 @@ class OnnxImporter {
       const auto refused = [](const OnnxValue* input) { return input != nullptr && input->refused; };
       if (std::ranges::any_of(inputs, refused)) return refuse_outputs(proto, scope);
       if (proto.output_size() == 0 || std::ranges::all_of(proto.output(), &std::string::empty)) {
-        throw bad_input("it has no output");
+        throw bad_input("the node has no outputs");
       }
       compute(proto, place, scope, name, std::move(inputs));
     } catch (const Error& error) {
@@ -273,10 +276,10 @@ class OnnxImporter {
       return "sequences and optional values are not supported";
     }
     if (type == "NonMaxSuppression" || type == "RoiAlign" || type == "MaxRoiPool") {
-      return "what detectors do after their network is not supported; export the network up to its boxes and scores";
+      return "detection post-processing is not supported; export the network up to its boxes and scores";
     }
     if (type.starts_with("String") || type == "TfIdfVectorizer" || type == "LabelEncoder") {
-      return "text is not supported";
+      return "text operators are not supported";
     }
     return "this operator is not supported";
   }
@@ -302,7 +305,7 @@ class OnnxImporter {
 
   Place inside(const Place& place, const std::string& name) const {
     constexpr int kDeepest = 32;
-    if (place.depth >= kDeepest) throw bad_input("functions and branches are nested deeper than {}", kDeepest);
+    if (place.depth >= kDeepest) throw bad_input("functions and branches are nested deeper than {} levels", kDeepest);
     Place inner = place;
     inner.prefix = name + "/";
     ++inner.depth;
@@ -335,15 +338,15 @@ class OnnxImporter {
   void branch(const onnx::NodeProto& proto, const Place& place, OnnxScope& scope, const std::string& name,
               const std::vector<OnnxValue*>& inputs) {
     if (inputs.size() == 1 && inputs[0] != nullptr && inputs[0]->trial) {
-      throw open_size("its condition depends on the number of images");
+      throw open_size("the condition depends on the batch size");
     }
     if (inputs.size() != 1 || inputs[0] == nullptr || !inputs[0]->constant || inputs[0]->constant->count() != 1) {
-      throw bad_input("its condition is computed by the model; one that is known is supported");
+      throw bad_input("the condition must be one constant value, not computed by the model");
     }
     const bool truth = converted(*inputs[0]->constant, ElementType::i64).values<int64_t>()[0] != 0;
     const std::string_view wanted = truth ? "then_branch" : "else_branch";
     const auto taken = std::ranges::find(proto.attribute(), wanted, &onnx::AttributeProto::name);
-    if (taken == proto.attribute().end() || !taken->has_g()) throw bad_input("it has no {}", wanted);
+    if (taken == proto.attribute().end() || !taken->has_g()) throw bad_input("attribute '{}' is missing", wanted);
     OnnxScope own(&scope);
     own.note_producers(taken->g().node());
     add_initializers(taken->g(), own);
@@ -365,7 +368,7 @@ class OnnxImporter {
     if (refusals_.empty()) return;
     constexpr size_t kMostListed = 50;
     const bool one = refusals_.size() == 1;
-    std::string text = one ? "" : fmt::format("{} of its nodes are refused:", refusals_.size());
+    std::string text = one ? "" : fmt::format("{} nodes cannot be imported:", refusals_.size());
     for (size_t i = 0; i < std::min(refusals_.size(), kMostListed); ++i) {
       text += fmt::format("{}{}{}", one ? "" : "\n  ", refusals_[i].place, refusals_[i].reason);
     }
@@ -376,12 +379,12 @@ class OnnxImporter {
 
   /// What to do where an open size is missing.
   std::string what_to_give() const {
-    return fmt::format("give the shape of its input '{}', as in --shape {}=1x3x224x224",
+    return fmt::format("give the shape of input '{}', for example --shape {}=1x3x224x224",
                        fmt::join(open_inputs_, "' and '"), open_inputs_.empty() ? "" : open_inputs_[0]);
   }
 
   void set_outputs(const OnnxScope& scope) {
-    if (model_.graph().output_size() == 0) throw bad_input("it has no output");
+    if (model_.graph().output_size() == 0) throw bad_input("the model has no outputs");
     std::vector<GraphOutput> outputs;
     for (const onnx::ValueInfoProto& proto : model_.graph().output()) {
       try {

@@ -19,10 +19,10 @@ OnnxNode::OnnxNode(const onnx::NodeProto& proto, int64_t opset, std::vector<cons
   std::set<std::string_view> names;
   for (const onnx::AttributeProto& attribute : proto_.attribute()) {
     if (!names.insert(attribute.name()).second) {
-      throw bad_input("attribute '{}' is given twice", printable(attribute.name()));
+      throw bad_input("attribute '{}' appears twice", printable(attribute.name()));
     }
     if (!attribute.ref_attr_name().empty()) {
-      throw bad_input("attribute '{}' is that of a function, and stands outside of one", printable(attribute.name()));
+      throw bad_input("attribute '{}' refers to a function attribute outside a function", printable(attribute.name()));
     }
   }
 }
@@ -37,7 +37,7 @@ const onnx::AttributeProto* OnnxNode::find(std::string_view name) const {
 
 const onnx::AttributeProto* OnnxNode::find(std::string_view name, int type, std::string_view type_name) const {
   const onnx::AttributeProto* attribute = find(name);
-  if (attribute != nullptr && attribute->type() != type) throw bad_input("attribute '{}' is not {}", name, type_name);
+  if (attribute != nullptr && attribute->type() != type) throw bad_input("attribute '{}' must be {}", name, type_name);
   return attribute;
 }
 
@@ -53,7 +53,7 @@ int64_t OnnxNode::integer(std::string_view name) const {
 
 bool OnnxNode::flag(std::string_view name, bool otherwise) const {
   const int64_t value = integer(name, otherwise ? 1 : 0);
-  if (value != 0 && value != 1) throw bad_input("attribute '{}' is {}; it must be 0 or 1", name, value);
+  if (value != 0 && value != 1) throw bad_input("attribute '{}' must be 0 or 1, got {}", name, value);
   return value == 1;
 }
 
@@ -79,7 +79,7 @@ std::vector<float> OnnxNode::reals(std::string_view name) const {
   const onnx::AttributeProto* attribute = find(name, onnx::AttributeProto::FLOATS, "a list of floats");
   if (attribute == nullptr) return {};
   for (float value : attribute->floats()) {
-    if (std::isnan(value)) throw bad_input("attribute '{}' holds NaN", name);
+    if (std::isnan(value)) throw bad_input("attribute '{}' contains NaN", name);
   }
   return {attribute->floats().begin(), attribute->floats().end()};
 }
@@ -99,12 +99,12 @@ void OnnxNode::check_all_read() const {
 }
 
 void OnnxNode::check_inputs(size_t least, size_t most) const {
-  if (inputs_.size() > most) throw bad_input("it has {} inputs; it takes {} at most", inputs_.size(), most);
+  if (inputs_.size() > most) throw bad_input("too many inputs: expected at most {}, got {}", most, inputs_.size());
   for (size_t i = 0; i < least; ++i) input(i);
 }
 
 const OnnxValue& OnnxNode::input(size_t i) const {
-  if (!has_input(i)) throw bad_input("its input {} is missing", i);
+  if (!has_input(i)) throw bad_input("input {} is missing", i);
   return *inputs_[i];
 }
 
@@ -114,7 +114,7 @@ bool OnnxNode::has_output(size_t i) const { return i < output_count() && !proto_
 
 int64_t OnnxNode::rank(size_t i) const {
   if (!input(i).rank) {
-    throw open_size("how many dimensions its input '{}' has is not known here", printable(input(i).name));
+    throw open_size("the number of dimensions of input '{}' is unknown", printable(input(i).name));
   }
   return *input(i).rank;
 }
@@ -122,8 +122,7 @@ int64_t OnnxNode::rank(size_t i) const {
 const ByTrial<Shape>& OnnxNode::shapes(size_t i) const {
   const OnnxValue& value = input(i);
   if (!value.shapes) {
-    throw open_size("the sizes of its input '{}' are not known here: the model leaves them open",
-                    printable(value.name));
+    throw open_size("the shape of input '{}' is unknown: the model leaves sizes dynamic", printable(value.name));
   }
   return *value.shapes;
 }
@@ -137,10 +136,10 @@ OnnxSize OnnxNode::size_along(size_t i, int64_t axis) const {
 const Tensor& OnnxNode::constant(size_t i, std::string_view what) const {
   const OnnxValue& value = input(i);
   if (value.trial) {
-    throw open_size("{} ('{}') depends on the number of images; it must be a constant", what, printable(value.name));
+    throw open_size("{} ('{}') must be constant, but it depends on the batch size", what, printable(value.name));
   }
   if (!value.constant) {
-    throw bad_input("{} ('{}') is computed by the model; it must be a constant", what, printable(value.name));
+    throw bad_input("{} ('{}') must be constant, but the model computes it", what, printable(value.name));
   }
   return *value.constant;
 }
@@ -151,12 +150,12 @@ namespace {
 std::vector<int64_t> integers_of(const Tensor& tensor, std::string_view what, int64_t most) {
   const ElementType type = tensor.type();
   if (type != ElementType::i64 && type != ElementType::i32) {
-    throw bad_input("{} is {}; it must be int64", what, name_of(type));
+    throw bad_input("{} must be int64 or int32, got {}", what, name_of(type));
   }
   if (tensor.shape().size() > 1) {
-    throw bad_input("{} has the shape {}; it must be a list", what, to_text(tensor.shape()));
+    throw bad_input("{} must have at most one dimension, got shape {}", what, to_text(tensor.shape()));
   }
-  if (tensor.count() > most) throw bad_input("{} has {} numbers; {} are supported", what, tensor.count(), most);
+  if (tensor.count() > most) throw bad_input("{} must have at most {} values, got {}", what, most, tensor.count());
   const Tensor wide = converted(tensor, ElementType::i64);
   const auto values = wide.values<int64_t>();
   return {values.begin(), values.end()};
@@ -175,7 +174,7 @@ std::vector<OnnxSize> OnnxNode::sizes(size_t i, std::string_view what) const {
   const bool by_trial = value.trial.has_value();
   const std::vector<int64_t> first = integers_of(by_trial ? (*value.trial)[0] : constant(i, what), what, kMostNumbers);
   const std::vector<int64_t> second = by_trial ? integers_of((*value.trial)[1], what, kMostNumbers) : first;
-  if (first.size() != second.size()) throw open_size("{} has as many numbers as there are images", what);
+  if (first.size() != second.size()) throw open_size("the number of values of {} depends on the batch size", what);
   for (size_t k = 0; k < first.size(); ++k) sizes.push_back({{first[k], second[k]}});
   return sizes;
 }
@@ -183,7 +182,7 @@ std::vector<OnnxSize> OnnxNode::sizes(size_t i, std::string_view what) const {
 float OnnxNode::constant_real(size_t i, std::string_view what, float otherwise) const {
   if (!has_input(i)) return otherwise;
   const Tensor& tensor = constant(i, what);
-  if (tensor.count() != 1) throw bad_input("{} has the shape {}; it must be one number", what, to_text(tensor.shape()));
+  if (tensor.count() != 1) throw bad_input("{} must be one number, got shape {}", what, to_text(tensor.shape()));
   return converted(tensor, ElementType::f32).values<float>()[0];
 }
 

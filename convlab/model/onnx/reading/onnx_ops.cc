@@ -29,7 +29,7 @@ const std::vector<OnnxEntry>& readers() {
 std::vector<int64_t> read_axes(const OnnxNode& node, int64_t since, size_t input) {
   const bool attribute = node.opset() < since;
   node.check_inputs(1, attribute ? 1 : input + 1);
-  return attribute ? node.integers("axes") : node.constant_integers(input, "the list of axes");
+  return attribute ? node.integers("axes") : node.constant_integers(input, "axes");
 }
 
 OnnxReader find_onnx_reader(std::string_view op_type) {

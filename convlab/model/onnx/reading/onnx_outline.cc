@@ -121,14 +121,15 @@ class OutlineReader {
 
 OnnxOutline read_outline(const OnnxBytes& bytes) {
   constexpr int64_t kMostBytes = INT32_MAX;  // protobuf's own limit
-  if (bytes.size > kMostBytes) throw bad_input("the file has {} bytes; ONNX files have less than 2 GiB", bytes.size);
+  if (bytes.size > kMostBytes)
+    throw bad_input("the file has {} bytes; ONNX files must be smaller than 2 GiB", bytes.size);
   OnnxOutline outline;
   OutlineReader reader(bytes);
   if (!reader.read(outline)) {
-    throw bad_input("not an ONNX model: its {} bytes are cut off or damaged, read up to byte {}", bytes.size,
+    throw bad_input("not an ONNX model: the file ({} bytes) is truncated or corrupt after byte {}", bytes.size,
                     reader.position());
   }
-  if (!outline.model.has_graph()) throw bad_input("not an ONNX model: it holds no graph");
+  if (!outline.model.has_graph()) throw bad_input("not an ONNX model: the file contains no graph");
   return outline;
 }
 

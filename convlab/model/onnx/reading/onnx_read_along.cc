@@ -50,7 +50,7 @@ OnnxMeaning read_top_k(const OnnxNode& node) {
   } else {
     node.check_inputs(2, 2);
     const std::vector<int64_t> k = node.constant_integers(1, "k");
-    if (k.size() != 1) throw bad_input("k is a list of {} numbers; it must be one", k.size());
+    if (k.size() != 1) throw bad_input("k must have 1 element, got {}", k.size());
     op.k = k[0];
   }
   if (node.opset() >= 11) {
@@ -66,8 +66,8 @@ OnnxMeaning read_top_k(const OnnxNode& node) {
 
 OnnxMeaning read_cum_sum(const OnnxNode& node) {
   node.check_inputs(2, 2);
-  const std::vector<int64_t> axis = node.constant_integers(1, "its axis");
-  if (axis.size() != 1) throw bad_input("its axis is a list of {} numbers; it must be one", axis.size());
+  const std::vector<int64_t> axis = node.constant_integers(1, "axis");
+  if (axis.size() != 1) throw bad_input("axis must have 1 element, got {}", axis.size());
   return OnnxComputed{
       CumSumOp{.axis = axis[0], .exclusive = node.flag("exclusive", false), .reverse = node.flag("reverse", false)}};
 }
@@ -98,7 +98,7 @@ OnnxMeaning read_batch_normalization(const OnnxNode& node) {
   if (!training) return OnnxComputed{BatchNormOp{.epsilon = epsilon}, 5};
   const OnnxValue& x = node.input(0);
   if (!x.shapes || node.rank(0) < 2 || !(node.size_along(0, 0).fixed() && node.size_along(0, 0).value() == 1)) {
-    throw bad_input("training mode is not supported for more than one image");
+    throw bad_input("training mode is not supported for batch sizes above 1");
   }
   return OnnxComputed{NormalizeOp{.groups = node.size_along(0, 1).value(), .epsilon = epsilon}, 3};
 }
@@ -114,7 +114,8 @@ Tensor repeated(const Tensor& of_groups, int64_t channels) {
   const Tensor groups = converted(of_groups, ElementType::f32);
   const auto from = groups.values<float>();
   if (from.empty() || channels % std::ssize(from) != 0) {
-    throw bad_input("{} channels do not fall into {} groups", channels, from.size());
+    throw bad_input("the number of channels ({}) must be divisible by the number of groups ({})", channels,
+                    from.size());
   }
   Tensor tensor(ElementType::f32, {channels});
   const std::span<float> to = tensor.values<float>();
@@ -129,8 +130,8 @@ OnnxMeaning read_group_normalization(const OnnxNode& node) {
   if (node.opset() >= 21) return OnnxComputed{op, 3};
   const OnnxSize channels = node.size_along(0, 1);
   OnnxRecipe recipe(3);
-  const OnnxRecipe::Value scale = recipe.constant(repeated(node.constant(1, "its scale"), channels.value()));
-  const OnnxRecipe::Value bias = recipe.constant(repeated(node.constant(2, "its bias"), channels.value()));
+  const OnnxRecipe::Value scale = recipe.constant(repeated(node.constant(1, "scale"), channels.value()));
+  const OnnxRecipe::Value bias = recipe.constant(repeated(node.constant(2, "bias"), channels.value()));
   recipe.give(recipe.add(op, {0, scale, bias}));
   return recipe;
 }

@@ -67,7 +67,7 @@ OnnxMeaning read_shrink(const OnnxNode& node) {
 OnnxMeaning read_gelu(const OnnxNode& node) {
   const std::string approximate = node.text("approximate", "none");
   if (approximate != "none" && approximate != "tanh")
-    throw bad_input("approximate '{}' is none of none and tanh", approximate);
+    throw bad_input("attribute 'approximate' must be none or tanh, got '{}'", approximate);
   return read_plain(node, 1, UnaryOp{approximate == "tanh" ? UnaryKind::gelu_tanh : UnaryKind::gelu});
 }
 
@@ -95,7 +95,8 @@ OnnxMeaning arithmetic(const OnnxNode& node, Op op) {
   const int32_t type = node.input(0).onnx_type;
   const std::optional<WholeRange> range = whole_range(type);
   if (!range) return OnnxComputed{std::move(op), 2};
-  if (std::holds_alternative<MulOp>(op) && range->high > 255) throw bad_input("products of 16 bits are not supported");
+  if (std::holds_alternative<MulOp>(op) && range->high > 255)
+    throw bad_input("multiplication of 16-bit integers is not supported");
   OnnxRecipe recipe(2);
   recipe.give(wrapped(recipe, recipe.add(std::move(op), {0, 1}), type));
   return recipe;
@@ -127,7 +128,7 @@ OnnxMeaning read_prelu(const OnnxNode& node) { return read_plain(node, 2, Binary
 
 OnnxMeaning read_mod(const OnnxNode& node) {
   const bool fmod = node.flag("fmod", false);
-  if (!fmod && is_real(node.input(0).type)) throw bad_input("of reals only fmod = 1 is defined");
+  if (!fmod && is_real(node.input(0).type)) throw bad_input("floating-point inputs require fmod = 1");
   return read_plain(node, 2, BinaryOp{fmod ? BinaryKind::fmod : BinaryKind::modulo});
 }
 
@@ -179,13 +180,13 @@ OnnxMeaning read_clip(const OnnxNode& node) {
   node.check_inputs(1, 3);
   for (size_t i = 1; i < node.input_count(); ++i) {
     if (!node.has_input(i) || node.input(i).onnx_type == node.input(0).onnx_type) continue;
-    throw bad_input("its bound '{}' is {}, and its input is {}", printable(node.input(i).name),
+    throw bad_input("input types must match: bound '{}' is {}, the input is {}", printable(node.input(i).name),
                     onnx_type_name(node.input(i).onnx_type), onnx_type_name(node.input(0).onnx_type));
   }
   const auto computed = [&](size_t i) { return node.has_input(i) && !node.input(i).constant; };
   if (computed(1) || computed(2) || !is_real(node.input(0).type)) return clip_between_values(node);
-  clip.alpha = node.constant_real(1, "its minimum", clip.alpha);
-  clip.beta = node.constant_real(2, "its maximum", clip.beta);
+  clip.alpha = node.constant_real(1, "min", clip.alpha);
+  clip.beta = node.constant_real(2, "max", clip.beta);
   return OnnxComputed{ActivationOp{clip}};
 }
 
@@ -223,7 +224,8 @@ OnnxMeaning read_cast(const OnnxNode& node) {
   const int64_t number = node.integer("to");
   node.ignore("saturate");    // of types that are refused
   node.ignore("round_mode");  // likewise
-  if (number < 0 || number > INT32_MAX) throw bad_input("its type is number {}, which is none", number);
+  if (number < 0 || number > INT32_MAX)
+    throw bad_input("attribute 'to' must be an ONNX element type, got number {}", number);
   return converted_to(node, static_cast<int32_t>(number));
 }
 

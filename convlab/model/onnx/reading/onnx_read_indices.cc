@@ -20,7 +20,7 @@ OnnxMeaning read_indexed(const OnnxNode& node, size_t operands, One op) {
   node.check_inputs(operands, operands);
   const OnnxValue& indices = node.input(1);
   if (indices.type != ElementType::i64 && indices.type != ElementType::i32) {
-    throw bad_input("its indices '{}' are {}; they must be int64 or int32", printable(indices.name),
+    throw bad_input("indices '{}' must be int64 or int32, got {}", printable(indices.name),
                     onnx_type_name(indices.onnx_type));
   }
   return OnnxComputed{std::move(op), operands};
@@ -69,7 +69,7 @@ ScatterReduction read_reduction(const OnnxNode& node) {
   if (name == "mul") return ScatterReduction::mul;
   if (name == "max") return ScatterReduction::max;
   if (name == "min") return ScatterReduction::min;
-  throw bad_input("reduction '{}' is not supported; none, add, mul, max and min are", name);
+  throw bad_input("reduction '{}' is not supported; supported: none, add, mul, max, min", name);
 }
 
 OnnxMeaning read_scatter_elements(const OnnxNode& node) {
@@ -84,8 +84,9 @@ OnnxMeaning read_scatter_nd(const OnnxNode& node) { return read_indexed(node, 3,
 OnnxMeaning read_one_hot(const OnnxNode& node) {
   constexpr float kMostDepth = 1 << 20;
   node.check_inputs(3, 3);
-  const float depth = std::trunc(node.constant_real(1, "its depth", 0));
-  if (!(depth >= 1 && depth <= kMostDepth)) throw bad_input("its depth is {}; it must be 1 to {}", depth, kMostDepth);
+  const float depth = std::trunc(node.constant_real(1, "depth", 0));
+  if (!(depth >= 1 && depth <= kMostDepth))
+    throw bad_input("depth must be between 1 and {}, got {}", kMostDepth, depth);
   const int64_t rank = node.rank(0), places = static_cast<int64_t>(depth);
   const int64_t axis = normalized_axis(node.integer("axis", -1), rank + 1);
   Shape shape(static_cast<size_t>(rank + 1 - axis), 1);

@@ -36,7 +36,7 @@ class QuantizedRecipe {
 
  private:
   void require(size_t i) const {
-    if (!node_.has_input(i)) throw bad_input("its input {} is missing", i);
+    if (!node_.has_input(i)) throw bad_input("input {} is missing", i);
   }
 
   std::vector<OnnxRecipe::Value> with_steps(OnnxRecipe::Value value, size_t scale, size_t zero) const {
@@ -75,13 +75,14 @@ OnnxMeaning read_quantized_sigmoid(const OnnxNode& node) {
 }
 
 OnnxMeaning read_quantized_mean(const OnnxNode& node) {
-  if (node.flag("channels_last", false)) throw bad_input("channels come last; N x C x H x W is supported");
+  if (node.flag("channels_last", false)) throw bad_input("channels_last = 1 is not supported; the layout must be nchw");
   return read_of_one(node, GlobalAveragePoolOp{});
 }
 
 OnnxMeaning read_quantized_concat(const OnnxNode& node) {
   node.check_inputs(5, node.input_count());
-  if (node.input_count() % 3 != 2) throw bad_input("it has {} inputs", node.input_count());
+  if (node.input_count() % 3 != 2)
+    throw bad_input("expected 2 inputs and 3 more for each tensor, got {} inputs", node.input_count());
   QuantizedRecipe recipe(node);
   std::vector<OnnxRecipe::Value> parts;
   for (size_t i = 2; i < node.input_count(); i += 3) parts.push_back(recipe.real(i, i + 1, i + 2));
@@ -90,16 +91,16 @@ OnnxMeaning read_quantized_concat(const OnnxNode& node) {
 
 /// The scales of a product's sums: alpha * a_scale * b_scale.
 Tensor sum_scales(const OnnxNode& node, float alpha) {
-  const Tensor a = converted(node.constant(1, "a's scale"), ElementType::f32);
-  Tensor scales = converted(node.constant(4, "b's scale"), ElementType::f32);
-  if (a.count() != 1) throw bad_input("a has {} scales; one is supported", a.count());
+  const Tensor a = converted(node.constant(1, "a_scale"), ElementType::f32);
+  Tensor scales = converted(node.constant(4, "b_scale"), ElementType::f32);
+  if (a.count() != 1) throw bad_input("a_scale must have 1 element, got {}", a.count());
   for (float& scale : scales.values<float>()) scale *= alpha * a.values<float>()[0];
   return scales;
 }
 
 OnnxMeaning read_quantized_gemm(const OnnxNode& node) {
   node.check_inputs(6, 9);
-  if (!node.has_input(7)) throw bad_input("the scale of its result is missing; a quantized result is supported");
+  if (!node.has_input(7)) throw bad_input("input y_scale is missing; only a quantized output is supported");
   const bool transpose_b = node.flag("transB", false);
   const GemmOp op{
       .alpha = node.real("alpha", 1), .transpose_a = node.flag("transA", false), .transpose_b = transpose_b};

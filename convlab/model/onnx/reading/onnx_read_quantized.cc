@@ -29,21 +29,22 @@ void check_scale(const OnnxNode& node, size_t i) {
   const Tensor scale = converted(*node.input(i).constant, ElementType::f32);
   for (const float value : scale.values<float>()) {
     if (!(value > 0) || !std::isfinite(value)) {
-      throw bad_input("its scale '{}' holds {}; it must be above 0 and finite", printable(node.input(i).name), value);
+      throw bad_input("scale '{}' must be positive and finite, got {}", printable(node.input(i).name), value);
     }
   }
 }
 
 void check_zero(const OnnxNode& node, size_t array, size_t zero) {
   if (!node.has_input(zero) || node.input(zero).onnx_type == node.input(array).onnx_type) return;
-  throw bad_input("its zero point '{}' is {}, '{}' is {}; they must be of one type", printable(node.input(zero).name),
+  throw bad_input("input types must match: zero point '{}' is {}, '{}' is {}", printable(node.input(zero).name),
                   onnx_type_name(node.input(zero).onnx_type), printable(node.input(array).name),
                   onnx_type_name(node.input(array).onnx_type));
 }
 
 WholeRange require_range(int32_t onnx_type) {
   const std::optional<WholeRange> range = whole_range(onnx_type);
-  if (!range) throw bad_input("it quantizes to {}; integers of 8 and 16 bits are supported", onnx_type_name(onnx_type));
+  if (!range)
+    throw bad_input("quantization to {} is not supported; use 8-bit or 16-bit integers", onnx_type_name(onnx_type));
   return *range;
 }
 

@@ -25,13 +25,14 @@ OnnxMeaning read_flatten(const OnnxNode& node) {
 
 OnnxMeaning read_reshape(const OnnxNode& node) {
   node.check_inputs(2, 2);
-  const std::vector<OnnxSize> sizes = node.sizes(1, "its shape");
+  const std::vector<OnnxSize> sizes = node.sizes(1, "shape");
   const bool allow_zero = node.opset() >= 14 && node.flag("allowzero", false);
   const ReshapeOp op = reshape_to(sizes, node.input(0));
   const bool asks_for_none =
       std::ranges::any_of(sizes, [](const OnnxSize& size) { return size.fixed() && size.value() == 0; });
   if (allow_zero && asks_for_none) {
-    throw bad_input("its shape {} (allowzero = 1) is that of a tensor without elements", fmt::join(op.shape, "x"));
+    throw bad_input("shape {} with allowzero = 1 has no elements; empty tensors are not supported",
+                    fmt::join(op.shape, "x"));
   }
   return OnnxComputed{op};
 }
@@ -40,7 +41,7 @@ OnnxMeaning read_squeeze(const OnnxNode& node) { return OnnxComputed{SqueezeOp{.
 
 OnnxMeaning read_unsqueeze(const OnnxNode& node) {
   UnsqueezeOp op{.axes = read_axes(node, 13, 1)};
-  if (node.opset() < 13 ? !node.has("axes") : !node.has_input(1)) throw bad_input("the list of axes is missing");
+  if (node.opset() < 13 ? !node.has("axes") : !node.has_input(1)) throw bad_input("axes are missing");
   return OnnxComputed{op};
 }
 
@@ -54,7 +55,7 @@ PadMode read_pad_mode(const OnnxNode& node) {
   if (mode == "reflect") return PadMode::reflect;
   if (mode == "edge") return PadMode::edge;
   if (mode == "wrap") return PadMode::wrap;
-  throw bad_input("mode '{}' is not supported; constant, reflect, edge and wrap are", mode);
+  throw bad_input("mode '{}' is not supported; supported: constant, reflect, edge, wrap", mode);
 }
 
 OnnxMeaning read_pad(const OnnxNode& node) {
@@ -67,19 +68,20 @@ OnnxMeaning read_pad(const OnnxNode& node) {
     return OnnxComputed{op};
   }
   node.check_inputs(2, node.opset() < 18 ? 3 : 4);
-  op.pads = node.constant_integers(1, "the list of pads");
-  op.value = node.constant_real(2, "the value to pad with", 0);
+  op.pads = node.constant_integers(1, "pads");
+  op.value = node.constant_real(2, "constant_value", 0);
   if (!node.has_input(3)) return OnnxComputed{op};
 
   // Pads of some axes only: the others get 0.
-  std::vector<int64_t> axes = node.constant_integers(3, "the list of axes");
+  std::vector<int64_t> axes = node.constant_integers(3, "axes");
   const int64_t rank = node.rank(0);
-  if (op.pads.size() != 2 * axes.size()) throw bad_input("{} pads are given for {} axes", op.pads.size(), axes.size());
+  if (op.pads.size() != 2 * axes.size())
+    throw bad_input("expected {} pads (2 for each axis), got {}", 2 * axes.size(), op.pads.size());
   std::vector<int64_t> pads(static_cast<size_t>(2 * rank));
   std::vector<bool> given(static_cast<size_t>(rank));
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t axis = static_cast<size_t>(normalized_axis(axes[i], rank));
-    if (given[axis]) throw bad_input("axis {} is given twice", axes[i]);
+    if (given[axis]) throw bad_input("axis {} appears twice in axes", axes[i]);
     given[axis] = true;
     pads[axis] = op.pads[i];
     pads[static_cast<size_t>(rank) + axis] = op.pads[axes.size() + i];
@@ -98,14 +100,14 @@ OnnxMeaning read_slice(const OnnxNode& node) {
     return OnnxComputed{op};
   }
   node.check_inputs(3, 5);
-  op.starts = node.constant_integers(1, "the list of starts");
-  op.axes = node.constant_integers(3, "the list of axes");
-  op.steps = node.constant_integers(4, "the list of steps");
-  const std::vector<OnnxSize> ends = node.sizes(2, "the list of ends");
+  op.starts = node.constant_integers(1, "starts");
+  op.axes = node.constant_integers(3, "axes");
+  op.steps = node.constant_integers(4, "steps");
+  const std::vector<OnnxSize> ends = node.sizes(2, "ends");
   for (size_t i = 0; i < ends.size(); ++i) {
     if (!ends[i].fixed()) {
       const OnnxSize size = node.size_along(0, i < op.axes.size() ? op.axes[i] : static_cast<int64_t>(i));
-      if (!ends[i].covers(size)) throw open_size("an end depends on the number of images");
+      if (!ends[i].covers(size)) throw open_size("ends depend on the batch size");
     }
     op.ends.push_back(ends[i].fixed() ? ends[i].value() : std::numeric_limits<int64_t>::max());
   }
@@ -116,13 +118,13 @@ OnnxMeaning read_slice(const OnnxNode& node) {
 std::vector<int64_t> read_parts(const OnnxNode& node, int64_t axis) {
   constexpr int64_t kMostParts = 1024;
   std::vector<int64_t> parts =
-      node.opset() < 13 ? node.integers("split") : node.constant_integers(1, "the list of sizes", kMostParts);
+      node.opset() < 13 ? node.integers("split") : node.constant_integers(1, "split", kMostParts);
   int64_t count = static_cast<int64_t>(node.output_count());
   if (node.opset() >= 18 && node.has("num_outputs")) count = node.integer("num_outputs");
   if (!parts.empty()) return parts;
   const OnnxSize size = node.size_along(0, axis);
-  if (!size.fixed()) throw open_size("it splits along the images, whose number is not known");
-  if (count < 1 || count > size.value()) throw bad_input("it splits {} elements into {} parts", size.value(), count);
+  if (!size.fixed()) throw open_size("the size of the split axis depends on the batch size");
+  if (count < 1 || count > size.value()) throw bad_input("cannot split {} elements into {} parts", size.value(), count);
   const int64_t each = (size.value() + count - 1) / count;
   parts.assign(static_cast<size_t>(count), each);
   parts.back() = size.value() - each * (count - 1);
@@ -134,23 +136,24 @@ OnnxMeaning read_split(const OnnxNode& node) {
   const int64_t axis = node.integer("axis", 0);
   const std::vector<int64_t> parts = read_parts(node, axis);
   if (parts.size() < node.output_count())
-    throw bad_input("it has {} parts and {} outputs", parts.size(), node.output_count());
+    throw bad_input("the node splits into {} parts but has {} outputs", parts.size(), node.output_count());
   OnnxRecipe recipe(node.input_count());
   int64_t start = 0;
   for (const int64_t part : parts) {
-    if (part < 1) throw bad_input("a part has {} elements; it must have at least one", part);
+    if (part < 1) throw bad_input("each part must have at least 1 element, got {}", part);
     recipe.give(recipe.add(SliceOp{.starts = {start}, .ends = {start + part}, .axes = {axis}}, {0}));
     start += part;
   }
   if (node.input(0).shapes && node.size_along(0, axis).value() != start) {
-    throw bad_input("its parts have {} elements together, of {}", start, node.size_along(0, axis).value());
+    throw bad_input("the parts have {} elements in total, but the axis has {}", start,
+                    node.size_along(0, axis).value());
   }
   return recipe;
 }
 
 OnnxMeaning read_expand(const OnnxNode& node) {
   node.check_inputs(2, 2);
-  std::vector<OnnxSize> sizes = node.sizes(1, "its shape");
+  std::vector<OnnxSize> sizes = node.sizes(1, "shape");
   const auto& shapes = node.input(0).shapes;
   for (size_t back = 1; shapes && back <= std::min(sizes.size(), (*shapes)[0].size()); ++back) {
     OnnxSize& size = sizes[sizes.size() - back];
@@ -166,14 +169,14 @@ OnnxMeaning read_expand(const OnnxNode& node) {
 /// both become one.
 OnnxMeaning read_tile(const OnnxNode& node) {
   node.check_inputs(2, 2);
-  const std::vector<OnnxSize> repeats = node.sizes(1, "the list of repeats");
+  const std::vector<OnnxSize> repeats = node.sizes(1, "repeats");
   OnnxRecipe recipe(node.input_count());
   TileOp tile;
   for (const OnnxSize& each : repeats) tile.repeats.push_back(each.fixed() ? each.value() : 1);
   const auto axis = std::ranges::find_if_not(repeats, &OnnxSize::fixed) - repeats.begin();
   if (axis == std::ssize(repeats)) return OnnxComputed{tile};
   if (!std::all_of(repeats.begin() + axis + 1, repeats.end(), [](const OnnxSize& each) { return each.fixed(); })) {
-    throw open_size("two of its repeats depend on the number of images");
+    throw open_size("more than one of the repeats depends on the batch size");
   }
   std::vector<OnnxSize> tiled, wanted(repeats.size() + 1, {{1, 1}});
   for (size_t i = 0; i < repeats.size(); ++i) {
@@ -191,7 +194,7 @@ OnnxMeaning read_tile(const OnnxNode& node) {
 OnnxMeaning read_depth_to_space(const OnnxNode& node) {
   DepthToSpaceOp op{.block = node.integer("blocksize")};
   const std::string mode = node.opset() < 11 ? "DCR" : node.text("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") throw bad_input("mode '{}' is none of DCR and CRD", mode);
+  if (mode != "DCR" && mode != "CRD") throw bad_input("mode must be DCR or CRD, got '{}'", mode);
   op.columns_rows_depth = mode == "CRD";
   return read_plain(node, 1, op);
 }

@@ -39,7 +39,7 @@ OnnxMeaning read_constant(const OnnxNode& node) {
     const std::vector<int64_t> values = node.integers("value_ints");
     return Tensor::of<int64_t>({std::ssize(values)}, values);
   }
-  throw bad_input("it has none of value, value_float, value_floats, value_int and value_ints, which are supported");
+  throw bad_input("no supported value attribute; expected value, value_float, value_floats, value_int or value_ints");
 }
 
 OnnxMeaning read_identity(const OnnxNode& node) {
@@ -56,7 +56,8 @@ OnnxMeaning read_dropout(const OnnxNode& node) {
     node.ignore("seed");
     if (node.has_input(2)) {
       const Tensor& training = node.constant(2, "training_mode");
-      if (training.type() != ElementType::u8 || training.count() != 1) throw bad_input("training_mode is not one bool");
+      if (training.type() != ElementType::u8 || training.count() != 1)
+        throw bad_input("training_mode must be one bool");
       if (training.values<uint8_t>()[0] != 0) throw bad_input("training mode is not supported");
     }
   }
@@ -87,23 +88,23 @@ OnnxMeaning read_size(const OnnxNode& node) {
   const ByTrial<Shape>& shapes = node.shapes(0);
   const auto count = [&](int64_t images) { return Shape{element_count(*at_images(shapes, images))}; };
   const ByTrial<Shape> counts{count(kTrialImages[0]), count(kTrialImages[1])};
-  if (!is_linear(counts, count)) throw open_size("it multiplies sizes that depend on the number of images");
+  if (!is_linear(counts, count)) throw open_size("the number of elements is not a linear function of the batch size");
   return OnnxTrial{Tensor::of<int64_t>({}, counts[0]), Tensor::of<int64_t>({}, counts[1])};
 }
 
 OnnxMeaning read_constant_of_shape(const OnnxNode& node) {
   node.check_inputs(1, 1);
   const Tensor value = node.has("value") ? node.tensor("value") : Tensor::of<float>({}, {{0.0f}});
-  if (value.count() != 1) throw bad_input("its value has {} elements; it must have one", value.count());
-  const std::vector<OnnxSize> sizes = node.sizes(0, "its shape");
+  if (value.count() != 1) throw bad_input("value must have 1 element, got {}", value.count());
+  const std::vector<OnnxSize> sizes = node.sizes(0, "shape");
   Shape shape;  // for one image
   for (const OnnxSize& size : sizes) {
-    if (size.fixed() && size.value() < 0) throw bad_input("a size is {}", size.value());
+    if (size.fixed() && size.value() < 0) throw bad_input("sizes must be at least 0, got {}", size.value());
     shape.push_back(size.fixed() ? size.value() : 1);
   }
   const int64_t count = element_count(shape);
   if (count > kMostMadeElements)
-    throw bad_input("it makes a constant of {} elements; {} are supported", count, kMostMadeElements);
+    throw bad_input("the constant has {} elements; at most {} are supported", count, kMostMadeElements);
   Tensor tensor(value.type(), shape);
   const size_t bytes = size_of(value.type());
   for (int64_t i = 0; i < count; ++i) {
@@ -119,22 +120,23 @@ OnnxMeaning read_constant_of_shape(const OnnxNode& node) {
 double number_at(const OnnxNode& node, size_t i, int64_t images) {
   const OnnxValue& value = node.input(i);
   const std::optional<Tensor> at = value.trial ? at_images(*value.trial, images) : std::nullopt;
-  const Tensor& tensor = at ? *at : node.constant(i, "a bound");
+  constexpr std::string_view kInputs[] = {"start", "limit", "delta"};
+  const Tensor& tensor = at ? *at : node.constant(i, kInputs[i]);
   if (tensor.count() != 1)
-    throw bad_input("'{}' has {} elements; it must have one", printable(value.name), tensor.count());
+    throw bad_input("{} ('{}') must have 1 element, got {}", kInputs[i], printable(value.name), tensor.count());
   return converted(tensor, ElementType::f64).values<double>()[0];
 }
 
 OnnxMeaning read_range(const OnnxNode& node) {
   node.check_inputs(3, 3);
-  if (node.input(2).trial) throw open_size("its step depends on the number of images");
+  if (node.input(2).trial) throw open_size("delta depends on the batch size");
   const double step = number_at(node, 2, kTrialImages[0]);
   const auto start = [&](int64_t images) { return number_at(node, 0, images); };
   const auto shape = [&](int64_t images) {
     const double first = start(images), limit = number_at(node, 1, images);
     const double count = std::max(std::ceil((limit - first) / step), 0.0);
     if (!(count <= static_cast<double>(kMostMadeElements))) {
-      throw bad_input("from {} to {} by {} are too many numbers, or none that ends", first, limit, step);
+      throw bad_input("the range from {} to {} in steps of {} is too long or infinite", first, limit, step);
     }
     return Shape{static_cast<int64_t>(count)};
   };
@@ -148,7 +150,7 @@ OnnxMeaning read_range(const OnnxNode& node) {
     trial[i] = converted(numbers, node.input(0).type);
   }
   if (!is_linear({trial[0].shape(), trial[1].shape()}, shape)) {
-    throw open_size("how many numbers it makes depends on the number of images, and is not linear in it");
+    throw open_size("the length of the range is not a linear function of the batch size");
   }
   return trial;
 }
@@ -156,7 +158,7 @@ OnnxMeaning read_range(const OnnxNode& node) {
 /// Where a constant is not 0, axis by axis.
 OnnxMeaning read_non_zero(const OnnxNode& node) {
   node.check_inputs(1, 1);
-  const Tensor& constant = node.constant(0, "its input");
+  const Tensor& constant = node.constant(0, "the input");
   const Tensor wide = converted(constant, ElementType::f64);
   const Shape& shape = constant.shape();
   std::vector<std::vector<int64_t>> places(shape.size());

@@ -28,7 +28,8 @@ Pair read_pair(const OnnxNode& node, std::string_view name, size_t dimensions, i
   const std::vector<int64_t> values = node.integers(name);
   if (values.empty()) return {dimensions == 1 ? flat : otherwise, otherwise};
   if (values.size() != dimensions) {
-    throw bad_input("attribute '{}' has {} numbers; its window has {} dimensions", name, values.size(), dimensions);
+    throw bad_input("attribute '{}' must have {} values (1 per window dimension), got {}", name, dimensions,
+                    values.size());
   }
   return {dimensions == 1 ? flat : values[0], values.back()};
 }
@@ -36,7 +37,7 @@ Pair read_pair(const OnnxNode& node, std::string_view name, size_t dimensions, i
 /// How many dimensions a window has: 1 or 2.
 size_t window_dimensions(size_t dimensions) {
   if (dimensions != 1 && dimensions != 2) {
-    throw bad_input("its window has {} dimensions; 1 and 2 are supported", dimensions);
+    throw bad_input("the window has {} dimensions; only 1 and 2 are supported", dimensions);
   }
   return dimensions;
 }
@@ -47,7 +48,7 @@ AutoPad read_auto_pad(const OnnxNode& node) {
   if (mode == "SAME_UPPER") return AutoPad::same_upper;
   if (mode == "SAME_LOWER") return AutoPad::same_lower;
   if (mode == "VALID") return AutoPad::valid;
-  throw bad_input("auto_pad is '{}'; it must be NOTSET, SAME_UPPER, SAME_LOWER or VALID", mode);
+  throw bad_input("auto_pad must be NOTSET, SAME_UPPER, SAME_LOWER or VALID, got '{}'", mode);
 }
 
 /// strides, dilations, pads and auto_pad, which convolution and pooling share.
@@ -57,7 +58,8 @@ void read_window(const OnnxNode& node, size_t dimensions, bool dilates, Window& 
   window.stride_h = stride.h, window.stride_w = stride.w;
   std::vector<int64_t> pads = node.integers("pads");
   if (!pads.empty() && pads.size() != 2 * dimensions) {
-    throw bad_input("attribute 'pads' has {} numbers; its window takes {}", pads.size(), 2 * dimensions);
+    throw bad_input("attribute 'pads' must have {} values (2 per window dimension), got {}", 2 * dimensions,
+                    pads.size());
   }
   if (pads.size() == 2) pads = {0, pads[0], 0, pads[1]};
   if (pads.size() == 4) {
@@ -92,7 +94,7 @@ size_t filter_dimensions(const OnnxNode& node, size_t i) {
   if (kernel.empty() || !node.input(i).shapes) return dimensions;
   const Shape& filter = (*node.input(i).shapes)[0];
   if (!std::ranges::equal(kernel, std::span(filter).subspan(2))) {
-    throw bad_input("attribute 'kernel_shape' ({}) is not that of its filter '{}' ({})", fmt::join(kernel, "x"),
+    throw bad_input("attribute 'kernel_shape' ({}) does not match weights '{}' ({})", fmt::join(kernel, "x"),
                     printable(node.input(i).name), to_text(filter));
   }
   return dimensions;
@@ -128,7 +130,7 @@ OnnxMeaning read_qlinear_conv(const OnnxNode& node) {
   node.check_inputs(8, 9);
   const std::optional<WholeRange> range = whole_range(node.input(7).onnx_type);
   if (!range)
-    throw bad_input("its output is {}; uint8 and int8 are supported", onnx_type_name(node.input(7).onnx_type));
+    throw bad_input("output type {} is not supported; use uint8 or int8", onnx_type_name(node.input(7).onnx_type));
   for (const size_t scale : {1, 4, 6}) check_scale(node, scale);
   for (const size_t array : {0, 3}) check_zero(node, array, array + 2);
   const size_t dimensions = filter_dimensions(node, 3);
@@ -139,8 +141,7 @@ OnnxMeaning read_qlinear_conv(const OnnxNode& node) {
 OnnxMeaning read_conv_integer(const OnnxNode& node) {
   node.check_inputs(2, 4);
   const size_t dimensions = filter_dimensions(node, 1);
-  if (node.has_input(3) && !node.has_input(2))
-    throw bad_input("its input's zero point is missing, and the filter's is not");
+  if (node.has_input(3) && !node.has_input(2)) throw bad_input("x_zero_point is missing, but w_zero_point is present");
   return windowed(node, dimensions, ConvIntegerOp{read_conv_op(node, dimensions)}, node.input_count(), {0, 1},
                   onnx::TensorProto::INT32);
 }
@@ -194,7 +195,7 @@ OnnxMeaning read_max_unpool(const OnnxNode& node) {
   MaxUnpoolOp op;
   AutoPad auto_pad = AutoPad::explicit_pads;
   const size_t dimensions = read_pool_window(node, false, op.pool, auto_pad);
-  op.output_shape = node.constant_integers(2, "its output's shape");
+  op.output_shape = node.constant_integers(2, "output_shape");
   if (dimensions == 1 && !op.output_shape.empty()) op.output_shape.insert(op.output_shape.begin() + 2, 1);
   return windowed(node, dimensions, op, 2, {0, 1});
 }
@@ -203,7 +204,7 @@ OnnxMeaning read_max_unpool(const OnnxNode& node) {
 OnnxMeaning read_global_pool(const OnnxNode& node, ReduceKind kind) {
   node.check_inputs(1, 1);
   const int64_t rank = node.rank(0);
-  if (rank < 3) throw bad_input("its input has {} dimensions; a pool over maps needs 3", rank);
+  if (rank < 3) throw bad_input("global pooling requires at least 3 dimensions, got {}", rank);
   if (kind == ReduceKind::mean && rank == 4) return OnnxComputed{GlobalAveragePoolOp{}};
   ReduceOp op{.kind = kind};
   for (int64_t axis = 2; axis < rank; ++axis) op.axes.push_back(axis);
@@ -214,7 +215,7 @@ OnnxMeaning read_global_average_pool(const OnnxNode& node) { return read_global_
 OnnxMeaning read_global_max_pool(const OnnxNode& node) { return read_global_pool(node, ReduceKind::max); }
 OnnxMeaning read_global_lp_pool(const OnnxNode& node) {
   const int64_t p = node.integer("p", 2);
-  if (p != 1 && p != 2) throw bad_input("p is {}; 1 and 2 are supported", p);
+  if (p != 1 && p != 2) throw bad_input("p must be 1 or 2, got {}", p);
   return read_global_pool(node, p == 1 ? ReduceKind::l1 : ReduceKind::l2);
 }
 
@@ -237,7 +238,7 @@ Choice choice(const OnnxNode& node, std::string_view name, std::string_view othe
     if (key == text) return value;
     names.push_back(key);
   }
-  throw bad_input("{} '{}' is not supported; {} are", name, text, fmt::join(names, ", "));
+  throw bad_input("{} '{}' is not supported; supported: {}", name, text, fmt::join(names, ", "));
 }
 
 SampleMode read_sample_mode(const OnnxNode& node, std::string_view otherwise) {
@@ -252,7 +253,8 @@ SampleMode read_sample_mode(const OnnxNode& node, std::string_view otherwise) {
 std::vector<float> constant_reals(const OnnxNode& node, size_t i, std::string_view what) {
   if (!node.has_input(i)) return {};
   const Tensor tensor = converted(node.constant(i, what), ElementType::f32);
-  if (tensor.count() > 2 * static_cast<int64_t>(kMostRank)) throw bad_input("{} has {} numbers", what, tensor.count());
+  constexpr int64_t kMost = 2 * static_cast<int64_t>(kMostRank);
+  if (tensor.count() > kMost) throw bad_input("{} must have at most {} values, got {}", what, kMost, tensor.count());
   const auto values = tensor.values<float>();
   return {values.begin(), values.end()};
 }
@@ -262,24 +264,25 @@ OnnxMeaning read_upsample(const OnnxNode& node) {
   ResizeOp op{.mode = read_sample_mode(node, "nearest"),
               .coordinates = ResizeCoordinates::asymmetric,
               .nearest = NearestRule::floor};
-  op.scales = node.opset() < 9 ? node.reals("scales") : constant_reals(node, 1, "the list of scales");
+  op.scales = node.opset() < 9 ? node.reals("scales") : constant_reals(node, 1, "scales");
   return OnnxComputed{op};
 }
 
 /// The sizes that a Resize asks for. Along axes that it leaves as they are nothing is to be done, and so the number of
 /// images need not be known.
 void read_sizes(const OnnxNode& node, ResizeOp& op) {
-  const std::vector<OnnxSize> sizes = node.sizes(3, "the list of sizes");
+  const std::vector<OnnxSize> sizes = node.sizes(3, "sizes");
   std::vector<int64_t> axes = op.axes;
   if (axes.empty()) {
     for (size_t i = 0; i < sizes.size(); ++i) axes.push_back(static_cast<int64_t>(i));
   }
-  if (axes.size() != sizes.size()) throw bad_input("{} sizes are given for {} axes", sizes.size(), axes.size());
+  if (axes.size() != sizes.size())
+    throw bad_input("the number of sizes ({}) must match the number of axes ({})", sizes.size(), axes.size());
   op.axes.clear();
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (!sizes[i].fixed()) {
       if (node.size_along(0, axes[i]).by_trial == sizes[i].by_trial) continue;
-      throw open_size("the size along axis {} depends on the number of images", axes[i]);
+      throw open_size("the size of axis {} depends on the batch size", axes[i]);
     }
     op.axes.push_back(axes[i]);
     op.sizes.push_back(sizes[i].value());
@@ -292,7 +295,7 @@ OnnxMeaning read_resize(const OnnxNode& node) {
     node.check_inputs(2, 2);
     op.coordinates = ResizeCoordinates::asymmetric;
     op.nearest = NearestRule::simple;
-    op.scales = constant_reals(node, 1, "the list of scales");
+    op.scales = constant_reals(node, 1, "scales");
     return OnnxComputed{op};
   }
   node.check_inputs(node.opset() < 13 ? 3 : 1, 4);
@@ -320,8 +323,8 @@ OnnxMeaning read_resize(const OnnxNode& node) {
                                            {"not_larger", AspectRatio::not_larger},
                                            {"not_smaller", AspectRatio::not_smaller}});
   }
-  if (op.coordinates == ResizeCoordinates::tf_crop_and_resize) op.roi = constant_reals(node, 1, "its region");
-  op.scales = constant_reals(node, 2, "the list of scales");
+  if (op.coordinates == ResizeCoordinates::tf_crop_and_resize) op.roi = constant_reals(node, 1, "roi");
+  op.scales = constant_reals(node, 2, "scales");
   if (op.scales.empty()) read_sizes(node, op);
   return OnnxComputed{op};
 }

@@ -25,7 +25,7 @@ class OnnxScope {
 
   /// null: an input that a function's caller leaves out.
   void define(const std::string& name, OnnxValue* value) {
-    if (name.empty()) throw bad_input("it has no name");
+    if (name.empty()) throw bad_input("the name is empty");
     if (!names_.emplace(name, value).second) throw bad_input("the name is defined twice");
   }
   void define(const std::string& name, OnnxValue& value) { define(name, &value); }
@@ -35,7 +35,7 @@ class OnnxScope {
 
   void require_new(const std::string& name) const {
     if (names_.contains(name) || missing_.contains(name)) {
-      throw bad_input("its output '{}' is defined already", printable(name));
+      throw bad_input("output '{}' is already defined", printable(name));
     }
   }
 
@@ -51,14 +51,14 @@ class OnnxScope {
       if (const auto found = scope->names_.find(name); found != scope->names_.end()) return found->second;
     }
     if (const auto missing = missing_.find(name); missing != missing_.end()) {
-      throw bad_input("it uses '{}', a further output of {}, which is not supported", printable(name), missing->second);
+      throw bad_input("'{}', an additional output of {}, is not supported", printable(name), missing->second);
     }
     if (const auto later = producers_.find(name); later != producers_.end()) {
       const std::string node = later->second->name().empty() ? later->second->op_type() : later->second->name();
-      throw bad_input("it uses '{}', which node '{}' computes later: the nodes are not in order, or form a cycle",
+      throw bad_input("'{}' is used before node '{}' computes it: the nodes are out of order or form a cycle",
                       printable(name), printable(node));
     }
-    throw bad_input("it uses '{}', which nothing defines", printable(name));
+    throw bad_input("'{}' is not defined", printable(name));
   }
 
  private:

@@ -16,10 +16,12 @@ int64_t rest_for(const std::vector<OnnxSize>& sizes, const ByTrial<Shape>& shape
   int64_t others = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int64_t size = *at_images(sizes[i].by_trial, images);
-    if (size == 0 && i >= from.size()) throw bad_input("it keeps the size {} of {}", i, to_text(from));
+    if (size == 0 && i >= from.size())
+      throw bad_input("shape keeps the size of axis {}, but the input has shape {}", i, to_text(from));
     if (size != -1) others = checked_mul(others, size == 0 ? from[i] : size);
   }
-  if (others < 1 || element_count(from) % others != 0) throw bad_input("it has no whole number of rows");
+  if (others < 1 || element_count(from) % others != 0)
+    throw bad_input("the number of elements is not divisible by the product of the other sizes");
   return element_count(from) / others;
 }
 
@@ -63,7 +65,7 @@ OnnxRecipe::Value add_expansion(OnnxRecipe& recipe, OnnxRecipe::Value value, con
     if (size.fixed()) continue;
     const bool first = operands.size() == 1;
     if (size.per_image() == 0 || !(first || op.per_image == size.per_image())) {
-      throw open_size("a size depends on the number of images, and is no multiple of it");
+      throw open_size("a size depends on the batch size but is not a multiple of it");
     }
     op.per_image = size.per_image();
     if (first) operands.push_back(OnnxRecipe::kImages);

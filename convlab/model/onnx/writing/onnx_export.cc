@@ -21,7 +21,7 @@ int64_t ir_version(int64_t opset) {
   return 8;
 }
 
-[[noreturn]] void refuse_own() { throw bad_input("it is a step of the engine's own, not of a model"); }
+[[noreturn]] void refuse_own() { throw bad_input("internal operators of the engine cannot be exported to ONNX"); }
 
 }  // namespace
 
@@ -57,7 +57,7 @@ std::vector<uint8_t> export_onnx(const Graph& graph) {
   }
   std::string bytes;
   if (!model.SerializeToString(&bytes)) {
-    throw bad_input("{}: the model takes more than the 2 GiB that an ONNX file may have", graph.name);
+    throw bad_input("{}: the model exceeds 2 GiB, the maximum size of an ONNX file", graph.name);
   }
   return {bytes.begin(), bytes.end()};
 }

@@ -60,7 +60,7 @@ void write(OnnxNodeWriter& node, const SoftmaxOp& op) {
   OnnxWriter& file = node.file();
   const std::optional<Shape>& shape = file.shape(node.node().inputs[0]);
   if (!shape || std::ranges::count(*shape, -1) > 1) {
-    throw bad_input("since opset 13 there is no Softmax over several dimensions of an input whose shape is open");
+    throw bad_input("Softmax over several dimensions of a dynamic shape cannot be expressed in opset 13 or later");
   }
   const std::string& output = file.name(node.node().output);
   const std::string flat = file.fresh(output + ".flat"), flat_y = file.fresh(output + ".flat_y");

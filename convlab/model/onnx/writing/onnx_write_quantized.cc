@@ -19,7 +19,7 @@ Type type_between(int low, int high) {
   for (const Type type : kWholeTypes) {
     if (whole_range(type)->low == low && whole_range(type)->high == high) return type;
   }
-  throw bad_input("its levels from {} to {} are those of no type", low, high);
+  throw bad_input("quantized range {} to {} does not match any integer type", low, high);
 }
 
 bool fits(const Tensor& tensor, Type type) {
@@ -41,13 +41,13 @@ Type type_of(OnnxNodeWriter& node, ValueId value, ValueId zero, std::optional<Ty
     return (constant == nullptr || fits(*constant, type)) && (zeros == nullptr || fits(*zeros, type));
   };
   if (file.constant(value) == nullptr) {
-    throw bad_input("of which type the whole numbers of its input '{}' are is not known", file.graph().name_of(value));
+    throw bad_input("the integer type of input '{}' is unknown", file.graph().name_of(value));
   }
   if (first && all_fit(*first)) return *first;
   for (const Type type : kWholeTypes) {
     if (all_fit(type)) return type;
   }
-  throw bad_input("its input '{}' holds other numbers than whole ones of 16 bits", file.graph().name_of(value));
+  throw bad_input("input '{}' must contain only integers of at most 16 bits", file.graph().name_of(value));
 }
 
 ValueId input(const OnnxNodeWriter& node, size_t i) {
