@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 here = Path(__file__).resolve().parent
-root = here.parent.parent
+root = here.parent
 work = root / "build/site"
 sys.path.insert(0, str(here))
 

@@ -13,7 +13,7 @@ from pygments.util import ClassNotFound
 
 from prepare import is_text, repository_files
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 FILES = set(repository_files(ROOT))
 SHELL = ("convlab", "./", "build/", "cmake", "ctest", "ninja", "docker", "alias", "DOCKER_BUILDKIT=", "sudo", "git", "python3", "pip")
 CPP = ("#include", "#ifdef", "constexpr", "convlab::", "const ", "void ", "__global__")

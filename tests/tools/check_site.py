@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens each page of the documentation's site in headless Chromium and looks at it as a reader would.
 
-    check_site.py build/site/html [--page docs/class.html ...] [--screenshots FOLDER]
+    check_site.py build/site/html [--page docs/guide/class.html ...] [--screenshots FOLDER]
 
 Demands, at 1400 and 390 pixels, light and dark: nothing on the console, no request except for the site's files, every picture there,
 nothing wider than the screen except what scrolls in its own box, and text that stands out from what is behind it. The search must find
