@@ -27,7 +27,9 @@ static void add_consequences(std::vector<Finding>& findings) {
 }
 
 void add_noticed(const Noticed& noticed, bool is_explained, Outcome& outcome, std::vector<Finding>& findings) {
-  const auto& [call, doubtful, leaks] = noticed;
+  const std::optional<Finding>& call = noticed.call;
+  const std::vector<Finding>& doubtful = noticed.doubtful;
+  const std::string& leaks = noticed.leaks;
   if (call && call->kind == kBrokenHostArray) outcome = Outcome::failed;
   if (outcome == Outcome::passed) {
     if (call) findings.push_back(*call);
