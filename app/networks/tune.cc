@@ -133,11 +133,12 @@ void tune(const TuneOptions& options, Output& output) {
   const int64_t images = shape.empty() ? 1 : shape[0];
   const std::string summary = fmt::format("{} image{} in {:.3f} ms tuned, {:.3f} ms with the planner's choices", images,
                                           images == 1 ? "" : "s", tuned.tuned_s * 1e3, tuned.planned_s * 1e3);
-  write_file(options.output,
-             to_text(file, {fmt::format("convlab {}, {}", output.command(), utc_now()), summary, ways_text(tuned),
-                            "each convolution: kernel, time, the next best, and why: first: the planner's choice; "
-                            "faster: clearly faster;",
-                            "close: not clearly faster, so the planner's choice; only: no other kernel supports it"}));
+  const std::string columns =
+      "each convolution: kernel, time, the next best, and why: first: the planner's choice; faster: clearly faster;";
+  write_file(
+      options.output,
+      to_text(file, {fmt::format("convlab {}, {}", output.command(), utc_now()), summary, ways_text(tuned), columns,
+                     "close: not clearly faster, so the planner's choice; only: no other kernel supports it"}));
   for (const PlanChoice& plan : file.choices.plans) {
     output.print("{}, '{}' layouts:\n", to_text(plan.inputs[0]), family_name(plan.channel_lanes));
     print_choices(output, plan);
