@@ -96,8 +96,8 @@ test_all() {
 # memory or starts threads. .ci/full has all unit tests.
 check_sanitized() {
   configure cpu-asan
-  local tests=(base_test base_file_test base_limits_test conv_test dataset_test device_test image_test model_shapes_test
-    tensor_test warps_test)
+  local tests=(base_test base_file_test base_limits_test conv_test dataset_test device_test diagnostics_test image_test
+    model_shapes_test tensor_test warps_test)
   local importers=(array idx image mxnet npy npz onnx onnx_external problem tar)
   build cpu-asan "${tests[@]}" "${importers[@]/#/fuzz_}"
   run_tests cpu-asan -R "^(($(IFS='|' && echo "${tests[*]}"))\\.|fuzz\\.($(IFS='|' && echo "${importers[*]}"))\$)"
