@@ -500,10 +500,9 @@ Cause likely_cause(const WrongOutput& wrong) {
   return {likely, fmt::format("only the outputs of {} are wrong: check the code that computes them", place)};
 }
 
-Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong) {
+Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong, const Cause& cause) {
   Finding finding{.kind = std::string(kWrongOutput), .text = headline(verdict)};
   if (verdict.wrong == 0) return finding;
-  const Cause cause = likely_cause(wrong);
   const bool is_unwritten = cause.kind == Cause::Kind::unwritten || cause.kind == Cause::Kind::not_copied;
   if (is_unwritten) {
     finding.kind = kUnwrittenOutput;

@@ -44,9 +44,9 @@ Cause likely_cause(const WrongOutput& wrong);
 /// The kinds of wrong outputs.
 inline constexpr std::string_view kWrongOutput = "wrong output", kUnwrittenOutput = "output never written";
 
-/// A wrong output as a finding: how much is wrong, the first element and the worst one, the likely cause, and, on simt,
-/// the line that stored the first one. `wrong.got` must be where the device's memory was copied to; otherwise that line
-/// is left out.
-Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong);
+/// A wrong output as a finding: how much is wrong, the first element and the worst one, its cause (of likely_cause()),
+/// and, on simt, the line that stored the first one. `wrong.got` must be where the device's memory was copied to;
+/// otherwise that line is left out.
+Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong, const Cause& cause);
 
 }  // namespace convlab

@@ -110,8 +110,9 @@ class Comparing {
   void explain(const ConvStep& step, const OracleLayer& layer, std::span<const float> got,
                std::optional<float> before = {}) {
     const WrongOutput wrong{step, layer, at_, got, model_, before};
-    explained_ = likely_cause(wrong).kind != Cause::Kind::poisoned;
-    finding_ = wrong_output(all_.verdict(), wrong);
+    const Cause cause = likely_cause(wrong);
+    explained_ = cause.kind != Cause::Kind::poisoned;
+    finding_ = wrong_output(all_.verdict(), wrong, cause);
   }
 
   /// Whether a wrong output needs no other finding to explain it.

@@ -139,7 +139,8 @@ Verdict require_right(Rig& rig, int layer, std::span<const float> got, const Con
   if (verdict.passed()) return verdict;
   std::vector<int64_t> at(static_cast<size_t>(step.problem.n));
   std::iota(at.begin(), at.end(), 0);
-  throw FindingError(ErrorKind::wrong_result, wrong_output(verdict, {step, rig.layer(layer), at, got, model}));
+  const WrongOutput wrong{step, rig.layer(layer), at, got, model};
+  throw FindingError(ErrorKind::wrong_result, wrong_output(verdict, wrong, likely_cause(wrong)));
 }
 
 void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
