@@ -89,6 +89,7 @@ FaultError::FaultError(std::vector<Fault> faults)
 void internal::keep_notes(const Grid& grid) {
   if (grid.noted.empty()) return;
   std::lock_guard lock(notes_mutex);
+  if (notes.size() >= FaultError::kMaxFaults) return;
   for (Fault& fault : describe(grid, grid.noted, grid.noting_block)) {
     if (notes.size() >= FaultError::kMaxFaults) break;
     fault.finding.severity = Severity::warning;
