@@ -44,7 +44,7 @@ struct Row {
 std::string detail_of(const CaseReport& report) {
   if (report.outcome == FileOutcome::skipped) return report.reason;
   if (!report.passed()) {
-    const auto errors = std::ranges::count(report.findings, Severity::error, &Finding::severity);
+    const int64_t errors = errors_in(report.findings);
     return errors > 0 ? count_text(errors, "finding") : report.reason;
   }
   if (report.call_s == 0) return "";
@@ -56,17 +56,22 @@ std::string detail_of(const CaseReport& report) {
   return text;
 }
 
+using TextCounts = std::vector<std::pair<std::string, int64_t>>;
+
+/// One more of the text, which comes last if it is new.
+void count(TextCounts& counts, std::string_view text) {
+  const auto known = std::ranges::find(counts, text, &TextCounts::value_type::first);
+  if (known != counts.end()) {
+    ++known->second;
+  } else {
+    counts.emplace_back(text, 1);
+  }
+}
+
 /// "padding is not supported (71), strides are not supported (12)", the most frequent reason first.
 std::string reasons_text(const std::vector<const CaseReport*>& cases) {
-  std::vector<std::pair<std::string, int64_t>> reasons;
-  for (const CaseReport* each : cases) {
-    const auto known = std::ranges::find(reasons, each->reason, [](const auto& reason) { return reason.first; });
-    if (known != reasons.end()) {
-      ++known->second;
-    } else {
-      reasons.emplace_back(each->reason, 1);
-    }
-  }
+  TextCounts reasons;
+  for (const CaseReport* each : cases) count(reasons, each->reason);
   std::ranges::stable_sort(reasons, std::ranges::greater(), [](const auto& reason) { return reason.second; });
   std::vector<std::string> texts;
   for (const auto& [reason, count] : reasons) {
@@ -170,10 +175,6 @@ std::string notes_text(const std::vector<std::string>& notes, const ReportStyle&
   return text;
 }
 
-int64_t errors_in(const std::vector<Finding>& findings) {
-  return std::ranges::count(findings, Severity::error, &Finding::severity);
-}
-
 /// The smallest case that failed, to be tried again alone.
 const CaseReport* smallest_failure(const FileReport& report) {
   const CaseReport* smallest = nullptr;
@@ -196,6 +197,10 @@ std::string next_command(const FileReport& report) {
 }
 
 }  // namespace
+
+int64_t errors_in(const std::vector<Finding>& findings) {
+  return std::ranges::count(findings, Severity::error, &Finding::severity);
+}
 
 std::vector<Finding> findings_of(const FileReport& report) {
   std::vector<Finding> all;
@@ -234,7 +239,7 @@ void print_report(Output& output, const FileReport& report, const ReportStyle& s
   text += table_of(rows_of(report, style.verbose), static_cast<size_t>(style.text.width));
   text += notes_text(report.notes, style);
   text += printed_text(report.printed, style.verbose ? 20 : 3);
-  std::vector<Finding> findings = findings_of(report);
+  const std::vector<Finding>& findings = report.findings;
   if (report.cases.empty() && findings.empty()) text += fmt::format("{}: error: {}\n", report.file, report.reason);
   SourceLines lines;
   auto used = std::ranges::count(text, '\n') + 1;  // with the verdict
@@ -256,18 +261,12 @@ void print_report(Output& output, const FileReport& report, const ReportStyle& s
 }
 
 std::string verdict_line(const std::vector<FileReport>& reports) {
-  std::vector<std::pair<std::string, int64_t>> counts;
+  TextCounts counts;
   int64_t findings = 0;
   std::string next;
   for (const FileReport& each : reports) {
-    const std::string name(name_of(each.outcome));
-    const auto known = std::ranges::find(counts, name, [](const auto& count) { return count.first; });
-    if (known != counts.end()) {
-      ++known->second;
-    } else {
-      counts.push_back({name, 1});
-    }
-    findings += errors_in(findings_of(each));
+    count(counts, name_of(each.outcome));
+    findings += errors_in(each.findings);
     if (next.empty() && (reports.size() == 1 || !each.passed())) next = next_command(each);
   }
   std::vector<std::string> parts;
@@ -321,7 +320,7 @@ Json to_json(const FileReport& report) {
   }
   Json findings = Json::array();
   std::vector<std::string> notes = report.notes;
-  for (const Finding& each : findings_of(report)) {
+  for (const Finding& each : report.findings) {
     findings.push_back(convlab::to_json(each));
     if (each.severity == Severity::warning) notes.push_back("warning: " + in_one_line(each));
   }

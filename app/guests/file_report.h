@@ -22,14 +22,17 @@ struct FileReport {
   std::vector<std::string> notes;
   std::string printed;  ///< by the file itself
   std::vector<CaseReport> cases;
+  std::vector<Finding> findings;  ///< of all that is above, for the user: findings_of()
 
   bool passed() const { return outcome == FileOutcome::passed; }
   bool has_semester_layers() const { return !semester.empty() && kind != "own" && kind != "function"; }
 };
 
-/// Different findings of all cases, each counted, errors first; paths as the user typed the file, or relative to the
-/// current folder, with columns.
+/// The different findings of all cases and the report's causes, errors first, each with the number of its cases; paths
+/// as the user typed the file, or relative to the current folder; with columns, for which it reads the sources.
 std::vector<Finding> findings_of(const FileReport& report);
+
+int64_t errors_in(const std::vector<Finding>& findings);
 
 /// How much is printed.
 struct ReportStyle {

@@ -78,6 +78,7 @@ class FileVerifier {
       report.reason = error.what();
       if (error.kind() == ErrorKind::unavailable) unavailable_ = true;
     }
+    report.findings = findings_of(report);
     return report;
   }
 
@@ -208,14 +209,10 @@ class FileVerifier {
 void print_findings(Output& output, const std::vector<FileReport>& reports, const std::string& format) {
   std::vector<Finding> all;
   for (const FileReport& each : reports) {
-    std::vector<Finding> findings = findings_of(each);
-    const bool has_error = std::ranges::count(findings, Severity::error, &Finding::severity) > 0;
-    if (!each.passed() && !has_error) {
-      const std::string reason = each.reason.empty() ? std::string(name_of(each.outcome)) : each.reason;
-      findings.push_back(
-          {.kind = std::string(name_of(each.outcome)), .text = reason, .labels = {{.place = {each.file}}}});
-    }
-    std::ranges::move(findings, std::back_inserter(all));
+    std::ranges::copy(each.findings, std::back_inserter(all));
+    if (each.passed() || errors_in(each.findings) > 0) continue;
+    const std::string name(name_of(each.outcome));
+    all.push_back({.kind = name, .text = each.reason.empty() ? name : each.reason, .labels = {{.place = {each.file}}}});
   }
   if (format == "sarif") {
     output.print("{}", sarif_form(all, CONVLAB_VERSION));
