@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -100,23 +101,20 @@ Json to_json(const FileVerdict& verdict) {
           {"computes_in_prolog", verdict.seconds.early}};
 }
 
-Json to_json(const CaseResult& result) {
-  return to_json(FileVerdict{.outcome = result.outcome, .reason = result.reason, .findings = result.findings});
-}
-
 /// Of convlab's own kind and of functions: the contract of a kernel, on every step that comes from the problem. The
 /// first failure, otherwise a step that passed, otherwise the refusal.
-Json verified(const ConvKernel& kernel, const ConvProblem& problem, Device& device, Oracle& oracle) {
-  CaseResult best{Outcome::skipped, "no step of this problem is supported"};
+FileVerdict verified(const ConvKernel& kernel, const ConvProblem& problem, Device& device, Oracle& oracle) {
+  FileVerdict best{.outcome = Outcome::skipped, .reason = "no step of this problem is supported"};
   std::vector<Finding> warnings;  // the first of all steps
   for (const ConvStep& step : steps_to_verify(kernel, problem, device.caps())) {
     const CaseResult result = verify_kernel(kernel, step, device, oracle);
-    if (result.outcome == Outcome::failed) return to_json(result);
-    if (warnings.empty()) warnings = result.findings;
-    if (result.outcome == Outcome::passed || best.outcome != Outcome::passed) best = result;
+    const FileVerdict verdict{.outcome = result.outcome, .reason = result.reason, .findings = result.findings};
+    if (verdict.outcome == Outcome::failed) return verdict;
+    if (warnings.empty()) warnings = verdict.findings;
+    if (verdict.outcome == Outcome::passed || best.outcome != Outcome::passed) best = verdict;
   }
   best.findings = std::move(warnings);
-  return to_json(best);
+  return best;
 }
 
 /// Whether this process can still use the device: a kernel that touches what is not there takes the GPU from it.
@@ -145,7 +143,7 @@ void judge(const JudgeOptions& options) {
   });
   tell_host(R"({"ready":true})");
 
-  std::function<Json(const FileCase&)> ask;
+  std::function<FileVerdict(const FileCase&)> ask;
   std::optional<FileJudge> course;
   if (source.kind == FileKind::own || source.kind == FileKind::function) {
     const DeviceKind kind = device->caps().kind;
@@ -158,7 +156,7 @@ void judge(const JudgeOptions& options) {
     const LoadedFile file(options.library);
     if (file.entry() == nullptr) throw bad_input("{}: the compiled file has no entry points", options.file);
     course.emplace(*file.entry(), source, *device, oracle);
-    ask = [&](const FileCase& each) { return to_json(course->judge(each.problem, each.before())); };
+    ask = [&](const FileCase& each) { return course->judge(each.problem, each.before()); };
   }
   constexpr double kPatience = 20;  // seconds that a file's verdict may take if it is to be asked for more
   const Clock::time_point begin = Clock::now();
@@ -173,17 +171,16 @@ void judge(const JudgeOptions& options) {
     if (!decides && wrong) return;
     if (!decides && seconds_since(begin) > kPatience) return skip_from(i, "not run: the file takes long");
     tell_host(fmt::format(R"({{"begin":{}}})", i));
-    Json json = ask(each);
-    wrong |= decides && json.at("verdict") != name_of(Outcome::passed);
+    FileVerdict verdict = ask(each);
+    wrong |= decides && verdict.outcome != Outcome::passed;
+    Json json = to_json(verdict);
     json["case"] = i;
     json["large_blocks"] = take_simt_large_blocks();
     tell_host(json_text(json, -1));
-    bool stuck = false;
-    for (const Json& finding : json.at("findings")) {
-      found.push_back(finding_of(finding));
-      stuck |= found.back().kind == kNoProgress;
+    if (std::ranges::count(verdict.findings, kNoProgress, &Finding::kind) > 0) {
+      return skip_from(i + 1, std::string(kHungBefore));
     }
-    if (stuck) return skip_from(i + 1, std::string(kHungBefore));
+    std::ranges::move(verdict.findings, std::back_inserter(found));
     std::erase_if(found, [](const Finding& each) { return each.severity != Severity::error; });
     found = merged(std::move(found));
     if (!options.all && found.size() >= kFewFindings) {
