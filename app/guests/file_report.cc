@@ -286,13 +286,11 @@ Json to_json(const FileReport& report) {
       related.push_back(
           {{"file", label.place.file}, {"line", label.place.line}, {"thread", label.thread}, {"text", label.text}});
     }
-    const SourcePlace place = place_of(each);
-    const std::string line = to_text(SourcePlace{fs::path(place.file).filename().string(), place.line, 0});
     return Json{{"kind", each.kind},
                 {"kernel", each.kernel},
                 {"block", each.block},
                 {"thread", each.labels.empty() ? "" : each.labels[0].thread},
-                {"line", line},
+                {"line", short_text(place_of(each))},
                 {"array", each.array},
                 {"text", in_one_line(each)},
                 {"related", std::move(related)},

@@ -29,11 +29,6 @@ std::optional<int> take_number(std::string_view& text) {
   return number;
 }
 
-/// "conv.cu:31": without folders, which take room in a line.
-std::string short_text(const SourcePlace& place) {
-  return to_text({std::filesystem::path(place.file).filename().string(), place.line, 0});
-}
-
 std::string without_digits(std::string text) {
   std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
   return text;
@@ -64,6 +59,10 @@ std::string to_text(const SourcePlace& place) {
   if (place.line == 0) return place.file;
   if (place.column == 0) return fmt::format("{}:{}", place.file, place.line);
   return fmt::format("{}:{}:{}", place.file, place.line, place.column);
+}
+
+std::string short_text(const SourcePlace& place) {
+  return to_text({std::filesystem::path(place.file).filename().string(), place.line, 0});
 }
 
 SourcePlace place_of(const Finding& finding) {

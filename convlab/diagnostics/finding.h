@@ -31,6 +31,9 @@ SourcePlace parse_place(std::string_view text);
 /// "conv.cu:31:5", without what is unknown.
 std::string to_text(const SourcePlace& place);
 
+/// "conv.cu:31": without folders and column.
+std::string short_text(const SourcePlace& place);
+
 /// One side of a finding: what happened at a source line.
 struct Label {
   SourcePlace place = {};

@@ -81,7 +81,7 @@ std::string_view name_of(FaultKind kind) {
 
 std::string to_text(Position p) { return fmt::format("({},{},{})", p.x, p.y, p.z); }
 
-std::string where(const Fault& fault) { return internal::short_text(place_of(fault.finding)); }
+std::string where(const Fault& fault) { return short_text(place_of(fault.finding)); }
 
 FaultError::FaultError(std::vector<Fault> faults)
     : Error(ErrorKind::wrong_result, first_message(faults)), faults_(std::move(faults)) {}

@@ -173,10 +173,6 @@ std::string name_before(std::string_view text, char bracket) {
 
 }  // namespace
 
-std::string short_text(const SourcePlace& place) {
-  return to_text({place.file.substr(place.file.rfind('/') + 1), place.line, 0});
-}
-
 std::string subscripted_name(std::string_view line, int column) {
   if (column < 1 || static_cast<size_t>(column) > line.size()) return "";
   size_t i = static_cast<size_t>(column);  // one past the bracket to match

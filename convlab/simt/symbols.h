@@ -34,9 +34,6 @@ struct SharedArrays {
   const Symbol* nearest(int64_t offset) const;
 };
 
-/// "conv.cu:31" for line 31 of "/home/ada/conv.cu".
-std::string short_text(const SourcePlace& place);
-
 /// The array of a subscript in a source line, given the column of its ']' (g++) or of its first letter (clang): "tile"
 /// for `y = tile[a[1]][n];`. "" if the text there is no subscript.
 std::string subscripted_name(std::string_view line, int column);

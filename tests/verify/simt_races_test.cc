@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "convlab/diagnostics/finding.h"
 #include "convlab/simt/fault.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
-#include "convlab/simt/symbols.h"
 #include "tests/paths.h"
 #include "tests/simt_kernels/race_pairs.h"
 #include "tests/source_tree.h"
@@ -125,7 +125,7 @@ TEST_P(Races, AreReportedWhereThereAreAny) {
         continue;
       }
       EXPECT_TRUE(fault.other_thread);
-      EXPECT_TRUE(is_in_kernel(simt::internal::short_text(other.place), pair.name)) << other.text;
+      EXPECT_TRUE(is_in_kernel(short_text(other.place), pair.name)) << other.text;
     }
   }
 }

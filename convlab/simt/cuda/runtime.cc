@@ -648,7 +648,7 @@ std::string take_runtime_leaks() {
   for (auto& [memory, each] : s.device) {
     if (std::exchange(each.told, true)) continue;
     const std::string name = each.name.empty() ? "an array" : each.name;
-    Leak& leak = leaks[fmt::format("{} (cudaMalloc at {}", name, simt::internal::short_text(place_of(each.where)))];
+    Leak& leak = leaks[fmt::format("{} (cudaMalloc at {}", name, short_text(place_of(each.where)))];
     leak.first = leak.count == 0 ? each.number : std::min(leak.first, each.number);
     leak.bytes += each.bytes;
     ++leak.count;
