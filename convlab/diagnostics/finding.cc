@@ -113,14 +113,19 @@ std::vector<Finding> merged(std::vector<Finding> findings) {
   return all;
 }
 
-std::string in_one_line(const Finding& finding) {
+std::string with_labels(const Finding& finding, std::string (*write_place)(const SourcePlace&)) {
   std::string text = finding.text;
   for (size_t i = 0; i < finding.labels.size(); ++i) {
     const Label& label = finding.labels[i];
     if (label.text.empty()) continue;
     text += (i == 0 ? ": " : "; ") + label.text;
-    if (i > 0 && label.place.line != 0) text += " at " + short_text(label.place);
+    if (i > 0 && label.place.line != 0) text += " at " + write_place(label.place);
   }
+  return text;
+}
+
+std::string in_one_line(const Finding& finding) {
+  std::string text = with_labels(finding, short_text);
   if (const std::string all = remarks(finding); !all.empty()) text += fmt::format(" ({})", all);
   const SourcePlace place = place_of(finding);
   if (!place.file.empty()) text += ", at " + short_text(place);

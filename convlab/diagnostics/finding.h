@@ -70,6 +70,10 @@ std::string remarks(const Finding& finding);
 /// One finding for each cause, which counts the others: of them the first whose help is what most of them say.
 std::vector<Finding> merged(std::vector<Finding> findings);
 
+/// The headline with what happened at each label: "data race on shared memory 'tile': thread (4,0,0) writes tile[0][4];
+/// thread (3,0,0) reads tile[0][4] at conv.cu:36", where `write_place` has written "conv.cu:36".
+std::string with_labels(const Finding& finding, std::string (*write_place)(const SourcePlace&));
+
 /// "data race on shared memory 'tile': thread (4,0,0) writes tile[0][4]; thread (3,0,0) reads tile[0][4] at conv.cu:36
 /// (kernel conv, block (0,0,2)), at conv.cu:31": for logs and for places that have one line. Without the help.
 std::string in_one_line(const Finding& finding);

@@ -25,14 +25,7 @@ std::string rule_of(const Finding& finding) {
 
 /// The headline with what happened at each line.
 std::string sentence(const Finding& finding) {
-  std::string text = finding.text;
-  for (size_t i = 0; i < finding.labels.size(); ++i) {
-    const Label& label = finding.labels[i];
-    if (label.text.empty()) continue;
-    text += (i == 0 ? ": " : "; ") + label.text;
-    if (i > 0 && label.place.line != 0) text += fmt::format(" at line {}", label.place.line);
-  }
-  return text;
+  return with_labels(finding, [](const SourcePlace& place) { return fmt::format("line {}", place.line); });
 }
 
 /// GitHub's escapes: of data, and of a property's value.
