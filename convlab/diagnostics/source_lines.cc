@@ -2,10 +2,11 @@
 
 #include "convlab/diagnostics/source_lines.h"
 
-#include <cctype>
 #include <fstream>
 #include <sstream>
 #include <utility>
+
+#include "convlab/base/names.h"
 
 namespace convlab {
 namespace {
@@ -22,8 +23,6 @@ std::vector<std::string> lines_of(std::istream& text) {
   }
   return lines;
 }
-
-bool is_word(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); }
 
 }  // namespace
 
@@ -61,10 +60,7 @@ int column_of(std::string_view line, std::string_view name, bool assigned) {
   const size_t comment = line.find("//");
   if (comment != std::string_view::npos) line = line.substr(0, comment);
   int column = 0;
-  for (size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    const bool is_whole = (at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]));
-    if (!is_whole) continue;
+  for (size_t at = find_name(line, name); at != std::string_view::npos; at = find_name(line, name, at + 1)) {
     column = static_cast<int>(at) + 1;
     if (assigned) break;
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <string>
 #include <system_error>
@@ -14,6 +13,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/fingerprint.h"
+#include "convlab/base/names.h"
 #include "convlab/base/process.h"
 #include "convlab/base/resources.h"
 #include "convlab/base/symbol.h"
@@ -224,14 +224,13 @@ constexpr std::array kHints{
 
 /// The names that the compiler does not know, in its order. Its quotation marks depend on the user's language.
 std::vector<std::string> undeclared_names(const std::string& complaint) {
-  const auto is_part = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
   std::vector<std::string> names;
   for (const std::string_view known : {" was not declared in this scope", " has not been declared"}) {
     for (size_t at = complaint.find(known); at != std::string::npos; at = complaint.find(known, at + 1)) {
       size_t end = at;
-      while (end > 0 && !is_part(complaint[end - 1])) --end;
+      while (end > 0 && !is_name_character(complaint[end - 1])) --end;
       size_t begin = end;
-      while (begin > 0 && is_part(complaint[begin - 1])) --begin;
+      while (begin > 0 && is_name_character(complaint[begin - 1])) --begin;
       names.push_back(complaint.substr(begin, end - begin));
     }
   }

@@ -10,10 +10,10 @@
 #include <cmath>
 #include <optional>
 
+#include "convlab/base/names.h"
+
 namespace convlab::simt::internal {
 namespace {
-
-bool is_word(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); }
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
@@ -21,18 +21,9 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Where the name stands as a whole word, from `from` on.
-size_t find_word(std::string_view text, std::string_view name, size_t from) {
-  for (size_t at = text.find(name, from); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return at;
-  }
-  return std::string_view::npos;
-}
-
 /// What a source gives a constant: what follows `#define NAME`, or `const ... NAME =`, or NAME = in an enum.
 std::string_view definition_of(std::string_view source, std::string_view name) {
-  for (size_t at = find_word(source, name, 0); at != std::string_view::npos; at = find_word(source, name, at + 1)) {
+  for (size_t at = find_name(source, name); at != std::string_view::npos; at = find_name(source, name, at + 1)) {
     const std::string_view before = source.substr(0, at), after = source.substr(at + name.size());
     const std::string_view line = before.substr(before.rfind('\n') + 1);
     if (trimmed(line).starts_with('#') && trimmed(line).ends_with("define") && !after.starts_with('(')) {
@@ -105,7 +96,7 @@ class Evaluator {
     }
     text_ = trimmed(text_);
     size_t end = 0;
-    while (end < text_.size() && is_word(text_[end])) ++end;
+    while (end < text_.size() && is_name_character(text_[end])) ++end;
     const std::string_view word = text_.substr(0, end);
     text_.remove_prefix(end);
     if (word.empty()) return std::nullopt;
@@ -167,7 +158,7 @@ std::vector<int64_t> extents_of(std::string_view source, const std::vector<std::
 std::vector<int64_t> extents_in_source(std::string_view source, std::string_view name, int64_t elements) {
   std::vector<int64_t> extents;
   if (name.empty()) return extents;
-  for (size_t at = find_word(source, name, 0); at != std::string_view::npos; at = find_word(source, name, at + 1)) {
+  for (size_t at = find_name(source, name); at != std::string_view::npos; at = find_name(source, name, at + 1)) {
     const std::string_view before = source.substr(0, at);
     const std::string_view statement = before.substr(before.find_last_of(";{}") + 1);
     const std::vector<std::string_view> texts = bracketed(source.substr(at + name.size()));

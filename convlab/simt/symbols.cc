@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -16,6 +15,7 @@
 #include <mutex>
 
 #include "convlab/base/error.h"
+#include "convlab/base/names.h"
 #include "convlab/base/symbol.h"
 
 #ifdef CONVLAB_SIMT_HAS_BACKTRACE
@@ -112,8 +112,6 @@ void each_distance(const uint8_t* code, size_t bytes, Found&& found) {
   }
 }
 #endif
-
-bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 #ifdef CONVLAB_SIMT_HAS_BACKTRACE
 struct Line {

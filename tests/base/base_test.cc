@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "convlab/base/checked.h"
 #include "convlab/base/entropy.h"
 #include "convlab/base/half.h"
+#include "convlab/base/names.h"
 #include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
 
@@ -44,6 +46,15 @@ TEST(Text, GlobMatches) {
   EXPECT_TRUE(glob_match("cpu.d?rect", "cpu.direct"));
   EXPECT_FALSE(glob_match("cuda.*", "cpu.direct"));
   EXPECT_FALSE(glob_match("cuda", "cuda.basic"));
+}
+
+TEST(Names, AreFoundAsWholeNamesOnly) {
+  constexpr std::string_view kLine = "tiles[_tile] = tile[tile2] + tile;";
+  EXPECT_EQ(find_name(kLine, "tile"), 15u);
+  EXPECT_EQ(find_name(kLine, "tile", 16), 29u);
+  EXPECT_EQ(find_name(kLine, "tile", 30), std::string_view::npos);
+  EXPECT_EQ(find_name("tile", "tile"), 0u);
+  EXPECT_EQ(find_name("", "tile"), std::string_view::npos);
 }
 
 TEST(Text, PrintableKeepsUtf8AndNothingElse) {
