@@ -17,6 +17,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/resources.h"
 #include "convlab/base/symbol.h"
+#include "convlab/diagnostics/source_lines.h"
 #include "convlab/simt/element.h"
 #include "convlab/simt/execution.h"
 #include "convlab/simt/extents.h"
@@ -40,21 +41,12 @@ std::string text_of_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string line_of_file(const char* path, uint32_t number) {
-  std::ifstream file(source_file(path));
-  std::string line;
-  for (uint32_t i = 0; i < number; ++i) {
-    if (!std::getline(file, line)) return "";
-  }
-  return line;
-}
-
 // Whether the source has a barrier between two of its lines: then what races goes around a loop.
 bool has_barrier(const std::string& path, int first, int last) {
-  std::ifstream file(source_file(path));
-  std::string line;
-  for (int number = 1; number < last && std::getline(file, line); ++number) {
-    if (number > first && line.find("__syncthreads") != std::string::npos) return true;
+  SourceLines lines;
+  const std::string file = source_file(path).string();
+  for (int number = first + 1; number < last; ++number) {
+    if (lines.line(file, number).value_or("").find("__syncthreads") != std::string::npos) return true;
   }
   return false;
 }
@@ -71,7 +63,9 @@ size_t elements_of(std::string_view type) {
 // The shared array whose bounds an index left, or nullptr if it was no shared array. The source has its name, at the
 // position that the compiler reports; without the source it can only be the kernel's one shared array.
 const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std::string& name) {
-  name = subscripted_name(line_of_file(site.file, site.line), static_cast<int>(site.column));
+  const std::string line =
+      SourceLines().line(source_file(site.file).string(), static_cast<int>(site.line)).value_or("");
+  name = subscripted_name(line, static_cast<int>(site.column));
   // For a macro the compiler reports where it is used.
   if (const std::string array = array_of_macro(text_of_file(site.file), name); !array.empty()) name = array;
   std::vector<const Symbol*> own;
