@@ -12,7 +12,7 @@
 namespace convlab::judge {
 namespace {
 
-/// Objects of a file that nobody trusts.
+/// Objects of an untrusted file.
 class Elf {
  public:
   explicit Elf(std::span<const uint8_t> bytes) : bytes_(bytes) {

@@ -12,7 +12,7 @@
 #include "convlab/conv/problem.h"
 #include "convlab/kernels/kernel.h"
 
-/// Judging kernel files that nobody trusts: what goes in and what comes out. docs/guide/judge.md tells what is
+/// Judging untrusted kernel files: what goes in and what comes out. docs/guide/judge.md tells what is
 /// defended, and how.
 namespace convlab::judge {
 

@@ -44,7 +44,7 @@ struct CompileOptions {
   CompilerOutput output = CompilerOutput::library;
   std::vector<std::string> definitions = {};  ///< of macros: "WITH_TILE=1"
   CompilerRunner runner = {};                 ///< runs the compiler in another way than as a process of the user's
-  /// Where the result lies instead of in the cache: a text that nobody trusts must not become somebody else's library.
+  /// Where the result lies instead of in the cache: an untrusted text must not become the library of another user.
   std::filesystem::path folder = {};
 };
 
