@@ -108,7 +108,7 @@ FileVerdict verified(const ConvKernel& kernel, const ConvProblem& problem, Devic
   std::vector<Finding> warnings;  // the first of all steps
   for (const ConvStep& step : steps_to_verify(kernel, problem, device.caps())) {
     const CaseResult result = verify_kernel(kernel, step, device, oracle);
-    const FileVerdict verdict{.outcome = result.outcome, .reason = result.reason, .findings = result.findings};
+    FileVerdict verdict{.outcome = result.outcome, .reason = result.reason, .findings = result.findings};
     if (verdict.outcome == Outcome::failed) return verdict;
     if (warnings.empty()) warnings = verdict.findings;
     if (verdict.outcome == Outcome::passed || best.outcome != Outcome::passed) best = verdict;
