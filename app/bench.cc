@@ -21,7 +21,7 @@
 #include "convlab/conv/epilogue_text.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/contention.h"
-#include "convlab/measure/in_turns.h"
+#include "convlab/measure/interleaved.h"
 #include "convlab/measure/measure.h"
 #include "convlab/measure/sweep.h"
 #include "convlab/verify/cases.h"

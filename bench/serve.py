@@ -48,7 +48,7 @@ def open_session(engine: str, wait_us: int, model: str):
         return onnxruntime.InferenceSession(str(ROOT / "models" / f"{model}.onnx"), providers=["CPUExecutionProvider"])
     import convlab
 
-    return convlab.Session(str(ROOT / "models" / f"{model}.onnx"), device="cpu", gather_wait_us=wait_us, gather_images=TOGETHER)
+    return convlab.Session(str(ROOT / "models" / f"{model}.onnx"), device="cpu", batch_wait_us=wait_us, batch_images=TOGETHER)
 
 
 def serve(engine: str, wait_us: int, model: str, rate: float, seconds: float) -> dict:
@@ -135,9 +135,9 @@ def page(record: dict) -> str:
         "",
         "For engineers who serve a network: the latency of many one-image requests at a steady load, with and without batching.",
         "",
-        "Any threads may call one session. By default it computes their calls one after another. With `gather_wait_us` (C and Python) or",
-        "`gather_wait` (C++), it batches calls of few images that arrive at about the same time: the first call waits at most this long for others, or",
-        "until `gather_images` images have arrived. This pays if a batch costs less than its images one by one, and a lone call pays the",
+        "Any threads may call one session. By default it computes their calls one after another. With `batch_wait_us` (C and Python) or",
+        "`batch_wait` (C++), it batches calls of few images that arrive at about the same time: the first call waits at most this long for others, or",
+        "until `batch_images` images have arrived. This pays if a batch costs less than its images one by one, and a lone call pays the",
         "wait, as the columns show. Batching is therefore off by default.",
         "",
         f"Independent one-image requests to {record['model']} arrive at a steady rate from {record['clients']} threads of a Python program; {record['processor']},",

@@ -106,8 +106,8 @@ SessionOptions options_of(const convlab_options* options, const SessionOptions& 
   if (options->plan != nullptr) wanted.plan = options->plan;
   wanted.threads = options->threads;
   if (wanted.threads < 0) throw bad_input("threads must be at least 0, got {}", wanted.threads);
-  wanted.gather_wait = std::chrono::microseconds(options->gather_wait_us);
-  if (options->gather_images != 0) wanted.gather_images = options->gather_images;
+  wanted.batch_wait = std::chrono::microseconds(options->batch_wait_us);
+  if (options->batch_images != 0) wanted.batch_images = options->batch_images;
   return wanted;
 }
 
@@ -119,17 +119,17 @@ convlab_status open(const char* model, const convlab_options* options, convlab_s
   });
 }
 
-convlab_status another(const convlab_session* other, const convlab_options* options, convlab_session** session) {
+convlab_status clone(const convlab_session* other, const convlab_options* options, convlab_session** session) {
   return status_of([&] {
     require_given(other != nullptr, "other");
     require_given(session != nullptr, "session");
-    *session = new convlab_session{.session = other->session.another(options_of(options, other->session.options()))};
+    *session = new convlab_session{.session = other->session.clone(options_of(options, other->session.options()))};
   });
 }
 
 /// What a child of the process that opened the session has of it cannot be ended there: threads, and a GPU's state.
 void close(convlab_session* session) {
-  if (session != nullptr && !session->session.inherited()) delete session;
+  if (session != nullptr && !session->session.is_forked_child()) delete session;
 }
 
 const char* device(const convlab_session* session) { return session->session.device().description.c_str(); }
@@ -226,7 +226,7 @@ constexpr convlab_api kTable{.version = CONVLAB_API_VERSION,
                              .plan = plan,
                              .profile = profile,
                              .free_text = free_text,
-                             .another = another};
+                             .clone = clone};
 
 }  // namespace
 }  // namespace convlab

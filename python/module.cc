@@ -48,13 +48,13 @@ What is wrong is a convlab.Error; the session serves on.)")
       .def(
           "__init__",
           [](Session* session, nb::handle model, const char* device, const char* math, const char* plan, int threads,
-             int gather_wait_us, int gather_images) {
-            new (session) Session(model, convlab_options{device, math, plan, threads, gather_wait_us, gather_images});
+             int batch_wait_us, int batch_images) {
+            new (session) Session(model, convlab_options{device, math, plan, threads, batch_wait_us, batch_images});
           },
           "model"_a, nb::kw_only(), "device"_a = "auto", "math"_a = "fp32", "plan"_a = "fused", "threads"_a = 0,
-          "gather_wait_us"_a = 0, "gather_images"_a = 0,
+          "batch_wait_us"_a = 0, "batch_images"_a = 0,
           nb::sig("def __init__(self, model: str | os.PathLike[str], *, device: str = 'auto', math: str = 'fp32', "
-                  "plan: str = 'fused', threads: int = 0, gather_wait_us: int = 0, gather_images: int = 0) -> None"),
+                  "plan: str = 'fused', threads: int = 0, batch_wait_us: int = 0, batch_images: int = 0) -> None"),
           R"(Loads a model.
 
 model: an .onnx file, an MXNet .params file with its symbol beside it, or a shipped model's name, such as "sp25".
@@ -62,19 +62,19 @@ device: "auto", a GPU where there is one; "cpu", "cuda", "cuda:1".
 math: of convolutions, never less precise than "fp32", "tf32", "bf16x2", "bf16" or "fp16".
 plan: "fused", "layers" (each operator by itself) or "folded" (chains of linear operators become one, too).
 threads: of the processor; 0: as many as this process may use.
-gather_wait_us: above 0, calls of few images that come from several threads are computed together, and each waits at
+batch_wait_us: above 0, calls of few images that come from several threads are computed together, and each waits at
     most so many microseconds for others to come.
-gather_images: the most that are computed together; 0: 64.)")
+batch_images: the most that are computed together; 0: 64.)")
       .def(
-          "another",
+          "clone",
           [](const Session& session, const Text& device, const Text& math, const Text& plan, int threads,
-             int gather_wait_us, int gather_images) {
-            return session.another({given(device), given(math), given(plan), threads, gather_wait_us, gather_images});
+             int batch_wait_us, int batch_images) {
+            return session.clone({given(device), given(math), given(plan), threads, batch_wait_us, batch_images});
           },
           nb::kw_only(), "device"_a = nb::none(), "math"_a = nb::none(), "plan"_a = nb::none(), "threads"_a = 0,
-          "gather_wait_us"_a = 0, "gather_images"_a = 0,
-          nb::sig("def another(self, *, device: str | None = None, math: str | None = None, plan: str | None = None, "
-                  "threads: int = 0, gather_wait_us: int = 0, gather_images: int = 0) -> Session"),
+          "batch_wait_us"_a = 0, "batch_images"_a = 0,
+          nb::sig("def clone(self, *, device: str | None = None, math: str | None = None, plan: str | None = None, "
+                  "threads: int = 0, batch_wait_us: int = 0, batch_images: int = 0) -> Session"),
           R"(A session of the same model, which shares with this one what both have in memory of its weights.
 
 Runs of the two do not take turns: with a session a thread, each of one thread, threads compute side by side. Arguments

@@ -116,9 +116,9 @@ Session::Session(nb::handle model, const convlab_options& options)
         return api().open(path.c_str(), &options, session);
       })) {}
 
-std::unique_ptr<Session> Session::another(const convlab_options& options) const {
+std::unique_ptr<Session> Session::clone(const convlab_options& options) const {
   return std::unique_ptr<Session>(
-      new Session(opened([&](convlab_session** session) { return api().another(session_.get(), &options, session); })));
+      new Session(opened([&](convlab_session** session) { return api().clone(session_.get(), &options, session); })));
 }
 
 Session::Session(Handle session) : session_(std::move(session)) {

@@ -22,7 +22,7 @@ class Session {
   Session(nanobind::handle model, const convlab_options& options);
 
   /// A session of the same model that shares weights with this one.
-  std::unique_ptr<Session> another(const convlab_options& options) const;
+  std::unique_ptr<Session> clone(const convlab_options& options) const;
 
   /// All outputs in the order of `names`, or all where that is None.
   nanobind::list run(nanobind::handle names, const nanobind::dict& feed, nanobind::handle out, nanobind::handle stream);

@@ -21,7 +21,7 @@ struct FileCase {
   Purpose purpose = Purpose::verdict;
 
   FileJudge::Before before() const {
-    return purpose == Purpose::unzeroed ? FileJudge::Before::poison : FileJudge::Before::zeros;
+    return purpose == Purpose::unzeroed ? FileJudge::Before::uninitialized : FileJudge::Before::zeros;
   }
 };
 

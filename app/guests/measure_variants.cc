@@ -18,7 +18,7 @@
 #include "convlab/base/json.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/contention.h"
-#include "convlab/measure/in_turns.h"
+#include "convlab/measure/interleaved.h"
 #include "convlab/measure/record.h"
 #include "convlab/profile/count_kernel.h"
 #include "convlab/verify/verify.h"

@@ -8,7 +8,7 @@
 #include "app/interrupt.h"
 #include "app/results/output.h"
 #include "convlab/kernels/kernel.h"
-#include "convlab/measure/in_turns.h"
+#include "convlab/measure/interleaved.h"
 #include "convlab/measure/record.h"
 
 namespace convlab::app {

@@ -94,7 +94,7 @@ const void* ReadyPlan::address(const Location& location, Inputs inputs, Outputs 
 }
 
 /// What was prepared for the next step that has any; of much, the begin.
-SoonRead ReadyPlan::behind(size_t i, const PreparedWeights& weights) const {
+PrefetchHint ReadyPlan::prefetch_after(size_t i, const PreparedWeights& weights) const {
   constexpr int64_t kMost = 8 << 20;  // more would leave an H100's second cache before it is read
   while (++i < plan_->steps.size()) {
     const auto bytes = static_cast<int64_t>(plan_->steps[i].prepared_bytes);
@@ -126,14 +126,14 @@ void ReadyPlan::visit(size_t i, const PreparedWeights& weights, Inputs inputs, O
                                  .y = y,
                                  .prepared = weights.of(i),
                                  .workspace = workspace,
-                                 .soon = behind(i, weights)});
+                                 .prefetch = prefetch_after(i, weights)});
   } else {
     on_op(*step.op, OpArgs{.step = *step.op_step(),
                            .inputs = addresses_,
                            .output = y,
                            .prepared = weights.of(i),
                            .workspace = workspace,
-                           .soon = behind(i, weights),
+                           .prefetch = prefetch_after(i, weights),
                            .turn = turn_});
   }
 }

@@ -41,7 +41,7 @@ class ReadyPlan {
  private:
   const void* address(const Location& location, Inputs inputs, Outputs outputs) const;
   PreparedWeights packed(Device& device, Stream& stream, double& seconds);
-  SoonRead behind(size_t step, const PreparedWeights& weights) const;
+  PrefetchHint prefetch_after(size_t step, const PreparedWeights& weights) const;
   template <class OnConv, class OnOp>
   void visit(size_t step, const PreparedWeights& weights, Inputs inputs, Outputs outputs, OnConv on_conv, OnOp on_op);
 

@@ -36,8 +36,8 @@ void Judging::verify(const Task& task, Fill fill) {
   const auto bytes = static_cast<size_t>(task.problem.output_count()) * sizeof(float);
   const fs::path output = work_ / "output";
   {
-    const std::string poison(bytes, '\xff');
-    write_file(output, poison);
+    const std::string unwritten(bytes, '\xff');
+    write_file(output, unwritten);
   }
   JailEnd end;
   const Json answer = replay(task, probe, output, end);

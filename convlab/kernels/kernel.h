@@ -79,7 +79,7 @@ struct ConvStep {
 
 /// Memory that does not change, and that a later step reads: a kernel that has threads to spare may have it fetched to
 /// the device's cache.
-struct SoonRead {
+struct PrefetchHint {
   const void* from = nullptr;  ///< aligned to 64 bytes
   int64_t bytes = 0;
 };
@@ -96,7 +96,7 @@ struct ConvArgs {
   float* y = nullptr;
   void* prepared = nullptr;
   void* workspace = nullptr;
-  SoonRead soon = {};
+  PrefetchHint prefetch = {};
   std::span<const int> tuning = {};  ///< a value for each of the kernel's tunables; empty: the measured ones
 };
 

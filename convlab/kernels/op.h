@@ -32,7 +32,7 @@ struct OpArgs {
   float* output = nullptr;
   void* prepared = nullptr;
   void* workspace = nullptr;
-  SoonRead soon = {};
+  PrefetchHint prefetch = {};
   int64_t turn = 0;  ///< counts launches: a kernel may read much memory to and fro, and find what a cache kept
 };
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "convlab/kernel_file/switches.h"
-#include "convlab/measure/in_turns.h"
+#include "convlab/measure/interleaved.h"
 #include "convlab/measure/summary.h"
 
 namespace convlab {

@@ -132,8 +132,8 @@ void BenchArrays::renew() {
     while (now[i] == last_time || now[i] == before[i]) now[i] = random_.integer(0, images - 1);
   }
   upload_images();
-  constexpr int kPoisonByte = 0xff;
-  stream_->fill(y_.data(), kPoisonByte, y_.bytes());
+  constexpr int kUninitializedByte = 0xff;
+  stream_->fill(y_.data(), kUninitializedByte, y_.bytes());
   stream_->synchronize();
 }
 

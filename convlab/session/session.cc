@@ -86,27 +86,27 @@ Session::Session(std::shared_ptr<const Model> shared, const SessionOptions& opti
                       .weights = shared_->weights},
       forks_(forks()) {
   require_math(engine_options_.plan.math, device_->caps().kind, "math");
-  if (options.gather_wait.count() < 0 || options.gather_images < 1) {
-    throw bad_input("gather_wait_us must be >= 0 and gather_images >= 1; got {} and {}", options.gather_wait.count(),
-                    options.gather_images);
+  if (options.batch_wait.count() < 0 || options.batch_images < 1) {
+    throw bad_input("batch_wait_us must be >= 0 and batch_images >= 1; got {} and {}", options.batch_wait.count(),
+                    options.batch_images);
   }
   for (const GraphInput& input : model().inputs) inputs_.push_back({model().name_of(input), input.type, input.shape});
   for (const GraphOutput& output : model().outputs) outputs_.push_back({model().name_of(output), output.type, {}});
   const bool any_count = shared_->again.empty() && inputs_.size() == 1 && outputs_.size() == 1;
-  if (options.gather_wait.count() == 0 || !any_count) return;
-  gatherer_ = std::make_unique<Gatherer>(options.gather_wait, options.gather_images, mutex_,
-                                         [this](const ConstArray& input, const Array& output) {
-                                           const Inputs given = inputs_of({&input, 1}, true);
-                                           run_ready(ready_for(given), given, {&output, 1});
-                                         });
+  if (options.batch_wait.count() == 0 || !any_count) return;
+  batcher_ = std::make_unique<Batcher>(options.batch_wait, options.batch_images, mutex_,
+                                       [this](const ConstArray& input, const Array& output) {
+                                         const Inputs given = inputs_of({&input, 1}, true);
+                                         run_ready(ready_for(given), given, {&output, 1});
+                                       });
 }
 
-Session Session::another(const SessionOptions& options) const {
+Session Session::clone(const SessionOptions& options) const {
   require_own_process();
   return Session(shared_, options);
 }
 
-bool Session::inherited() const { return forks_ != forks(); }
+bool Session::is_forked_child() const { return forks_ != forks(); }
 
 /// The session belongs to the calling thread until the result ends.
 std::unique_lock<std::mutex> Session::turn() const {
@@ -115,7 +115,7 @@ std::unique_lock<std::mutex> Session::turn() const {
 }
 
 void Session::require_own_process() const {
-  if (!inherited()) return;
+  if (!is_forked_child()) return;
   throw unavailable("{}: the session was opened before this process was forked; open a new session in this process",
                     model().name);
 }
@@ -235,7 +235,7 @@ void Session::require_outputs(std::span<const Array> outputs, const std::vector<
 
 void Session::run(std::span<const ConstArray> inputs, std::span<const Array> outputs, void* stream) {
   require_own_process();
-  if (gatherer_ && inputs.size() == 1 && outputs.size() == 1 && gatherer_->run(inputs[0], outputs[0])) return;
+  if (batcher_ && inputs.size() == 1 && outputs.size() == 1 && batcher_->run(inputs[0], outputs[0])) return;
   const auto lock = turn();
   const Inputs given = inputs_of(inputs, true);
   if (stream != nullptr && !given.on_device) {
@@ -245,7 +245,7 @@ void Session::run(std::span<const ConstArray> inputs, std::span<const Array> out
   require_outputs(outputs, output_shapes(ready, given.images()), given.on_device);
   if (given.on_device) return run_on_device(ready, given, outputs, stream);
   run_ready(ready, given, outputs);
-  if (gatherer_ && !gatherer_->learned() && ready.engine && ready.engine->splits()) learn(inputs[0], outputs[0]);
+  if (batcher_ && !batcher_->learned() && ready.engine && ready.engine->splits()) learn(inputs[0], outputs[0]);
 }
 
 /// Calls with such arrays are gathered from now on.
@@ -253,9 +253,9 @@ void Session::learn(const ConstArray& input, const Array& output) {
   const bool converted = input.type != ElementType::f32 && input.type != ElementType::u8;
   if (converted || output.type != ElementType::f32) return;
   ConstArray most = input;
-  most.shape[0] = gatherer_->most();
+  most.shape[0] = batcher_->most();
   ready_for(inputs_of({&most, 1}, false));
-  gatherer_->learn(input, output);
+  batcher_->learn(input, output);
 }
 
 void Session::run_ready(Ready& ready, const Inputs& inputs, std::span<const Array> outputs) const {

@@ -14,7 +14,7 @@
 #include "convlab/engine/executor.h"
 #include "convlab/model/graph.h"
 #include "convlab/session/array.h"
-#include "convlab/session/gatherer.h"
+#include "convlab/session/batcher.h"
 #include "convlab/tensor/element_type.h"
 #include "convlab/tensor/shape.h"
 
@@ -28,26 +28,26 @@ struct SessionOptions {
   int threads = 0;              ///< of host work; 0: as many as this process may use
 
   /// Above 0, calls of several threads are computed together, and a call waits at most so long for others: see
-  /// Gatherer.
-  std::chrono::microseconds gather_wait{0};
-  int64_t gather_images = 64;  ///< the most that are computed together
+  /// Batcher.
+  std::chrono::microseconds batch_wait{0};
+  int64_t batch_images = 64;  ///< the most that are computed together
 };
 
 /// A model on a device, ready for inputs of any shapes that it takes: what programs call. Any thread may use it at any
 /// time; runs of several threads take turns, or are gathered.
 ///
 /// What it computes for is made ready at the first run of a shape, and of the last few shapes kept. What kernels made
-/// of the weights is in memory once for all shapes whose images are of one size, and for all sessions that another()
+/// of the weights is in memory once for all shapes whose images are of one size, and for all sessions that clone()
 /// has opened.
 class Session {
  public:
   /// `model`: as load_model() takes it. Errors of load_model(), open_device() and require_math(); Error(bad_input)
-  /// where gather_wait is negative, or gather_images below 1.
+  /// where batch_wait is negative, or batch_images below 1.
   Session(const std::string& model, const SessionOptions& options);
 
   /// A session of the same model, on any device, which shares with this one what both have in memory of its weights;
-  /// this one may end before. Runs of the two do not take turns. Errors as Session(), and where inherited().
-  Session another(const SessionOptions& options) const;
+  /// this one may end before. Runs of the two do not take turns. Errors as Session(), and where is_forked_child().
+  Session clone(const SessionOptions& options) const;
 
   /// As it was opened.
   const SessionOptions& options() const { return options_; }
@@ -56,7 +56,7 @@ class Session {
 
   /// Whether this process is a child, made by fork(), of the one that opened the session. Threads and GPUs stay with
   /// the parent: all calls but this are Error(unavailable), and the session must not be destroyed.
-  bool inherited() const;
+  bool is_forked_child() const;
 
   /// As the file has them; -1 for sizes that it leaves open.
   struct Value {
@@ -153,7 +153,7 @@ class Session {
   int forks_;                 ///< of the process and those before it, when the session was opened
   mutable std::mutex mutex_;  ///< of what follows
   std::list<Ready> ready_;    ///< the latest used first
-  std::unique_ptr<Gatherer> gatherer_;
+  std::unique_ptr<Batcher> batcher_;
 };
 
 /// "[{"name": ..., "op": ..., "kernel": ..., "flops": ..., "seconds": ...}, ...]"

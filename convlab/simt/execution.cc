@@ -61,27 +61,27 @@ bool same_place(const Where& a, const Where& b) {
 
 }  // namespace
 
-void report_doubts(Grid& grid) {
-  for (const Doubt& doubt : grid.races.doubts()) {
-    if (doubt.block > grid.first_fault_block) continue;
-    if (doubt.block < grid.first_fault_block) grid.faults.clear();
-    grid.first_fault_block = doubt.block;
+void report_candidates(Grid& grid) {
+  for (const CandidateRace& candidate : grid.races.candidates()) {
+    if (candidate.block > grid.first_fault_block) continue;
+    if (candidate.block < grid.first_fault_block) grid.faults.clear();
+    grid.first_fault_block = candidate.block;
     const auto known = std::find_if(grid.faults.begin(), grid.faults.end(), [&](const RawFault& fault) {
-      return fault.code == doubt.site.code && same_place(fault.location, doubt.site.where);
+      return fault.code == candidate.site.code && same_place(fault.location, candidate.site.where);
     });
     if (known != grid.faults.end()) {
       ++known->times;
     } else if (grid.faults.size() < FaultError::kMaxFaults) {
       RawFault fault;
       fault.kind = FaultKind::race_global;
-      fault.thread = doubt.thread;
-      fault.other_block = doubt.other;
+      fault.thread = candidate.thread;
+      fault.other_block = candidate.other;
       fault.space = RawFault::Space::global;
-      fault.address = doubt.address;
+      fault.address = candidate.address;
       fault.access_bytes = 4;
-      fault.is_write = doubt.is_write;
-      fault.code = doubt.site.code;
-      fault.location = doubt.site.where;
+      fault.is_write = candidate.is_write;
+      fault.code = candidate.site.code;
+      fault.location = candidate.site.where;
       grid.faults.push_back(std::move(fault));
     }
   }
@@ -169,7 +169,7 @@ void Worker::run_block(int64_t linear) {
   global_accessor = grid.races.accessor_of(linear);
   block_shadow.begin_block();
   releases_.clear();
-  doubts_.clear();
+  candidates_.clear();
   if (free_stacks_.size() != static_cast<size_t>(kMaxThreads)) {
     free_stacks_.clear();
     for (int i = kMaxThreads - 1; i >= 0; --i) free_stacks_.push_back(i);
@@ -209,7 +209,7 @@ void Worker::run_block(int64_t linear) {
         if (grid.first_fault_block.load(std::memory_order_relaxed) < linear || block_is_dead_) return;
       } while (run_warp(warps_[w], w * kWarpSize));
     }
-    report_doubts_in_block();
+    report_candidates_in_block();
     if (!release_barrier()) break;
   }
   if (block_faults_.empty()) {
@@ -697,28 +697,29 @@ void Worker::name_other_side(RawFault& fault, const AccessRecord& other, bool ot
 void Worker::report_race_in_block(RawFault fault, const ShadowResult& result, AccessKind kind) {
   const AccessRecord& other = result.other;
   if (ordered_by_fences(other)) return;
-  settle_doubts(kNobody, fault.address);
+  settle_candidates(kNobody, fault.address);
   name_other_side(fault, other, result.other_was_write);
   const bool may_be_guess = result.other_was_write ? kind == AccessKind::read && other.atomic : is_atomic(kind);
   if (!may_be_guess) return report(fault);
-  doubt(result.other_was_write ? fault.thread : fault.other_thread, std::move(fault));
+  add_candidate(result.other_was_write ? fault.thread : fault.other_thread, std::move(fault));
 }
 
-void Worker::doubt(int guesser, RawFault fault) {
-  constexpr size_t kMostDoubts = 1 << 12;
-  if (doubts_.size() == kMostDoubts) return report(fault);
+void Worker::add_candidate(int guesser, RawFault fault) {
+  constexpr size_t kMostCandidates = 1 << 12;
+  if (candidates_.size() == kMostCandidates) return report(fault);
   const uintptr_t address = fault.address;
-  doubts_.push_back({address, guesser, std::move(fault)});
+  candidates_.push_back({address, guesser, std::move(fault)});
 }
 
-void Worker::settle_doubts(int guesser, uintptr_t address) {
-  if (doubts_.empty()) return;
-  std::erase_if(doubts_,
-                [&](const DoubtInBlock& doubt) { return doubt.guesser == guesser && doubt.address == address; });
+void Worker::settle_candidates(int guesser, uintptr_t address) {
+  if (candidates_.empty()) return;
+  std::erase_if(candidates_, [&](const CandidateInBlock& candidate) {
+    return candidate.guesser == guesser && candidate.address == address;
+  });
 }
 
-void Worker::report_doubts_in_block() {
-  for (DoubtInBlock& doubt : std::exchange(doubts_, {})) report(doubt.fault);
+void Worker::report_candidates_in_block() {
+  for (CandidateInBlock& candidate : std::exchange(candidates_, {})) report(candidate.fault);
 }
 
 void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t offset, size_t bytes, AccessKind kind,
@@ -740,12 +741,12 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
     fail(std::move(fault));
   }
   kind = kind_in_block(kind);
-  if (is_atomic(kind)) settle_doubts(fault.thread, offset);
+  if (is_atomic(kind)) settle_candidates(fault.thread, offset);
   std::vector<HeldPart> parts;
   const ShadowResult result = touch_in_block(*region.shadow, offset, bytes, region.base + offset, kind, parts);
   if (result.kind == ShadowResult::uninitialized) {
     fault.kind = FaultKind::uninitialized_shared;
-    doubt(kNobody, std::move(fault));
+    add_candidate(kNobody, std::move(fault));
   } else if (result.kind == ShadowResult::race) {
     fault.kind = FaultKind::race_shared;
     report_race_in_block(std::move(fault), result, kind);
@@ -826,7 +827,7 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
   // Whoever sets a constant makes a range of it.
   if (!writes && !(range && address - range->base < range->bytes) && grid_->module->is_unset_constant(address)) {
     fault.kind = FaultKind::uninitialized_global;
-    return doubt(kNobody, std::move(fault));
+    return add_candidate(kNobody, std::move(fault));
   }
   if (!found.initialised) return;
   const size_t first = (address - found.base) / 4, last = (address - found.base + bytes - 1) / 4;
@@ -834,7 +835,7 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
     for (size_t word = first; word <= last; ++word) {
       if (is_initialised(found.initialised + word)) continue;
       fault.kind = FaultKind::uninitialized_global;
-      doubt(kNobody, std::move(fault));
+      add_candidate(kNobody, std::move(fault));
       break;
     }
   }
@@ -880,7 +881,7 @@ void Worker::check_order(const SiteEntry& entry, uintptr_t address, size_t bytes
 
 void Worker::check_order_in_block(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) {
   kind = kind_in_block(kind);
-  if (is_atomic(kind)) settle_doubts(static_cast<int>(current_ - threads_.data()), address);
+  if (is_atomic(kind)) settle_candidates(static_cast<int>(current_ - threads_.data()), address);
   ShadowResult result;
   std::vector<HeldPart> parts;
   for (uintptr_t at = address; at < address + bytes;) {

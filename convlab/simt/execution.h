@@ -114,8 +114,8 @@ struct Grid {
   Position thread_position(int linear) const;
 };
 
-/// After a launch without faults: the doubts of the first block that has any become faults.
-void report_doubts(Grid& grid);
+/// After a launch without faults: the candidate races of the first block that has any become faults.
+void report_candidates(Grid& grid);
 
 /// Calls use(argument, value) for each word of each argument that may be a pointer: arguments may be structs of them.
 template <class Use>
@@ -330,9 +330,9 @@ class Worker {
   void report_race_in_block(RawFault fault, const ShadowResult& result, AccessKind kind);
   void hold_in_block(RawFault fault, std::vector<HeldPart> parts);
   void hold(HeldStore store);
-  void doubt(int guesser, RawFault fault);
-  void settle_doubts(int guesser, uintptr_t address);
-  void report_doubts_in_block();
+  void add_candidate(int guesser, RawFault fault);
+  void settle_candidates(int guesser, uintptr_t address);
+  void report_candidates_in_block();
 
   // warp.cc
   bool complete_if_all_arrived(Warp& warp, int first_thread, int lane);
@@ -364,7 +364,7 @@ class Worker {
   uint32_t epoch_ = 0;
   std::vector<Release> releases_;  ///< of this barrier interval
   static constexpr int kNobody = -1;
-  struct DoubtInBlock {
+  struct CandidateInBlock {
     uintptr_t address;
     int guesser;  ///< the thread whose plain read is no race if it goes on to an atomic operation there; kNobody: see
                   ///< below
@@ -372,7 +372,7 @@ class Worker {
   };
   /// Likewise: what may turn out to be no fault, or a consequence. A read of what nothing wrote is one if the word is
   /// written by another thread before a barrier: then the two race.
-  std::vector<DoubtInBlock> doubts_;
+  std::vector<CandidateInBlock> candidates_;
   std::vector<HeldStore> held_stores_;
   RedundantWords redundant_words_;
   StoreUnderWay store_under_way_;

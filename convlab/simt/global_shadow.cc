@@ -11,7 +11,7 @@ namespace {
 
 using namespace record;
 
-constexpr size_t kMaxDoubts = 1 << 16;
+constexpr size_t kMaxCandidates = 1 << 16;
 
 unsigned mask_of(uint64_t record) { return static_cast<unsigned>(record >> kMaskShift & kWhole); }
 uint64_t clock_of(uint64_t record) { return record >> kClockShift & kMaxClock; }
@@ -194,9 +194,9 @@ uint64_t GlobalRaces::after_read(uint64_t read, const Access& access, unsigned m
 std::optional<OtherAccess> GlobalRaces::conflict(GlobalCell& cell, uintptr_t address, uint64_t write, uint64_t read,
                                                  const Access& access, GlobalAccessor& accessor) {
   const bool atomic = counts_as_atomic(access.kind), atomic_before = (write & kFlag) != 0;
-  const auto in_doubt = [&](const OtherAccess& other) {
-    doubt({&cell, address, static_cast<int64_t>(serial_of(accessor.now) - begin_), thread_of(access.record),
-           is_write(access.kind), place_of(access.record), other});
+  const auto keep = [&](const OtherAccess& other) {
+    add_candidate({&cell, address, static_cast<int64_t>(serial_of(accessor.now) - begin_), thread_of(access.record),
+                   is_write(access.kind), place_of(access.record), other});
   };
   if (of_other(write, accessor) && !(atomic && atomic_before) && !ordered(write, accessor)) {
     OtherAccess other = describe(write, true);
@@ -204,7 +204,7 @@ std::optional<OtherAccess> GlobalRaces::conflict(GlobalCell& cell, uintptr_t add
     const bool read_by_others = of_other(read, accessor) || (in_launch(read) && (read & kFlag) != 0);
     other.unless_equal = access.kind == AccessKind::write && !atomic_before && !read_by_others;
     if (is_write(access.kind) || !atomic_before) return other;
-    in_doubt(other);
+    keep(other);
   }
   if (!is_write(access.kind) || !in_launch(read)) return std::nullopt;
   if (atomic) {
@@ -219,7 +219,7 @@ std::optional<OtherAccess> GlobalRaces::conflict(GlobalCell& cell, uintptr_t add
     if (ordered(read, accessor)) return std::nullopt;
     const OtherAccess other = describe(read, false);
     if (!atomic) return other;
-    in_doubt(other);
+    keep(other);
   } else if ((read & kFlag) != 0 && !accessor.acquires && accessor.acquired == 0) {
     return OtherAccess{};
   }
@@ -235,19 +235,19 @@ Site GlobalRaces::place_of(uint64_t record) const {
   return sites_[site_of(record)];
 }
 
-void GlobalRaces::doubt(Doubt doubt) {
-  std::lock_guard lock(doubts_mutex_);
-  if (doubts_.size() == kMaxDoubts) {
-    std::erase_if(doubts_, [&](const Doubt& old) { return !in_launch(old.cell->read.load()); });
-    if (doubts_.size() == kMaxDoubts) return;
+void GlobalRaces::add_candidate(CandidateRace candidate) {
+  std::lock_guard lock(candidates_mutex_);
+  if (candidates_.size() == kMaxCandidates) {
+    std::erase_if(candidates_, [&](const CandidateRace& old) { return !in_launch(old.cell->read.load()); });
+    if (candidates_.size() == kMaxCandidates) return;
   }
-  doubts_.push_back(doubt);
+  candidates_.push_back(candidate);
 }
 
-std::vector<Doubt> GlobalRaces::doubts() const {
-  std::vector<Doubt> standing;
-  std::copy_if(doubts_.begin(), doubts_.end(), std::back_inserter(standing),
-               [&](const Doubt& doubt) { return in_launch(doubt.cell->read.load()); });
+std::vector<CandidateRace> GlobalRaces::candidates() const {
+  std::vector<CandidateRace> standing;
+  std::copy_if(candidates_.begin(), candidates_.end(), std::back_inserter(standing),
+               [&](const CandidateRace& candidate) { return in_launch(candidate.cell->read.load()); });
   return standing;
 }
 

@@ -119,7 +119,7 @@ struct OtherAccess {
 
 /// A plain read of what another block wrote by an atomic operation, or the reverse. It is a race unless the reader goes
 /// on to its own atomic operation, which shows when the launch is over.
-struct Doubt {
+struct CandidateRace {
   const GlobalCell* cell = nullptr;
   uintptr_t address = 0;
   int64_t block = 0;
@@ -151,8 +151,8 @@ class GlobalRaces {
   /// Comes before an atomic operation, or a volatile access, of a block.
   void synchronise(GlobalAccessor& accessor);
 
-  /// The doubts that stand, once all blocks are done.
-  std::vector<Doubt> doubts() const;
+  /// The candidate races that stand, once all blocks are done.
+  std::vector<CandidateRace> candidates() const;
 
   /// The number of the first block, and after all blocks the places by their numbers.
   uint64_t first_serial() const { return begin_; }
@@ -177,7 +177,7 @@ class GlobalRaces {
                                       const Access& access, GlobalAccessor& accessor);
   OtherAccess describe(uint64_t record, bool wrote) const;
   Site place_of(uint64_t record) const;
-  void doubt(Doubt doubt);
+  void add_candidate(CandidateRace candidate);
 
   uint64_t begin_ = 0, end_ = 0;  // serials
   std::atomic<uint64_t> ticket_{0};
@@ -196,8 +196,8 @@ class GlobalRaces {
   };
   std::array<SplitWords, 256> split_;
 
-  std::mutex doubts_mutex_;
-  std::vector<Doubt> doubts_;
+  std::mutex candidates_mutex_;
+  std::vector<CandidateRace> candidates_;
 };
 
 }  // namespace convlab::simt::internal

@@ -223,7 +223,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   internal::keep_notes(grid);
   grid.printed.show(grid.first_fault_block);
   if (grid.error) std::rethrow_exception(grid.error);
-  if (grid.faults.empty()) internal::report_doubts(grid);
+  if (grid.faults.empty()) internal::report_candidates(grid);
   if (!grid.faults.empty()) throw FaultError(internal::describe(grid, grid.faults, grid.first_fault_block));
   internal::remember_launch(grid);
   if (grid.apart) {

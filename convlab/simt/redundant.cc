@@ -127,7 +127,7 @@ void Worker::settle_stores() {
     RawFault& fault = store.fault;
     if (!std::all_of(store.parts.begin(), store.parts.end(),
                      [](const HeldPart& part) { return part.is_unchanged(); })) {
-      settle_doubts(kNobody, fault.address);
+      settle_candidates(kNobody, fault.address);
       report(fault);
       continue;
     }

@@ -117,7 +117,7 @@ class Comparison {
     const OutputElement element = at(index, image, got, tolerance);
     if (verdict_.wrong++ == 0) verdict_.first = verdict_.worst = element;
     if (badness(element) > badness(verdict_.worst)) verdict_.worst = element;
-    if (std::bit_cast<uint32_t>(got) == kPoison) ++verdict_.poison;
+    if (std::bit_cast<uint32_t>(got) == kUninitialized) ++verdict_.never_written;
   }
 
   void number(size_t index, int64_t image, float got) {
@@ -145,7 +145,7 @@ class Comparison {
     if (theirs.wrong > 0 && (verdict_.wrong == 0 || badness(theirs.worst) > badness(verdict_.worst))) {
       verdict_.worst = theirs.worst;
     }
-    verdict_.count += theirs.count, verdict_.wrong += theirs.wrong, verdict_.poison += theirs.poison;
+    verdict_.count += theirs.count, verdict_.wrong += theirs.wrong, verdict_.never_written += theirs.never_written;
     square_error_ += other.square_error_;
     square_expected_ += other.square_expected_;
     square_typical_ += other.square_typical_;
@@ -205,7 +205,7 @@ void require_as_many(size_t got, int64_t expected) {
 std::string describe(const OutputElement& element) {
   const std::string place =
       fmt::format("image {}, output channel {}, row {}, column {}", element.n, element.k, element.p, element.q);
-  if (std::bit_cast<uint32_t>(element.got) == kPoison) {
+  if (std::bit_cast<uint32_t>(element.got) == kUninitialized) {
     return fmt::format("{}: expected {:.6g}, never written", place, element.expected);
   }
   const std::string tolerance = element.tolerance > 0 ? fmt::format(" (tolerance {:.3g})", element.tolerance) : "";
@@ -264,11 +264,11 @@ Verdict compare_nan(const Expected& expected, std::span<const float> got, const 
     if (std::isnan(expected.value[i])) image_of_nan = static_cast<int64_t>(i) / per_image;
   }
   for (size_t i = 0; i < got.size(); ++i) {
-    const bool is_poison = std::bit_cast<uint32_t>(got[i]) == kPoison;
+    const bool is_uninitialized = std::bit_cast<uint32_t>(got[i]) == kUninitialized;
     const int64_t image = static_cast<int64_t>(i) / per_image;
     if (std::isnan(expected.value[i])) {
-      if (!std::isnan(got[i]) || is_poison) comparison.wrong(i, image, got[i], 0);
-    } else if (!(may_spread && std::isnan(got[i]) && !is_poison && image == image_of_nan)) {
+      if (!std::isnan(got[i]) || is_uninitialized) comparison.wrong(i, image, got[i], 0);
+    } else if (!(may_spread && std::isnan(got[i]) && !is_uninitialized && image == image_of_nan)) {
       comparison.number(i, image, got[i]);
     }
   }
@@ -313,7 +313,7 @@ std::string headline(const Verdict& verdict) {
   }
   std::string text =
       fmt::format("{} of {} outputs {} wrong", verdict.wrong, verdict.count, verdict.wrong == 1 ? "is" : "are");
-  if (verdict.poison > 0) text += fmt::format(", {} of them never written", verdict.poison);
+  if (verdict.never_written > 0) text += fmt::format(", {} of them never written", verdict.never_written);
   return text;
 }
 

@@ -78,7 +78,7 @@ struct OutputElement {
 };
 
 struct Verdict {
-  int64_t count = 0, wrong = 0, poison = 0;
+  int64_t count = 0, wrong = 0, never_written = 0;
   OutputElement first, worst;  ///< of the wrong ones; worst is NaN or the farthest off
   double relative_l2 = 0, relative_l2_limit = 0;
 
@@ -88,7 +88,7 @@ struct Verdict {
 
 /// The bits of an element that nothing wrote, or that was computed from one, a NaN: outputs and scratch are filled with
 /// them before a kernel runs. No arithmetic on other NaNs gives these bits.
-constexpr uint32_t kPoison = 0xffffffffu;
+constexpr uint32_t kUninitialized = 0xffffffffu;
 
 /// Compares all elements. One is right if |got - expected| <= tolerance, or both are the same infinity; NaN is never
 /// right, not even where NaN is expected.

@@ -349,7 +349,7 @@ class Wrongs {
   int64_t count() const { return count_; }
   bool is_all() const { return count_ == element_count(shape_); }
   /// Whether they are poison: memory that nothing wrote holds it.
-  bool poison() const { return poison_; }
+  bool uninitialized() const { return uninitialized_; }
   bool zero() const { return zero_; }
   /// Whether they are what WrongOutput::before says.
   bool as_before() const { return as_before_; }
@@ -392,7 +392,7 @@ class Wrongs {
     ++by_place_[1][static_cast<size_t>(e.k)];
     ++by_place_[2][static_cast<size_t>(e.p)];
     ++by_place_[3][static_cast<size_t>(e.q)];
-    poison_ &= std::bit_cast<uint32_t>(got) == kPoison;
+    uninitialized_ &= std::bit_cast<uint32_t>(got) == kUninitialized;
     zero_ &= got == 0;
     as_before_ &= wrong.before && std::bit_cast<uint32_t>(got) == std::bit_cast<uint32_t>(*wrong.before);
     // Any of those so far with the same chance: a fixed step would fall in with rows and tiles.
@@ -409,7 +409,7 @@ class Wrongs {
   std::vector<Element> samples_, right_;
   int64_t count_ = 0;
   Rng random_{1};
-  bool poison_ = true, zero_ = true, as_before_ = true;
+  bool uninitialized_ = true, zero_ = true, as_before_ = true;
 };
 
 /// The mistake that makes of every one of the wrong elements what was got.
@@ -439,7 +439,7 @@ std::string mistake_in(const WrongOutput& wrong, const Wrongs& wrongs) {
 /// Whether none of the wrong elements came from a thread, as far as simt knows. Copies within the device and libraries'
 /// products have no thread either, but seldom leave the same everywhere.
 bool has_no_writer(const WrongOutput& wrong, const Wrongs& wrongs) {
-  if (!wrongs.zero() && !wrongs.poison() && !wrongs.as_before()) return false;
+  if (!wrongs.zero() && !wrongs.uninitialized() && !wrongs.as_before()) return false;
   return std::ranges::all_of(wrongs.samples(), [&](const Element& e) {
     const std::optional<Label> writer = simt_writer(&wrong.got[wrongs.index_of(e)]);
     return writer && writer->text == kNoWriter;
@@ -486,8 +486,8 @@ Cause likely_cause(const WrongOutput& wrong) {
   const std::string what = !place.empty() ? place : wrongs.count() == 1 ? "the element" : "the elements";
   if (std::string copy = missing_copy(wrong, wrongs, place); !copy.empty()) return {not_copied, std::move(copy)};
   if (has_no_writer(wrong, wrongs)) return {unwritten, fmt::format("no thread writes {}", what)};
-  if (wrongs.poison()) {
-    return {poisoned, fmt::format("nothing writes {}, or only values computed from uninitialized memory", what)};
+  if (wrongs.uninitialized()) {
+    return {uninitialized, fmt::format("nothing writes {}, or only values computed from uninitialized memory", what)};
   }
   const bool is_written = simt_writer(&wrong.got[wrongs.index_of(wrongs.samples().front())]).has_value();
   const std::string nothing =
@@ -525,7 +525,7 @@ Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong, const Cau
       finding.notes.insert(finding.notes.begin(), cause.text);
       finding.help = "possibly the grid has too few threads, or a bounds check is too strict";
       break;
-    case Cause::Kind::poisoned:
+    case Cause::Kind::uninitialized:
       finding.notes.insert(finding.notes.begin(), cause.text);
       finding.help = "write every output, and read only what was written";
       break;

@@ -26,10 +26,10 @@ struct WrongOutput {
 struct Cause {
   enum class Kind : uint8_t {
     unknown,
-    likely,      ///< what was got is what a mistake would give, element for element
-    unwritten,   ///< no thread wrote the elements
-    not_copied,  ///< nothing was copied to them
-    poisoned,    ///< they come from memory that nothing wrote
+    likely,         ///< what was got is what a mistake would give, element for element
+    unwritten,      ///< no thread wrote the elements
+    not_copied,     ///< nothing was copied to them
+    uninitialized,  ///< they come from memory that nothing wrote
   };
   Kind kind = Kind::unknown;
   std::string text;

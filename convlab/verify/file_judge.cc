@@ -111,7 +111,7 @@ class Comparing {
                std::optional<float> before = {}) {
     const WrongOutput wrong{step, layer, at_, got, model_, before};
     const Cause cause = likely_cause(wrong);
-    explained_ = cause.kind != Cause::Kind::poisoned;
+    explained_ = cause.kind != Cause::Kind::uninitialized;
     finding_ = wrong_output(all_.verdict(), wrong, cause);
   }
 

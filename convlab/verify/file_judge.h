@@ -33,7 +33,7 @@ class FileJudge {
   FileJudge(const FileEntry& entry, const KernelSource& source, Device& device, Oracle& oracle);
 
   /// What y holds before the call.
-  enum class Before { zeros, poison };
+  enum class Before { zeros, uninitialized };
 
   /// Error(bad_input) where the host has too little memory. What the file throws is a verdict.
   FileVerdict judge(const ConvProblem& problem, Before before) const;

@@ -10,7 +10,7 @@
 namespace convlab {
 namespace {
 
-constexpr uint8_t kPoisonByte = 0xff;
+constexpr uint8_t kUninitializedByte = 0xff;
 constexpr uint8_t kOutputGuard = 0x4b;  // 0x4b4b4b4b is 13323083 as float
 
 }  // namespace
@@ -18,15 +18,15 @@ constexpr uint8_t kOutputGuard = 0x4b;  // 0x4b4b4b4b is 13323083 as float
 GuardedBuffer::GuardedBuffer(Device& device, Stream& stream, std::string name, size_t bytes, Role role)
     : name_(std::move(name)),
       bytes_(bytes),
-      guard_(role == Role::input ? kPoisonByte : kOutputGuard),
+      guard_(role == Role::input ? kUninitializedByte : kOutputGuard),
       memory_(device.allocate(bytes + 2 * kGuardBytes)) {
   stream.fill(memory_.data(), guard_, bytes + 2 * kGuardBytes);
   if (device.caps().kind == DeviceKind::simt) narrow_simt_memory(data(), bytes, name_, role == Role::output);
-  poison(stream);
+  mark_uninitialized(stream);
 }
 
-void GuardedBuffer::poison(Stream& stream) {
-  if (bytes_ > 0) stream.fill(data(), kPoisonByte, bytes_);
+void GuardedBuffer::mark_uninitialized(Stream& stream) {
+  if (bytes_ > 0) stream.fill(data(), kUninitializedByte, bytes_);
 }
 
 void GuardedBuffer::upload(Stream& stream, const void* host) {

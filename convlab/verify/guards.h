@@ -23,7 +23,7 @@ class GuardedBuffer {
   void* data() const { return static_cast<uint8_t*>(memory_.data()) + kGuardBytes; }
   size_t bytes() const { return bytes_; }
 
-  void poison(Stream& stream);
+  void mark_uninitialized(Stream& stream);
   void upload(Stream& stream, const void* host);
   void download(Stream& stream, void* host) const;
 

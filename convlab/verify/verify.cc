@@ -60,16 +60,16 @@ class Rig {
       layer.added_values = in_layout(layer.values->added, step_.output_layout);
       layer.added->upload(*stream_, layer.added_values.raw());
     }
-    layer.prepared.poison(*stream_);
-    workspace_.poison(*stream_);
+    layer.prepared.mark_uninitialized(*stream_);
+    workspace_.mark_uninitialized(*stream_);
     if (kernel_.prepare == nullptr) return;
     kernel_.prepare(arguments(layer, nullptr), *stream_);
     check_memory("prepare");
   }
 
   std::vector<float> launch(int index) {
-    y_.poison(*stream_);
-    workspace_.poison(*stream_);
+    y_.mark_uninitialized(*stream_);
+    workspace_.mark_uninitialized(*stream_);
     kernel_.launch(arguments(layers_[index], static_cast<float*>(y_.data())), *stream_);
     check_memory("launch");
     return download_plain(*stream_, y_.data(), step_.output_shape(), step_.output_layout);

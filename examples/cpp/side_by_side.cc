@@ -17,7 +17,7 @@ int main(int argc, char** argv) try {
   const int count = argc > 2 ? std::atoi(argv[2]) : 2;
   std::vector<convlab::Session> sessions;
   sessions.emplace_back(argc > 1 ? argv[1] : "sp25", options);
-  while (static_cast<int>(sessions.size()) < count) sessions.push_back(sessions.front().another(options));
+  while (static_cast<int>(sessions.size()) < count) sessions.push_back(sessions.front().clone(options));
 
   convlab::Shape shape = sessions.front().inputs().front().shape;
   shape.front() = kImages;

@@ -11,7 +11,7 @@ VERSION, MAX_RANK, FLOAT32, HOST = 1, 8, 0, 0
 
 class Options(c.Structure):
     _fields_ = [("device", c.c_char_p), ("math", c.c_char_p), ("plan", c.c_char_p), ("threads", c.c_int32),
-                ("gather_wait_us", c.c_int32), ("gather_images", c.c_int32)]
+                ("batch_wait_us", c.c_int32), ("batch_images", c.c_int32)]
 
 
 class Value(c.Structure):

@@ -59,8 +59,8 @@ typedef struct convlab_options {
 
   /* Above 0: calls of few images that come from several threads are computed together, and each waits at most so long,
    * in microseconds, for others to come. 0 (default): each call is computed by itself. */
-  int32_t gather_wait_us;
-  int32_t gather_images; /* the most that are computed together; 0: 64 */
+  int32_t batch_wait_us;
+  int32_t batch_images; /* the most that are computed together; 0: 64 */
 } convlab_options;
 
 /* An input or an output of a model. */
@@ -139,7 +139,7 @@ typedef struct convlab_api {
   /* From version 2 on. Opens a session of the same model, on any device, which shares with `other` what both have in
    * memory of its weights. Where the options' device, math or plan is NULL, it is as other's. Runs of the two do not
    * take turns, and either may be closed first. */
-  convlab_status (*another)(const convlab_session* other, const convlab_options* options, convlab_session** session);
+  convlab_status (*clone)(const convlab_session* other, const convlab_options* options, convlab_session** session);
 } convlab_api;
 
 /* The table, for a program compiled with this version of it; NULL where the library is older. The only name that the

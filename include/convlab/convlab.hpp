@@ -54,8 +54,8 @@ struct Options {
 
   /// Above 0: calls of few images that come from several threads are computed together, and each waits at most so long
   /// for others to come.
-  std::chrono::microseconds gather_wait{0};
-  int gather_images = 64;  ///< the most that are computed together
+  std::chrono::microseconds batch_wait{0};
+  int batch_images = 64;  ///< the most that are computed together
 };
 
 namespace detail {
@@ -271,9 +271,9 @@ class Session {
   /// A session of the same model, on any device, which shares with this one what both have in memory of its weights.
   /// What the options do not say of device, math and plan is as here. Runs of the two do not take turns, and either may
   /// end first.
-  Session another(const Options& options = {}) const {
+  Session clone(const Options& options = {}) const {
     return Session(opened(options, [&](const convlab_options* wanted, convlab_session** session) {
-      return detail::api().another(session_.get(), wanted, session);
+      return detail::api().clone(session_.get(), wanted, session);
     }));
   }
 
@@ -353,8 +353,8 @@ class Session {
                                  .math = options.math ? kMaths[static_cast<size_t>(*options.math)] : nullptr,
                                  .plan = options.plan ? kPlans[static_cast<size_t>(*options.plan)] : nullptr,
                                  .threads = options.threads,
-                                 .gather_wait_us = static_cast<int32_t>(options.gather_wait.count()),
-                                 .gather_images = options.gather_images};
+                                 .batch_wait_us = static_cast<int32_t>(options.batch_wait.count()),
+                                 .batch_images = options.batch_images};
     convlab_session* session = nullptr;
     detail::check(open(&wanted, &session));
     return Handle(session);

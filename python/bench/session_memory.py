@@ -38,7 +38,7 @@ def opener(engine: str, model: str, device: str):
         sessions = []
 
         def open_next():
-            sessions.append(sessions[0].another(threads=1) if sessions else convlab.Session(model, device=device, threads=1))
+            sessions.append(sessions[0].clone(threads=1) if sessions else convlab.Session(model, device=device, threads=1))
             return sessions[-1]
 
         return open_next

@@ -36,8 +36,8 @@ def test_broken_model(tmp_path, pair_file):
     ({"math": "fp8"}, 2),
     ({"plan": "best"}, 2),
     ({"threads": -1}, 2),
-    ({"gather_wait_us": -1}, 2),
-    ({"gather_images": -1}, 2),
+    ({"batch_wait_us": -1}, 2),
+    ({"batch_images": -1}, 2),
 ])
 def test_bad_options(pair_file, options, status):
     with pytest.raises(convlab.Error) as error:

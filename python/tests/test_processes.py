@@ -21,8 +21,8 @@ def test_threads(session, images):
             np.testing.assert_array_equal(result, scores[:number])
 
 
-def test_threads_are_gathered(images):
-    session = convlab.Session("sp25", device="cpu", gather_wait_us=2000, gather_images=16)
+def test_calls_of_threads_are_batched(images):
+    session = convlab.Session("sp25", device="cpu", batch_wait_us=2000, batch_images=16)
     scores = session(images)
     with ThreadPoolExecutor(8) as pool:
         for i, result in pool.map(lambda i: (i % 3, session(images[i % 3 : i % 3 + 1])), range(100)):

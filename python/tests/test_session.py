@@ -80,18 +80,18 @@ def test_options(images):
         np.testing.assert_allclose(other, scores, atol=0.02)
 
 
-def test_another_session(images):
+def test_cloned_session(images):
     session = convlab.Session("sp25", device="cpu", threads=1)
     scores = session(images)
-    others = [session.another(device="cpu", threads=1) for _ in range(3)]
-    others.append(others[0].another(device="cpu", plan="layers"))
+    others = [session.clone(device="cpu", threads=1) for _ in range(3)]
+    others.append(others[0].clone(device="cpu", plan="layers"))
     del session
     with ThreadPoolExecutor(len(others)) as threads:
         for each in threads.map(lambda other: other(images), others):
             np.testing.assert_allclose(each, scores, atol=1e-5)
     with pytest.raises(convlab.Error, match="tpu"):
-        others[0].another(device="tpu")
-    assert others[3].another(math="fp32").plan(images) == others[3].plan(images) != others[0].plan(images)
+        others[0].clone(device="tpu")
+    assert others[3].clone(math="fp32").plan(images) == others[3].plan(images) != others[0].plan(images)
 
 
 def test_device(session):

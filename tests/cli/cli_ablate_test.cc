@@ -75,7 +75,7 @@ class Ablate : public testing::Test {
   OwnCache cache_{folder_.path() / "cache"};
 };
 
-TEST_F(Ablate, TimesEachSubsetOfSwitchesInTurns) {
+TEST_F(Ablate, TimesEachSubsetOfSwitchesInterleaved) {
   const std::string file =
       write("mine.cc", function_with("#ifdef WITH_SLEEP  // it wastes time\n"
                                      "static volatile int wasted;\n"

@@ -86,7 +86,7 @@ TEST(CliBench, TheOracleIsTimedOnlyWhenNamed) {
   EXPECT_THAT(timed({"--kernel", "cpu.ref*"}), HasSubstr("cpu.reference"));
 }
 
-TEST(CliBench, ComparesTwoKernelsInTurns) {
+TEST(CliBench, ComparesTwoKernelsInterleaved) {
   const ProgramRun run = bench({"--device", "cpu", "--kernel", "cpu.direct", "--against", "cpu.reference", "--problem",
                                 "n8_c4h24w24_k8r5s5", "--json", "-"});
   ASSERT_EQ(run.status, 0) << run.complaint;

@@ -47,14 +47,14 @@ class PixelOps : public PixelTest {
         step.input_steps.push_back(arrays.back().step());
       }
     }
-    const Buffer workspace = simt_->poisoned(kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step) : 0);
-    const Buffer prepared = simt_->poisoned(kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(step) : 0);
+    const Buffer workspace = simt_->uninitialized(kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step) : 0);
+    const Buffer prepared = simt_->uninitialized(kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(step) : 0);
     if (kernel.prepare != nullptr) {
       kernel.prepare({step, inputs, nullptr, prepared.data(), workspace.data()}, simt_->stream());
     }
     if (step.output_layout == Layout::plain) {
       Tensor output(ElementType::f32, step.output);
-      const Buffer plain = simt_->poisoned(output.bytes());
+      const Buffer plain = simt_->uninitialized(output.bytes());
       kernel.launch({step, inputs, static_cast<float*>(plain.data()), prepared.data(), workspace.data()},
                     simt_->stream());
       simt_->stream().download(output.raw(), plain.data(), output.bytes());
@@ -272,7 +272,7 @@ TEST_P(PixelOps, Reorder) {
     const Buffer plain = simt_->copy_of(images);
     for (const bool joint : {false, true}) {
       const PixelArray pixels = array(shape, joint), again = array(shape, !joint);
-      const Buffer back = simt_->poisoned(images.bytes());
+      const Buffer back = simt_->uninitialized(images.bytes());
       const auto copy = [&](Layout from, int64_t x_step, const void* x, Layout to, int64_t y_step, void* y) {
         OpStep step = pixel_step_of(GetParam(), ActivationOp{}, {{&images}});
         step.input_layout = from, step.input_steps = {x_step};
@@ -313,7 +313,7 @@ TEST(PlainOps, FunctionsOfNumbers) {
     const OpStep step = step_of(op, {&x});
     const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt);
     EXPECT_EQ(kernel.info.name, "cuda.unary");
-    const Buffer output = simt.poisoned(x.bytes());
+    const Buffer output = simt.uninitialized(x.bytes());
     kernel.launch({step, std::span(&from, 1), static_cast<float*>(output.data())}, simt.stream());
     Tensor got(ElementType::f32, x.shape());
     simt.stream().download(got.raw(), output.data(), got.bytes());

@@ -28,7 +28,7 @@ class SimtDevice {
   Stream& stream() const { return *stream_; }
 
   /// Memory in which all bits are set.
-  Buffer poisoned(size_t bytes) const {
+  Buffer uninitialized(size_t bytes) const {
     Buffer buffer = device_->allocate(std::max<size_t>(bytes, 1));
     stream_->fill(buffer.data(), 0xff, buffer.bytes());
     return buffer;
@@ -58,7 +58,7 @@ class PixelArray {
         pixels_(static_cast<size_t>(shape_[0] * shape_[2] * shape_[3])),
         before_(joint ? 8 * size_ : 0),
         step_(channels_ + (joint ? 24 * size_ : 0)),
-        buffer_(simt.poisoned(pixels_ * step_)) {}
+        buffer_(simt.uninitialized(pixels_ * step_)) {}
 
   PixelArray(const SimtDevice& simt, Layout layout, const Tensor& images, bool joint)
       : PixelArray(simt, layout, images.shape(), joint) {

@@ -104,7 +104,7 @@ class PixelConv : public PixelTest {
     const PixelArray y = array(step.output_shape(), joint);
     step.input_step = x.step(), step.added_step = added.step(), step.output_step = y.step();
     const Buffer w = simt_->copy_of(inputs.w), bias = simt_->copy_of(inputs.bias);
-    const Buffer prepared = simt_->poisoned(kernel.prepared_bytes(step, caps));
+    const Buffer prepared = simt_->uninitialized(kernel.prepared_bytes(step, caps));
     ConvArgs args{.step = step,
                   .x = x.first(),
                   .w = static_cast<const float*>(w.data()),

@@ -169,7 +169,7 @@ TEST(Library, TellsAForkedChildThatTheSessionIsItsParents) {
   EXPECT_EXIT(
       {
         const std::string text = error_of([&] { session->run(x); });
-        const std::string of_another = error_of([&] { session->another({.device = "cpu"}); });
+        const std::string of_another = error_of([&] { session->clone({.device = "cpu"}); });
         session.reset();
         Session own(kModel, {.device = "cpu", .threads = 2});
         own.run(x);
@@ -184,7 +184,7 @@ TEST(Library, TellsAForkedChildThatTheSessionIsItsParents) {
 TEST(Library, GathersCallsOfThreads) {
   using std::chrono::microseconds;
   Session alone(kModel, {.device = "cpu"});
-  Session together(kModel, {.device = "cpu", .threads = 2, .gather_wait = microseconds(2000), .gather_images = 8});
+  Session together(kModel, {.device = "cpu", .threads = 2, .batch_wait = microseconds(2000), .batch_images = 8});
   std::vector<Tensor> inputs, wanted;
   for (const int64_t n : {1, 2, 3, 4, 5, 9}) {
     Tensor& x = inputs.emplace_back(images(n));
@@ -206,7 +206,7 @@ TEST(Library, GathersCallsOfThreads) {
   threads.clear();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(refused, 8 * 5);
-  EXPECT_THAT(error_of([] { Session(kModel, {.device = "cpu", .gather_wait = microseconds(-1)}); }),
+  EXPECT_THAT(error_of([] { Session(kModel, {.device = "cpu", .batch_wait = microseconds(-1)}); }),
               HasSubstr("got -1 and"));
 }
 
@@ -215,7 +215,7 @@ TEST(Library, GathersCallsOfThreads) {
 TEST(Library, GathersNoLongerThanSaid) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kWait{300};
-  Session session(kModel, {.device = "cpu", .gather_wait = kWait, .gather_images = 4});
+  Session session(kModel, {.device = "cpu", .batch_wait = kWait, .batch_images = 4});
   const Tensor one = images(1), four = images(4);
   session.run(one);  // the first call is how the session learns of its images
   const auto seconds = [&](const Tensor& x) {
@@ -262,10 +262,10 @@ TEST(Library, ServesThreadsAtOnce) {
 TEST(Library, AnotherSessionServesAnotherThread) {
   auto session = std::make_unique<Session>(kModel, Options{.device = "cpu", .threads = 1});
   std::vector<Session> others;
-  for (int i = 0; i < 3; ++i) others.push_back(session->another({.device = "cpu", .threads = 1}));
+  for (int i = 0; i < 3; ++i) others.push_back(session->clone({.device = "cpu", .threads = 1}));
   const Tensor x = images(3);
   const std::vector<float> wanted = numbers(session->run(x));
-  others.push_back(others.back().another({.device = "cpu", .plan = convlab::Plan::layers}));
+  others.push_back(others.back().clone({.device = "cpu", .plan = convlab::Plan::layers}));
   session.reset();
   std::atomic<int> right = 0;
   std::vector<std::jthread> threads;
@@ -279,18 +279,18 @@ TEST(Library, AnotherSessionServesAnotherThread) {
   }
   threads.clear();
   EXPECT_EQ(right, 4 * 5);
-  EXPECT_THAT(error_of([&] { others[0].another({.device = "tpu"}); }), HasSubstr("tpu"));
+  EXPECT_THAT(error_of([&] { others[0].clone({.device = "tpu"}); }), HasSubstr("tpu"));
 }
 
 TEST(Library, AnotherSessionIsAsTheFirstWhereItIsNotToldOtherwise) {
   const Tensor x = images(2);
   Session session(kModel, {.device = "cpu", .math = convlab::Math::bf16, .plan = convlab::Plan::layers});
-  Session alike = session.another(), fused = session.another({.plan = convlab::Plan::fused});
+  Session alike = session.clone(), fused = session.clone({.plan = convlab::Plan::fused});
   EXPECT_EQ(alike.device_name(), "cpu");
   EXPECT_EQ(alike.plan(x), session.plan(x));
   EXPECT_EQ(numbers(alike.run(x)), numbers(session.run(x)));
   EXPECT_NE(fused.plan(x), session.plan(x));
-  EXPECT_EQ(session.another({.math = convlab::Math::fp32}).plan(x),
+  EXPECT_EQ(session.clone({.math = convlab::Math::fp32}).plan(x),
             Session(kModel, {.device = "cpu", .plan = convlab::Plan::layers}).plan(x));
 }
 
@@ -312,10 +312,10 @@ TEST(LibraryTable, KeepsEverythingInItsPlace) {
                            offsetof(convlab_api, output),       offsetof(convlab_api, output_shapes),
                            offsetof(convlab_api, run),          offsetof(convlab_api, plan),
                            offsetof(convlab_api, profile),      offsetof(convlab_api, free_text),
-                           offsetof(convlab_api, another)};
+                           offsetof(convlab_api, clone)};
   for (size_t i = 0; i < std::size(places); ++i) EXPECT_EQ(places[i], i * sizeof(void*)) << i;
   EXPECT_EQ(offsetof(convlab_options, threads), 3 * sizeof(void*));
-  EXPECT_EQ(offsetof(convlab_options, gather_images), 3 * sizeof(void*) + 8);
+  EXPECT_EQ(offsetof(convlab_options, batch_images), 3 * sizeof(void*) + 8);
   EXPECT_EQ(offsetof(convlab_array, memory), sizeof(void*) + 4);
   EXPECT_EQ(offsetof(convlab_array, shape), sizeof(void*) + 16);
   EXPECT_EQ(offsetof(convlab_value, shape), sizeof(void*) + 8);
@@ -335,8 +335,8 @@ TEST(LibraryTable, TakesNothingForWhatMustBeGiven) {
   EXPECT_EQ(session, nullptr);
   options.threads = 1;
   ASSERT_EQ(api().open(kModel.c_str(), &options, &session), CONVLAB_OK);
-  EXPECT_EQ(api().another(nullptr, &options, &session), CONVLAB_BAD_INPUT);
-  EXPECT_EQ(api().another(session, &options, nullptr), CONVLAB_BAD_INPUT);
+  EXPECT_EQ(api().clone(nullptr, &options, &session), CONVLAB_BAD_INPUT);
+  EXPECT_EQ(api().clone(session, &options, nullptr), CONVLAB_BAD_INPUT);
   convlab_value value;
   EXPECT_EQ(api().input(session, 1, &value), CONVLAB_BAD_INPUT);
   EXPECT_EQ(api().run(session, nullptr, 1, nullptr, 1, nullptr), CONVLAB_BAD_INPUT);

@@ -218,7 +218,7 @@ TEST_F(SessionTest, OthersHaveItsWeightsInMemoryOnce) {
   const int64_t before = bytes_in_memory();
   std::vector<std::unique_ptr<Session>> others;
   for (int i = 0; i < 4; ++i) {
-    others.emplace_back(new Session(session.another({.device = "cpu"})));
+    others.emplace_back(new Session(session.clone({.device = "cpu"})));
     others.back()->run({&input, 1}, {&output, 1});
     EXPECT_EQ(y[0], kSide);
   }

@@ -17,7 +17,7 @@
 #include "convlab/base/limits.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/contention.h"
-#include "convlab/measure/in_turns.h"
+#include "convlab/measure/interleaved.h"
 #include "convlab/measure/measure.h"
 #include "tests/errors.h"
 

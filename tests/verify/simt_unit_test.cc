@@ -374,7 +374,7 @@ TEST(GlobalRaces, OfPlainAndAtomicAccesses) {
     TwoBlocks two;
     EXPECT_FALSE(two.race(0, first));
     EXPECT_FALSE(two.race(0, first)) << "a block with itself";
-    return two.race(1, second) || !two.races.doubts().empty();
+    return two.race(1, second) || !two.races.candidates().empty();
   };
   for (const auto& [first, second, races] : {std::tuple{read, read, false},
                                              {read, write, true},

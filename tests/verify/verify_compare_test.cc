@@ -75,10 +75,10 @@ TEST(Compare, FirstAndWorstCarryTheirPlaces) {
             "2 of 8 outputs are wrong; first: image 0, output channel 1, row 0, column 1: expected 3, got 4");
 }
 
-TEST(Compare, NanIsTheWorstAndPoisonIsCounted) {
-  const Verdict verdict = judged({1, 2, 3}, {100, std::bit_cast<float>(kPoison), kNan});
+TEST(Compare, NanIsTheWorstAndUnwrittenIsCounted) {
+  const Verdict verdict = judged({1, 2, 3}, {100, std::bit_cast<float>(kUninitialized), kNan});
   EXPECT_EQ(verdict.wrong, 3);
-  EXPECT_EQ(verdict.poison, 1);
+  EXPECT_EQ(verdict.never_written, 1);
   EXPECT_TRUE(std::isnan(verdict.worst.got));
 }
 
@@ -138,8 +138,8 @@ TEST(CompareNan, TheSetMustBeTheExpectedOne) {
   EXPECT_FALSE(passes({1, kNan, kNan}, false));
   EXPECT_TRUE(passes({1, kNan, kNan}, true));
   EXPECT_FALSE(passes({2, kNan, kNan}, true));
-  EXPECT_FALSE(passes({1, std::bit_cast<float>(kPoison), 3}, false));
-  EXPECT_FALSE(passes({1, kNan, std::bit_cast<float>(kPoison)}, true));
+  EXPECT_FALSE(passes({1, std::bit_cast<float>(kUninitialized), 3}, false));
+  EXPECT_FALSE(passes({1, kNan, std::bit_cast<float>(kUninitialized)}, true));
 }
 
 TEST(Tolerance, Fp32IsTheProvenBound) {

@@ -52,7 +52,7 @@ struct Mistake {
 
 constexpr const char* kSquare = "n3_c3h9w9_k4r3s3";
 constexpr const char* kUneven = "n3_c3h9w11_k4r3s2";
-const float kUnwritten = std::bit_cast<float>(kPoison);
+const float kUnwritten = std::bit_cast<float>(kUninitialized);
 
 const std::vector<Mistake> kMistakes{
     {"OneChannel", kUneven,

@@ -28,7 +28,7 @@ struct DenseShape {
 template <int kRows>
 __global__ void __launch_bounds__(kThreads)
     multiply_rows(const float* __restrict__ x, const __half* __restrict__ w, const float* __restrict__ bias,
-                  float* __restrict__ y, const DenseShape shape, const SoonRead soon) {
+                  float* __restrict__ y, const DenseShape shape, const PrefetchHint prefetch) {
   __shared__ float sums[kWarps][kRows][kColumns];
   const int first = blockIdx.x * kColumns, lane = threadIdx.x % 32;
   constexpr int kLine = 128, kLanesOfLine = kLine / (kChunk * static_cast<int>(sizeof(__half)));
@@ -64,9 +64,9 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   // Memory is not idle until the next layer's blocks have begun.
-  for (int64_t line = int64_t{blockIdx.x} * kThreads + threadIdx.x; line < soon.bytes / kLine;
+  for (int64_t line = int64_t{blockIdx.x} * kThreads + threadIdx.x; line < prefetch.bytes / kLine;
        line += int64_t{gridDim.x} * kThreads) {
-    prefetch_line(static_cast<const std::byte*>(soon.from) + line * kLine);
+    prefetch_line(static_cast<const std::byte*>(prefetch.from) + line * kLine);
   }
 #pragma unroll
   for (int row = 0; row < kRows; ++row) {
@@ -102,7 +102,7 @@ void launch_of(const OpArgs& args, Stream& stream) {
                          .activation = step.activation};
   launch(multiply_rows<kRows>, {.grid = ceil_div(shape.columns, kColumns), .block = kThreads, .early = true},
          stream.native(), args.inputs[0], static_cast<const __half*>(args.prepared),
-         args.inputs.size() > 2 ? args.inputs[2] : nullptr, args.output, shape, args.soon);
+         args.inputs.size() > 2 ? args.inputs[2] : nullptr, args.output, shape, args.prefetch);
 }
 
 void launch_rows(const OpArgs& args, Stream& stream) {

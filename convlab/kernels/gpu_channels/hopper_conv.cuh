@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
     }
     fence_for_async();
   }
-  if (threadIdx.x == Tile::kThreads - 32) fetch_soon(plan.conv.soon);
+  if (threadIdx.x == Tile::kThreads - 32) prefetch_share(plan.conv.prefetch);
   __syncthreads();
   if constexpr (Tile::kParts > 1) arrive_with_barriers();
   begin_in_turn();

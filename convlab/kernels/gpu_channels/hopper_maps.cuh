@@ -159,11 +159,11 @@ __device__ void await_stores() {
 }
 
 /// This block's share of what will be read soon, on its way to the second cache.
-inline __device__ void fetch_soon(const SoonRead& soon) {
+inline __device__ void prefetch_share(const PrefetchHint& prefetch) {
   constexpr int64_t kPiece = 8192;
-  for (int64_t at = blockIdx.x * kPiece; at < soon.bytes; at += gridDim.x * kPiece) {
-    const auto bytes = static_cast<uint32_t>(soon.bytes - at < kPiece ? soon.bytes - at : kPiece) / 16 * 16;
-    if (bytes > 0) prefetch_bulk(static_cast<const std::byte*>(soon.from) + at, bytes);
+  for (int64_t at = blockIdx.x * kPiece; at < prefetch.bytes; at += gridDim.x * kPiece) {
+    const auto bytes = static_cast<uint32_t>(prefetch.bytes - at < kPiece ? prefetch.bytes - at : kPiece) / 16 * 16;
+    if (bytes > 0) prefetch_bulk(static_cast<const std::byte*>(prefetch.from) + at, bytes);
   }
 }
 

@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(PatchTile<Terms>::kThreads, 1)
     for (int team = 0; team < 2; ++team) barrier_init(shared.end.turns + team, 4);
     fence_for_async();
   }
-  if (threadIdx.x == Tile::kThreads - 32) fetch_soon(conv.soon);
+  if (threadIdx.x == Tile::kThreads - 32) prefetch_share(conv.prefetch);
   __syncthreads();
   begin_in_turn();
   if (warpgroup == Tile::kConsumers) {

@@ -31,7 +31,7 @@ struct PixelConvOf {
   float* plain;  ///< instead of y, if not nullptr: dense float32, of images of one pixel
   Activation activation;
   bool pools = false;  ///< y has the maxima of squares of 2 x 2 pixels
-  SoonRead soon;
+  PrefetchHint prefetch;
 };
 
 /// Whether elements are halves.

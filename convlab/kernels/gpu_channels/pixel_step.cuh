@@ -37,7 +37,7 @@ void set_addresses(const ConvArgs& args, PixelConvOf<Element>& conv) {
   const ConvStep& step = args.step;
   conv.x = static_cast<const Element*>(args.x);
   conv.w = args.prepared;
-  conv.soon = args.soon;
+  conv.prefetch = args.prefetch;
   conv.bias = step.epilogue.bias ? args.bias : nullptr;
   conv.added = step.adds ? reinterpret_cast<const Element*>(args.added) : nullptr;
   if (step.output_layout == Layout::plain) {

@@ -1,4 +1,4 @@
-#include "convlab/measure/in_turns.h"
+#include "convlab/measure/interleaved.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "convlab/session/gatherer.h"
+#include "convlab/session/batcher.h"
 
 #include <algorithm>
 #include <cstring>
@@ -31,24 +31,24 @@ int64_t usual_count(int64_t images) {
 
 }  // namespace
 
-bool Gatherer::learned() {
+bool Batcher::learned() {
   const std::lock_guard lock(mutex_);
   return learned_;
 }
 
-void Gatherer::learn(const ConstArray& input, const Array& output) {
+void Batcher::learn(const ConstArray& input, const Array& output) {
   const std::lock_guard lock(mutex_);
   inputs_ = zeros(input.type, input.shape, most_);
   outputs_ = zeros(output.type, output.shape, most_);
   learned_ = true;
 }
 
-bool Gatherer::takes(const ConstArray& input, const Array& output) const {
+bool Batcher::takes(const ConstArray& input, const Array& output) const {
   return learned_ && fits(input, inputs_) && fits(output, outputs_) && input.shape[0] == output.shape[0] &&
          input.shape[0] >= 1 && input.shape[0] <= most_ / 2;
 }
 
-bool Gatherer::run(const ConstArray& input, const Array& output) {
+bool Batcher::run(const ConstArray& input, const Array& output) {
   Call call{.input = input, .output = output, .came = Clock::now()};
   std::unique_lock lock(mutex_);
   if (!takes(input, output)) return false;
@@ -67,7 +67,7 @@ bool Gatherer::run(const ConstArray& input, const Array& output) {
 }
 
 /// Waits for enough calls, and computes them.
-void Gatherer::lead(std::unique_lock<std::mutex>& lock) {
+void Batcher::lead(std::unique_lock<std::mutex>& lock) {
   led_ = true;
   came_.wait_until(lock, waiting_.front()->came + wait_, [&] { return images_waiting_ >= most_; });
   lock.unlock();
@@ -85,7 +85,7 @@ void Gatherer::lead(std::unique_lock<std::mutex>& lock) {
 }
 
 /// The first calls, as many as are computed together.
-std::vector<Gatherer::Call*> Gatherer::taken() {
+std::vector<Batcher::Call*> Batcher::taken() {
   std::vector<Call*> batch;
   int64_t images = 0;
   while (!waiting_.empty() && images + waiting_.front()->images() <= most_) {
@@ -98,7 +98,7 @@ std::vector<Gatherer::Call*> Gatherer::taken() {
   return batch;
 }
 
-void Gatherer::compute(const std::vector<Call*>& batch) try {
+void Batcher::compute(const std::vector<Call*>& batch) try {
   if (batch.size() == 1) return compute_(batch.front()->input, batch.front()->output);
   int64_t images = 0;
   const auto input_bytes = inputs_.bytes() / most_, output_bytes = outputs_.bytes() / most_;

@@ -21,13 +21,13 @@ namespace convlab {
 ///
 /// Only images of the shape that was learned are gathered, where a model has one input and one output, float32 or uint8
 /// pixels in and float32 out, and computes each image by itself.
-class Gatherer {
+class Batcher {
  public:
   /// Computes so many images, from an array of them to one of their outputs. The caller's turn is taken.
   using Compute = std::function<void(const ConstArray& input, const Array& output)>;
 
   /// `turn`: held while a batch is computed, by others, too. `most`: images that are computed together.
-  Gatherer(std::chrono::microseconds wait, int64_t most, std::mutex& turn, Compute compute)
+  Batcher(std::chrono::microseconds wait, int64_t most, std::mutex& turn, Compute compute)
       : wait_(wait), most_(most), turn_(turn), compute_(std::move(compute)) {}
 
   int64_t most() const { return most_; }
