@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/help_groups.h"
 #include "app/options.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -18,7 +19,8 @@
 namespace convlab::app {
 namespace {
 
-/// The help of CLI11, with examples after the usage and descriptions that are at most 100 columns wide.
+/// The help of CLI11, with examples after the usage, groups in the order of kHelpGroups and descriptions that are at
+/// most 100 columns wide.
 class HelpFormatter : public CLI::Formatter {
  public:
   explicit HelpFormatter(const Examples& examples) : examples_(examples) { label("SUBCOMMAND", "COMMAND"); }
@@ -29,6 +31,17 @@ class HelpFormatter : public CLI::Formatter {
       text += fmt::format("{}  {}\n", i == 0 ? "\nExamples:\n" : "", examples_[i]);
     }
     return text;
+  }
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    std::string text = make_description(app) + make_usage(app, std::move(name)) + make_positionals(app);
+    for (const std::string_view group : kHelpGroups) {
+      const std::vector<const CLI::Option*> options = app->get_options([&](const CLI::Option* option) {
+        return option->nonpositional() && help_group_of("--" + option->get_single_name()) == group;
+      });
+      if (!options.empty()) text += make_group(std::string(group), false, options);
+    }
+    return text + make_subcommands(app, mode) + "\n" + make_footer(app);
   }
 
   std::string make_option_desc(const CLI::Option* option) const override {

@@ -21,7 +21,7 @@ while IFS=$'\t' read -r command _; do
   help_of "$command"
   awk -v command="$command" '
     function give() { if (option != "") print command "\t" option "\t" argument "\t" text; option = "" }
-    /^Options:/ { on = 1; next }
+    /^[A-Z][A-Za-z ]*:$/ { on = !/^(Examples|Positionals|Subcommands)/; next }
     /^$/ { give(); on = 0 }
     !on { next }
     /^  -/ {
