@@ -64,7 +64,7 @@ fs::path precompiled_headers(FileKind kind, const std::vector<std::string>& comm
   add_command(command, key);
   key.add(text);
   const fs::path own = root / "convlab/kernel_file";
-  add_headers(text, {root, own / "include", own / "simt_include"}, key);
+  add_headers(text, {first.parent_path(), root, own / "include", own / "simt_include"}, key);
   const fs::path folders = cache.path_of("headers"), folder = folders / key.hex();
   std::error_code error;
   if (fs::exists(folder / kPrecompiled, error)) {

@@ -92,6 +92,21 @@ TEST_F(PrecompiledHeadersOf, OneCommandAreMadeOnce) {
   EXPECT_TRUE(std::filesystem::exists(changed));
 }
 
+TEST_F(PrecompiledHeadersOf, ChangedHeadersAreMadeAgain) {
+  const std::string compiler = stand_in();
+  const std::filesystem::path& root = folder_.path();
+  std::filesystem::create_directories(root / "convlab/base");
+  write_file(first(), std::string_view("#include \"convlab/outer.h\"\n"));
+  write_file(root / "convlab/outer.h", std::string_view("#include \"convlab/base/inner.h\"\n"));
+  const auto made_with = [&](std::string_view inner) {
+    write_file(root / "convlab/base/inner.h", inner);
+    return precompiled_headers(FileKind::own, {compiler}, first(), root, *cache_);
+  };
+  const std::filesystem::path header = made_with("int inner();\n");
+  EXPECT_NE(made_with("int changed();\n"), header);
+  EXPECT_EQ(made_with("int inner();\n"), header);
+}
+
 TEST_F(PrecompiledHeadersOf, ACleanedFolderAreMadeAgain) {
   const std::string compiler = stand_in();
   const std::filesystem::path header = made({compiler});
