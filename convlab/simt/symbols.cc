@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -134,7 +135,10 @@ Line line_of(uintptr_t address) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   auto ignore = [](void*, const char*, int) {};
-  static backtrace_state* const state = backtrace_create_state(nullptr, 0, ignore, nullptr);
+  // libbacktrace finds the program in /proc, which a jail does not have.
+  static const char* const program =
+      ::access("/proc/self/exe", R_OK) == 0 ? nullptr : reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+  static backtrace_state* const state = backtrace_create_state(program, 0, ignore, nullptr);
   Line line;
   if (state) backtrace_pcinfo(state, address, keep_line, ignore, &line);
   return line;
