@@ -177,7 +177,9 @@ Json replayed(const JsonMembers& from) {
     replay.run();
   } catch (...) {
     const std::vector<Finding> faults = simt_faults();
-    return {{"fault", faults.empty() ? "" : faults.front().kind}, {"text", message_of_exception()}};
+    Json result = {{"fault", faults.empty() ? "" : faults.front().kind}, {"text", message_of_exception()}};
+    if (!faults.empty()) result["findings"] = Json::array({to_json(faults.front())});
+    return result;
   }
   Json result = {{"counts", counted ? counts_as_json(stop_simt_counting()) : Json::array()}};
   const std::vector<char> y = replay.output();

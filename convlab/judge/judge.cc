@@ -12,6 +12,8 @@
 #include "convlab/base/json.h"
 #include "convlab/base/limits.h"
 #include "convlab/base/text.h"
+#include "convlab/diagnostics/source_lines.h"
+#include "convlab/diagnostics/text_form.h"
 #include "convlab/judge/gpu_replay.h"
 #include "convlab/judge/hidden_shapes.h"
 #include "convlab/judge/jail_program.h"
@@ -282,6 +284,16 @@ void Judging::end_at(const Task& task, Verdict verdict, const std::string& why, 
   throw Ended{Verdict::wrong,
               "the submission fails on a hidden shape: y is wrong, or it is refused, forbidden or too slow there",
               kTryOtherShapes};
+}
+
+void Judging::end_at(const Task& task, Finding finding) {
+  constexpr int kColumns = 90;
+  if (task.secret) end_at(task, Verdict::wrong, finding.text, "");
+  finding.notes.insert(finding.notes.begin(), "layer " + to_text(task.problem));
+  SourceLines lines;
+  std::string reason = text_form(finding, lines, {.width = kColumns});
+  reason.pop_back();  // the last line's end
+  throw Ended{Verdict::wrong, std::move(reason), finding.help.empty() ? kTryVerify : ""};
 }
 
 void Judging::require_end(const JailEnd& end, const Json& answer, const Task& task, const char* when, double limit_s) {

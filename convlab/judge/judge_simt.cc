@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "convlab/base/checked.h"
@@ -9,6 +10,7 @@
 #include "convlab/base/limits.h"
 #include "convlab/base/text.h"
 #include "convlab/judge/judging.h"
+#include "convlab/judge/reported_finding.h"
 #include "convlab/measure/json_members.h"
 #include "convlab/simt/product.h"
 
@@ -43,6 +45,7 @@ void Judging::verify(const Task& task, Fill fill) {
   const Json answer = replay(task, probe, output, end);
   if (!task.secret) keep_log(end.printed);
   require_end(end, answer, task, "during kernel execution", assignment_.limits.verify_s);
+  if (const std::optional<Finding> finding = reported_finding(answer, source_.path)) end_at(task, *finding);
   if (answer.contains("fault") || answer.contains("threw")) {
     end_at(task, Verdict::wrong, text_in(answer, answer.contains("fault") ? "text" : "threw"), kTryVerify);
   }

@@ -13,6 +13,7 @@
 #include "convlab/base/entropy.h"
 #include "convlab/base/limits.h"
 #include "convlab/device/thread_pool.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/judge/check.h"
 #include "convlab/judge/cpu_run.h"
 #include "convlab/judge/jail.h"
@@ -96,6 +97,9 @@ class Judging {
   /// Ends the judgement at a task. Of one that is secret nothing is told, and it is always Verdict::wrong: texts,
   /// names, signals and what it does at all come from a process that knows its shape, and could pass it on.
   [[noreturn]] static void end_at(const Task& task, Verdict verdict, const std::string& why, const char* what_to_do);
+
+  /// The same with Verdict::wrong, for a finding in the submission: the reason shows its source lines.
+  [[noreturn]] static void end_at(const Task& task, Finding finding);
 
   /// Ends the judgement if the process did not come to its end.
   static void require_end(const JailEnd& end, const Json& answer, const Task& task, const char* when, double limit_s);

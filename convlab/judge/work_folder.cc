@@ -74,8 +74,14 @@ fs::path WorkFolder::folder(const std::string& name) const {
 }
 
 std::string WorkFolder::without_path(std::string text) const {
-  const std::string unwanted = path_.string() + "/";
-  for (size_t at = 0; (at = text.find(unwanted, at)) != std::string::npos;) text.erase(at, unwanted.size());
+  const auto erase = [&](const std::filesystem::path& folder) {
+    const std::string unwanted = folder.string() + "/";
+    for (size_t at = 0; (at = text.find(unwanted, at)) != std::string::npos;) text.erase(at, unwanted.size());
+  };
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(path_)) {
+    if (entry.is_directory()) erase(entry.path());
+  }
+  erase(path_);
   return text;
 }
 

@@ -25,7 +25,7 @@ class WorkFolder {
   /// An empty folder of this name.
   std::filesystem::path folder(const std::string& name) const;
 
-  /// The text without this folder's path, which means nothing to whoever reads it.
+  /// The text without the paths of this folder and of the folders in it, which mean nothing to a reader.
   std::string without_path(std::string text) const;
 
  private:

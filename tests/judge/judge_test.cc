@@ -104,6 +104,23 @@ std::string name_of_file(const testing::TestParamInfo<std::filesystem::path>& in
 INSTANTIATE_TEST_SUITE_P(Templates, Right, testing::ValuesIn(templates()), name_of_file);
 INSTANTIATE_TEST_SUITE_P(Rungs, Right, testing::ValuesIn(rungs()), name_of_file);
 
+TEST(Judge, ShowsTheSourceLinesOfAFault) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "races.cu";
+  std::string text = text_of(kRoot / "convlab/kernel_file/templates/function.cu");
+  const std::string body = "  const int P = H - R + 1";
+  ASSERT_NE(text.find(body), std::string::npos);
+  text.replace(text.find(body), body.size(), "  __shared__ int tile[2];\n  tile[0] = threadIdx.x;\n" + body);
+  std::ofstream(file) << text;
+  const Judgement judgement = judge_submission(file, some_assignment(), "simt", nullptr);
+  EXPECT_EQ(judgement.verdict, Verdict::wrong);
+  EXPECT_THAT(judgement.reason, testing::StartsWith("races.cu:"));
+  EXPECT_THAT(judgement.reason, HasSubstr(": error: data race on shared memory 'tile'\n"));
+  EXPECT_THAT(judgement.reason, HasSubstr(" |   tile[0] = threadIdx.x;\n"));
+  EXPECT_THAT(judgement.reason, HasSubstr("layer n2_c1h20w20_k4r5s5; "));
+}
+
 /// Compiles a GPU's machine code in a jail.
 void expect_machine_code() {
   const TemporaryFolder folder;
