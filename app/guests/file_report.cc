@@ -222,6 +222,7 @@ std::vector<Finding> findings_of(const FileReport& report) {
   }
   SourceLines lines;
   for (Finding& each : all) {
+    if (place_of(each).file.empty()) each.labels.insert(each.labels.begin(), {.place = {.file = report.file}});
     lines.locate(each);
     for (Label& label : each.labels) label.place.file = shown_path(label.place.file, report.file);
     each.count = 1;

@@ -29,7 +29,8 @@ struct FileReport {
 };
 
 /// The different findings of all cases and the report's causes, errors first, each with the number of its cases; paths
-/// as the user typed the file, or relative to the current folder; with columns, for which it reads the sources.
+/// as the user typed the file, or relative to the current folder, those without a place at the file; with columns, for
+/// which it reads the sources.
 std::vector<Finding> findings_of(const FileReport& report);
 
 int64_t errors_in(const std::vector<Finding>& findings);
