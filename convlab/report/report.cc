@@ -19,7 +19,7 @@ std::string checklist(const std::vector<Deliverable>& deliverables) {
     html += fmt::format("<li class=\"{}\"><a href=\"#{}\">{}</a>", each.there ? "there" : "lacking", each.section,
                         escaped(each.what));
     if (!each.there) {
-      html += fmt::format("<span class=\"bad\"> is missing{}</span>", each.commands.empty() ? "" : "; make it with:");
+      html += fmt::format("<span class=\"bad\"> is missing{}</span>", each.commands.empty() ? "" : "; run:");
       for (const std::string& command : each.commands) {
         html +=
             shown.insert(command).second ? fmt::format("<code>{}</code>", escaped(command)) : " (the command above)";
