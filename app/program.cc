@@ -1,18 +1,26 @@
 #include "app/program.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <ranges>
+#include <string>
+#include <vector>
 
 #include "app/command_line.h"
 #include "app/guests/kernel_files.h"
 #include "app/results/streams.h"
+#include "app/results/text_style.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
+#include "convlab/diagnostics/finding.h"
+#include "convlab/diagnostics/source_lines.h"
+#include "convlab/diagnostics/text_form.h"
 
 namespace convlab::app {
 namespace {
@@ -24,16 +32,34 @@ void open_standard_streams() {
   }
 }
 
-int complain(const char* message, int status) {
+int complain(const std::string& text, ErrorKind kind) {
   std::fflush(results_stream());
-  std::fprintf(messages_stream(), "convlab: %s\n", message);
-  return status;
+  std::fputs(text.c_str(), messages_stream());
+  return static_cast<int>(kind);
+}
+
+/// "convlab: error: ...", and the exit status.
+int complain(const char* message, ErrorKind kind) {
+  const TextStyle style = text_style(messages_stream(), "auto");
+  return complain(fmt::format("convlab: {} {}\n", severity_text(Severity::error, style), message), kind);
+}
+
+/// Prints the findings as compilers do: "net.onnx: error: ...".
+int complain(const FindingError& error) {
+  constexpr size_t kMost = 5;
+  const std::vector<Finding>& findings = error.findings();
+  if (findings.empty()) return complain(error.what(), error.kind());
+  const TextStyle style = text_style(messages_stream(), "auto");
+  SourceLines lines;
+  std::string text;
+  for (const Finding& finding : findings | std::views::take(kMost)) text += text_form(finding, lines, style);
+  if (findings.size() > kMost) text += fmt::format("{} more errors\n", findings.size() - kMost);
+  return complain(text, error.kind());
 }
 
 }  // namespace
 
 int run_program(const ProgramInfo& program, std::span<const Command> commands, int argc, char** argv) {
-  constexpr int kBadInput = static_cast<int>(ErrorKind::bad_input);
   start_usage_clock();
   open_standard_streams();
   try {
@@ -42,12 +68,14 @@ int run_program(const ProgramInfo& program, std::span<const Command> commands, i
     return 0;
   } catch (const ExitStatus& exit) {
     return exit.status;
+  } catch (const FindingError& error) {
+    return complain(error);
   } catch (const Error& error) {
-    return complain(error.what(), static_cast<int>(error.kind()));
+    return complain(error.what(), error.kind());
   } catch (const std::bad_alloc&) {
-    return complain("out of memory; use a smaller --batch, fewer images or a smaller model", kBadInput);
+    return complain("out of memory; use a smaller --batch, fewer images or a smaller model", ErrorKind::bad_input);
   } catch (const std::exception& error) {
-    return complain(error.what(), kBadInput);
+    return complain(error.what(), ErrorKind::bad_input);
   }
 }
 

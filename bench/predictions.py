@@ -32,7 +32,7 @@ def predict(binary: str, kernel: Kernel, machine: Path) -> tuple[list[dict], str
     if done.returncode == 2 and "unknown kernel" in done.stderr:
         return [], "it is bound to a chip, and simt does not run it"
     if done.returncode != 0:
-        return [], done.stderr.strip().splitlines()[-1].removeprefix("convlab: ")
+        return [], done.stderr.strip().splitlines()[-1].removeprefix("convlab: error: ")
     steps = json.loads(done.stdout)["predictions"]
     return [{name: round(step[name], 6) if isinstance(step[name], float) else step[name] for name in KEPT} for step in steps], ""
 

@@ -20,6 +20,7 @@
 #include "app/guests/registers.h"
 #include "app/program.h"
 #include "app/results/progress.h"
+#include "app/results/streams.h"
 #include "app/results/text_style.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
@@ -229,7 +230,7 @@ void verify_files(const VerifyFilesOptions& options, Output& output) {
   Json files = Json::array();
   std::vector<FileReport> reports;
   const bool is_text = options.format == "text";
-  const ReportStyle style{.text = text_style(options.color),
+  const ReportStyle style{.text = text_style(results_stream(), options.color),
                           .verbose = options.verbose,
                           .all = options.all,
                           .many_files = options.files.size() > 1};

@@ -1,4 +1,4 @@
-// Color and width of what is printed to standard output.
+// Color and width of printed findings.
 
 #include "app/results/text_style.h"
 
@@ -8,18 +8,16 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "app/results/streams.h"
-
 namespace convlab::app {
 
-TextStyle text_style(const std::string& color) {
-  const int output = ::fileno(results_stream());
-  const bool is_terminal = ::isatty(output) == 1;
+TextStyle text_style(std::FILE* output, const std::string& color) {
+  const int descriptor = ::fileno(output);
+  const bool is_terminal = ::isatty(descriptor) == 1;
   const char* const no_color = std::getenv("NO_COLOR");
   TextStyle style{.color = color == "always"};
   if (color == "auto") style.color = is_terminal && (no_color == nullptr || *no_color == '\0');
   winsize size{};
-  if (is_terminal && ::ioctl(output, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
+  if (is_terminal && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
   return style;
 }
 

@@ -12,6 +12,7 @@
 #include "app/results/output.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
+#include "convlab/base/text.h"
 
 namespace convlab::app {
 namespace {
@@ -27,9 +28,11 @@ DeviceKind device_named(const std::string& name) {
 void require_success(const ChildRun& run) {
   if (run.status == 0) return;
   const bool known = run.status <= static_cast<int>(ErrorKind::unavailable);
-  constexpr std::string_view kPrefix = "convlab: ";
-  std::string message = run.complaint.substr(0, run.complaint.find_last_not_of('\n') + 1);
-  message = message.substr(message.rfind('\n') + 1);  // notes may precede it
+  constexpr std::string_view kPrefix = "convlab: error: ";
+  std::string message;
+  for (const std::string& line : split(run.complaint, '\n')) {  // notes may precede it
+    if (message.empty() && line.find("error: ") != std::string::npos) message = line;
+  }
   if (message.starts_with(kPrefix)) message = message.substr(kPrefix.size());
   if (message.empty()) message = fmt::format("timing a whole run: failed with status {}", run.status);
   throw Error(known ? static_cast<ErrorKind>(run.status) : ErrorKind::bad_input, message);

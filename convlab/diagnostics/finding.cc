@@ -183,4 +183,16 @@ Finding finding_of(const Json& json) try {
   throw bad_input("a finding in JSON: {}", error.what());
 }
 
+std::vector<Finding> findings_in(std::string_view file, const Error& error) {
+  std::vector<Finding> findings;
+  if (const auto* known = dynamic_cast<const FindingError*>(&error)) findings = known->findings();
+  if (findings.empty()) findings.push_back({.text = error.what()});
+  for (Finding& finding : findings) finding.labels = {{.place = {.file = std::string(file)}}};
+  return findings;
+}
+
+FindingError in_file(std::string_view file, const Error& error) {
+  return {error.kind(), fmt::format("{}: {}", file, error.what()), findings_in(file, error)};
+}
+
 }  // namespace convlab

@@ -100,4 +100,11 @@ class FindingError : public Error {
   std::vector<Finding> findings_;
 };
 
+/// The findings of an error, or one with its message, each at `file`: for what fails while a file without lines is
+/// read, such as a model.
+std::vector<Finding> findings_in(std::string_view file, const Error& error);
+
+/// The error as one of `file`: its message is preceded by the file's name, and its findings are findings_in() the file.
+FindingError in_file(std::string_view file, const Error& error);
+
 }  // namespace convlab

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "convlab/base/error.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/model/limits.h"
 #include "convlab/model/shapes.h"
 
@@ -59,25 +60,24 @@ void drop_unused(Graph& graph) {
   }
 }
 
-std::vector<Shape> infer_shapes(const Graph& graph, InputShapes inputs) {
+/// infer_shapes(), with errors that do not name the graph.
+static std::vector<Shape> shapes_of(const Graph& graph, InputShapes inputs) {
   const size_t values = graph.value_names.size();
-  const std::string place = graph.name.empty() ? "" : graph.name + ": ";
   const auto known = [&](ValueId value) { return value >= 0 && static_cast<size_t>(value) < values; };
   const auto all_known = [&](const auto& ends) {
     return !ends.empty() && std::ranges::all_of(ends, [&](const auto& end) { return known(end.value); });
   };
-  if (!all_known(graph.inputs) || !all_known(graph.outputs))
-    throw bad_input("{}the model has no input or no output", place);
+  if (!all_known(graph.inputs) || !all_known(graph.outputs)) throw bad_input("the model has no input or no output");
   if (inputs.size() != graph.inputs.size()) {
-    throw bad_input("{}wrong number of inputs: expected {}, got {}", place, graph.inputs.size(), inputs.size());
+    throw bad_input("wrong number of inputs: expected {}, got {}", graph.inputs.size(), inputs.size());
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const GraphInput& input = graph.inputs[i];
     if (inputs[i].size() > kMostRank) {
-      throw bad_input("{}an input has {} dimensions; at most {} are supported", place, inputs[i].size(), kMostRank);
+      throw bad_input("an input has {} dimensions; at most {} are supported", inputs[i].size(), kMostRank);
     }
     if (!fits(input.shape, inputs[i])) {
-      throw bad_input("{}input '{}' must have shape {} (-1: any size), got {}", place,
+      throw bad_input("input '{}' must have shape {} (-1: any size), got {}",
                       graph.value_names[static_cast<size_t>(input.value)], to_text(input.shape), to_text(inputs[i]));
     }
   }
@@ -107,13 +107,22 @@ std::vector<Shape> infer_shapes(const Graph& graph, InputShapes inputs) {
       }
       set(node.output, output_shape(node.op, operands));
     } catch (const Error& error) {
-      throw bad_input("{}node '{}' ({}): {}", place, node.name, name_of(node.op), error.what());
+      throw bad_input("node '{}' ({}): {}", node.name, name_of(node.op), error.what());
     }
   }
   for (const GraphOutput& output : graph.outputs) {
-    if (!computed[static_cast<size_t>(output.value)]) throw bad_input("{}no node computes the output", place);
+    if (!computed[static_cast<size_t>(output.value)]) throw bad_input("no node computes the output");
   }
   return shapes;
+}
+
+std::vector<Shape> infer_shapes(const Graph& graph, InputShapes inputs) {
+  try {
+    return shapes_of(graph, inputs);
+  } catch (const Error& error) {
+    if (graph.name.empty()) throw;
+    throw in_file(graph.name, error);
+  }
 }
 
 }  // namespace convlab

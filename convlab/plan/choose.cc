@@ -5,6 +5,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/plan/layouts.h"
 
@@ -136,15 +137,17 @@ ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t pla
     }
   }
   if (choice) return *std::move(choice);
-  const std::string text =
-      fmt::format("{}: node '{}' (Conv, {}): ", request.graph.name, fused.conv_name, to_text(fused.step.problem));
-  if (!request.options.kernel.empty()) throw bad_input("{}not supported by the requested kernel: {}", text, refusals);
-  if (request.chosen != nullptr) {
-    throw bad_input("{}: {}not supported by the file's kernel: {}; tune again",
-                    request.options.choices->at(request.chosen->kernels[place].line), text, refusals);
+  const std::string& model = request.graph.name;
+  const std::string text = fmt::format("node '{}' (Conv, {}): ", fused.conv_name, to_text(fused.step.problem));
+  if (!request.options.kernel.empty()) {
+    throw in_file(model, bad_input("{}not supported by the requested kernel: {}", text, refusals));
   }
-  throw unavailable("{}no kernel on {} supports it in {}: {}", text, name_of(request.caps.kind),
-                    name_of(request.options.math), refusals.empty() ? "no candidates" : refusals);
+  if (request.chosen != nullptr) {
+    throw bad_input("{}: {}: {}not supported by the file's kernel: {}; tune again",
+                    request.options.choices->at(request.chosen->kernels[place].line), model, text, refusals);
+  }
+  throw in_file(model, unavailable("{}no kernel on {} supports it in {}: {}", text, name_of(request.caps.kind),
+                                   name_of(request.options.math), refusals.empty() ? "no candidates" : refusals));
 }
 
 std::vector<Refused> refused_besides(const PlanRequest& request, const ConvChoice& choice) {

@@ -10,6 +10,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/model/shapes.h"
 #include "convlab/plan/arrays.h"
 #include "convlab/plan/bytes.h"
@@ -458,18 +459,20 @@ class Planner {
     unsupported_.push_back(op);
   }
 
-  /// "not supported on cuda: LayerNorm (node '/blocks.0/norm'); 12 more nodes (Erf, LayerNorm); use --device cpu".
+  /// "not supported on cuda: LayerNorm (node '/blocks.0/norm'); 12 more nodes (Erf, LayerNorm); help: use --device
+  /// cpu".
   void require_supported() const {
     if (unsupported_.empty()) return;
-    std::string others;
+    const DeviceKind device = request_.caps.kind;
+    Finding finding{.kind = "unsupported node",
+                    .text = fmt::format("not supported on {}: {}", name_of(device), first_unsupported_),
+                    .help = device == DeviceKind::cpu ? "" : "use --device cpu"};
     if (unsupported_.size() > 1) {
       const std::set<std::string> kinds(unsupported_.begin() + 1, unsupported_.end());
-      others = fmt::format("; {} more node{} ({})", unsupported_.size() - 1, unsupported_.size() > 2 ? "s" : "",
-                           fmt::join(kinds, ", "));
+      finding.notes.push_back(fmt::format("{} more node{} ({})", unsupported_.size() - 1,
+                                          unsupported_.size() > 2 ? "s" : "", fmt::join(kinds, ", ")));
     }
-    const DeviceKind device = request_.caps.kind;
-    throw unavailable("{}: not supported on {}: {}{}{}", graph_.name, name_of(device), first_unsupported_, others,
-                      device == DeviceKind::cpu ? "" : "; use --device cpu");
+    throw in_file(graph_.name, FindingError(ErrorKind::unavailable, finding));
   }
 
   void emit_op(OpStep step, const std::vector<Operand>& operands, size_t output, std::string name) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/rewrite/compositions.h"
 #include "convlab/rewrite/evaluate.h"
 #include "convlab/rewrite/readers.h"
@@ -257,8 +258,8 @@ void fold_constants(Graph& graph) {
     try {
       graph.constants[node.output] = evaluate(node.op, inputs, left);
     } catch (const Error& error) {
-      throw Error(error.kind(),
-                  fmt::format("{}: node '{}' ({}): {}", graph.name, node.name, name_of(node.op), error.what()));
+      throw in_file(graph.name,
+                    Error(error.kind(), fmt::format("node '{}' ({}): {}", node.name, name_of(node.op), error.what())));
     }
   }
   graph.nodes = std::move(kept);

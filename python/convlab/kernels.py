@@ -75,4 +75,4 @@ def _reason(ended: subprocess.CompletedProcess[str]) -> str:
     try:
         return "\n".join(file["reason"] for file in json.loads(ended.stdout)["files"])
     except (ValueError, KeyError, TypeError):
-        return ended.stderr.strip().removeprefix("convlab: ")
+        return ended.stderr.strip().removeprefix("convlab: error: ")

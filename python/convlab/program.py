@@ -28,5 +28,5 @@ def main() -> int:
         path = program()
         os.execv(path, [str(path), *sys.argv[1:]])
     except (Error, OSError) as error:
-        print(f"convlab: {error}", file=sys.stderr)
+        print(f"convlab: error: {error}", file=sys.stderr)
     return UNAVAILABLE

@@ -288,7 +288,7 @@ TEST_F(ClassPageProgram, BadUsageIsNoCrash) {
                                                {"token", dir(), "--revoke", "--list"}}) {
     const ProgramRun run = call(each);
     EXPECT_EQ(run.status, 2) << testing::PrintToString(each) << run.output;
-    EXPECT_THAT(run.complaint, HasSubstr("convlab: "));
+    EXPECT_THAT(run.complaint, HasSubstr("convlab: error: "));
   }
   const Server server(dir());
   EXPECT_THAT(call({"serve", dir(), "--port", std::to_string(server.port())}).complaint, HasSubstr("cannot listen on"));

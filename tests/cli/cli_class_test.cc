@@ -365,7 +365,7 @@ TEST_F(ClassCommands, BadUsageIsNoCrash) {
                                                {"grade", dir(), "--csv", "/nowhere/x.csv"}}) {
     const ProgramRun run = call(each);
     EXPECT_EQ(run.status, 2) << run.output;
-    EXPECT_THAT(run.complaint, StartsWith("convlab: "));
+    EXPECT_THAT(run.complaint, StartsWith("convlab: error: "));
   }
   write_file(dir() + "/class.toml", "nonsense");
   EXPECT_THAT(call({"status", dir()}).complaint, HasSubstr("class.toml:1"));

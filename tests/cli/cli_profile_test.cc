@@ -197,7 +197,7 @@ TEST(CliProfile, FailsAsTheRunWould) {
     const ProgramRun run = run_program(arguments);
     EXPECT_EQ(run.status, status) << testing::PrintToString(arguments);
     EXPECT_THAT(run.output, IsEmpty());
-    EXPECT_THAT(run.complaint, StartsWith("convlab: "));
+    EXPECT_THAT(run.complaint, StartsWith("convlab: error: "));
     EXPECT_THAT(run.complaint, HasSubstr(words));
   };
   expect_failure({"profile", "fa91"}, 2, "fa19");

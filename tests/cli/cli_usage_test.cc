@@ -24,7 +24,7 @@ void expect_usage_error(const std::vector<std::string>& arguments, const std::ve
   const ProgramRun run = run_program(arguments);
   EXPECT_EQ(run.status, 2) << testing::PrintToString(arguments) << run.complaint;
   EXPECT_THAT(run.output, IsEmpty());
-  EXPECT_THAT(run.complaint, StartsWith("convlab: "));
+  EXPECT_THAT(run.complaint, StartsWith("convlab: error: "));
   for (const std::string& place : places) EXPECT_THAT(run.complaint, HasSubstr(place));
 }
 

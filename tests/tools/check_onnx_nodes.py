@@ -141,7 +141,7 @@ def command(arguments: list[str | Path]) -> subprocess.CompletedProcess[str]:
 
 def first_line(done: subprocess.CompletedProcess[str], path: Path) -> str:
     lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-    return lines[0].removeprefix("convlab: ").removeprefix(f"{path}: ")
+    return lines[0].removeprefix("convlab: error: ").removeprefix(f"{path}: error: ")
 
 
 def infer(binary: str, test: Test, folder: Path) -> tuple[str, str]:

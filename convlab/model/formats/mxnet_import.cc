@@ -8,6 +8,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/base/text.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/model/formats/mxnet_params.h"
 #include "convlab/model/formats/mxnet_symbol.h"
 #include "convlab/model/shapes.h"
@@ -369,7 +370,7 @@ Graph import_mxnet(std::span<const uint8_t> symbol, std::string_view symbol_name
     graph.name = printable(symbol_name);
     return graph;
   } catch (const Error& error) {
-    throw bad_input("{}: {}", symbol_name, error.what());
+    throw in_file(symbol_name, error);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "convlab/base/error.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/model/onnx/reading/onnx_value.h"
 
 namespace convlab {
@@ -18,9 +19,10 @@ namespace convlab {
 
 /// Error(bad_input): the model cannot be read until the sizes are known that it leaves open. The message is the reason
 /// alone.
-class OpenSize : public Error {
+class OpenSize : public FindingError {
  public:
-  explicit OpenSize(const std::string& reason) : Error(ErrorKind::bad_input, reason) {}
+  explicit OpenSize(const std::string& reason, std::vector<Finding> findings = {})
+      : FindingError(ErrorKind::bad_input, reason, std::move(findings)) {}
 };
 
 template <class... Args>

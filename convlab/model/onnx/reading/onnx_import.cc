@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/model/limits.h"
 #include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/model/onnx/onnx_tensor.h"
@@ -373,8 +375,15 @@ class OnnxImporter {
       text += fmt::format("{}{}{}", one ? "" : "\n  ", refusals_[i].place, refusals_[i].reason);
     }
     if (refusals_.size() > kMostListed) text += fmt::format("\n  and {} more", refusals_.size() - kMostListed);
-    if (!std::ranges::all_of(refusals_, &Refusal::open)) throw bad_input("{}", text);
-    throw open_size("{}{}{}", text, one ? "; " : "\n", what_to_give());
+    const bool open = std::ranges::all_of(refusals_, &Refusal::open);
+    constexpr size_t kMostFindings = 1000;  // merging them takes time
+    std::vector<Finding> findings;
+    for (const Refusal& refusal : refusals_ | std::views::take(kMostFindings)) {
+      findings.push_back(
+          {.kind = "unsupported node", .text = refusal.place + refusal.reason, .help = open ? what_to_give() : ""});
+    }
+    if (!open) throw FindingError(ErrorKind::bad_input, text, merged(std::move(findings)));
+    throw OpenSize(fmt::format("{}{}{}", text, one ? "; " : "\n", what_to_give()), merged(std::move(findings)));
   }
 
   /// What to do where an open size is missing.
@@ -431,9 +440,9 @@ Graph import_onnx(const OnnxBytes& bytes, std::string_view name, const OnnxImpor
     }
     return OnnxImporter(outline, bytes, name, options, FirstSizes::given).import();
   } catch (const OpenSize& error) {
-    throw open_size("{}: {}", name, error.what());
+    throw OpenSize(in_file(name, error).what(), findings_in(name, error));
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
+    throw in_file(name, error);
   }
 }
 
