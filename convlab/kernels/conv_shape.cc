@@ -1,3 +1,5 @@
+// Converts a ConvProblem to 32 bits for GPU kernels, and checks that it fits.
+
 #include "convlab/kernels/conv_shape.h"
 
 #include <algorithm>

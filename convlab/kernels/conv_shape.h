@@ -4,7 +4,7 @@
 
 namespace convlab {
 
-/// A ConvProblem as GPU kernels take it: by value, in 32 bits. Offsets inside one image and one filter fit into int
+/// A ConvProblem as GPU kernels receive it: by value, in 32 bits. Offsets inside one image and one filter fit into int
 /// (refuse_unless_rung checks it); an image's offset in its batch does not, and is computed in 64 bits.
 struct ConvShape {
   int n, c, h, w;
@@ -13,17 +13,17 @@ struct ConvShape {
   int pad_top, pad_left;
   int stride_h, stride_w;
   int dilation_h, dilation_w;
-  int channels;  ///< input channels of a group
-  int maps;      ///< output maps of a group
+  int channels;  ///< input channels per group
+  int maps;      ///< output channels per group
 };
 
 ConvShape kernel_shape(const ConvProblem& problem);
 
-/// The refusal that every rung of the ladder begins with: anything but plain fp32 NCHW in and out, or an image, a
-/// filter or a batch too large for ConvShape.
+/// Returns a reason unless the step is plain fp32 NCHW in and out, and its image, filters and batch fit ConvShape.
+/// Every ladder rung checks this first.
 Refusal refuse_unless_rung(const ConvStep& step);
 
-/// For rungs whose idea is lost in general strides: refuses strides, dilation and groups other than 1.
+/// For rungs whose idea does not work with general strides: also rejects strides, dilation and groups other than 1.
 Refusal refuse_unless_dense(const ConvStep& step);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Chooses the kernel that computes an operator on a device.
+
 #include "convlab/kernels/op.h"
 
 #include "convlab/base/error.h"
@@ -6,7 +8,7 @@
 namespace convlab {
 namespace {
 
-/// Why a kernel does not compute a step: its own refusal, a layout that it does not know, or too little precision.
+/// Why a kernel does not support a step: its own reason, an unsupported layout, or too little precision.
 Refusal refusal_of(const OpKernel& kernel, const OpStep& step, Math math) {
   for (const Layout layout : {step.input_layout, step.output_layout}) {
     if (layout != Layout::plain && layout != kernel.layout) return "an array's layout is not supported";
@@ -36,7 +38,7 @@ const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device, Math mat
 
 std::string why_unsupported(const OpStep& step, DeviceKind device, Math math) {
   OpStep other = step;
-  other.op = ScaleOp{};  // no kernel computes it
+  other.op = ScaleOp{};  // no kernel supports it
   for (const OpKernel& kernel : op_kernels()) {
     if (kernel.info.device != device) continue;
     const Refusal refusal = refusal_of(kernel, step, math);

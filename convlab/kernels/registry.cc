@@ -1,3 +1,5 @@
+// Registers kernels and finds them by name.
+
 #include "convlab/kernels/registry.h"
 
 #include <algorithm>
@@ -23,7 +25,7 @@ std::vector<Kernel>& registered() {
   return all;
 }
 
-/// The file that is being loaded; empty if none is.
+/// The kernel file that is being loaded; empty if none is.
 struct {
   std::string_view name;
   int count = 0;
@@ -31,8 +33,8 @@ struct {
 
 auto order_of(const KernelInfo& info) { return std::tuple(info.device, info.rung, info.name); }
 
-/// A kernel's file as a path from the root; the compiler's path begins wherever the build folder lies. A test's kernel
-/// keeps the whole path.
+/// Returns a kernel's source path relative to the repository root; the compiler's path starts wherever the build folder
+/// is. A kernel in a test keeps its whole path.
 std::string_view path_in_project(std::string_view file) {
   const size_t at = file.rfind("convlab/kernels/");
   return at == std::string_view::npos ? file : file.substr(at);
@@ -59,7 +61,7 @@ RegisterKernel<Kernel>::RegisterKernel(Kernel kernel, const char* file) {
   const auto place =
       std::ranges::lower_bound(all, order_of(kernel.info), {}, [](const Kernel& each) { return order_of(each.info); });
   if (place != all.end() && order_of(place->info) == order_of(kernel.info)) {
-    // Before main nobody catches an exception.
+    // Nothing can catch an exception before main.
     std::fprintf(stderr, "duplicate kernel name %s\n", std::string(kernel.info.name).c_str());
     std::abort();
   }
@@ -69,7 +71,7 @@ template struct RegisterKernel<ConvKernel>;
 template struct RegisterKernel<OpKernel>;
 
 FileRegistration::FileRegistration(std::string name) {
-  static std::deque<std::string> names;  // as long as the kernels
+  static std::deque<std::string> names;  // kernels refer to these names
   loading = {names.emplace_back(std::move(name)), 0};
 }
 

@@ -9,27 +9,28 @@
 
 namespace convlab {
 
-/// Every kernel of this build, in the order of devices, rungs and names. A reference stays valid.
+/// Returns every kernel of this build, ordered by device, rung and name. References stay valid.
 const std::vector<ConvKernel>& conv_kernels();
 const std::vector<OpKernel>& op_kernels();
 
-/// The kernel of this name on this device, or nullptr.
+/// Returns the kernel with this name on this device, or nullptr.
 const ConvKernel* find_conv_kernel(std::string_view name, DeviceKind device);
 
-/// The kernel of this name on this device; otherwise Error(bad_input), which names the nearest one, or
-/// Error(unavailable) where the kernel exists only for another device.
+/// Returns the kernel with this name on this device. Throws Error(bad_input) with the nearest name if it is unknown, or
+/// Error(unavailable) if the kernel exists only for another device.
 const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device);
 
-/// Puts a kernel in the registry, before main. Its file ends with `const RegisterConvKernel registered{{.info = kInfo,
-/// ...}};`. This works because kernels are linked as objects: from a static library the linker would drop them silently
-/// (a test compares what is registered with the files). Two kernels of one name and device end the program.
+/// Registers a kernel before main. The kernel's file ends with `const RegisterConvKernel registered{{.info = kInfo,
+/// ...}};`. This works because kernels are linked as object files: from a static library, the linker would drop them
+/// silently (a test compares the registered kernels with the files). Two kernels with the same name and device abort
+/// the program.
 template <class Kernel>
 struct RegisterKernel {
   explicit RegisterKernel(Kernel kernel, const char* file = __builtin_FILE());
 };
-/// While it lives, convolution kernels that register are those of a file that is being loaded: they get its name, and
-/// the planner takes them only when asked for by name. If the name is that of a registered kernel, the file's takes its
-/// place instead. Before anybody asks for conv_kernels(), whose references stay valid.
+/// While an instance exists, convolution kernels that register belong to a kernel file that is being loaded: they get
+/// its name, and the planner uses them only when asked for by name. If a registered kernel already has this name, the
+/// file's kernel replaces it. Create it before the first call of conv_kernels(), whose references stay valid.
 class FileRegistration {
  public:
   explicit FileRegistration(std::string name);
@@ -37,7 +38,7 @@ class FileRegistration {
   FileRegistration(const FileRegistration&) = delete;
   FileRegistration& operator=(const FileRegistration&) = delete;
 
-  /// How many kernels have registered.
+  /// Returns how many kernels have registered.
   int count() const;
 };
 

@@ -1,8 +1,8 @@
-// AMX's own tiles, whose shapes matrix_tiles.h describes. Included once for each instruction set, after
+// AMX tiles, with the shapes that matrix_tiles.h describes. Included once for each instruction set, after
 // convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma once.
 //
-// Eight are at hand by their number: 0 to 3 for C, 4 and 5 for A, 6 and 7 for B. Rows beyond those of the job's shape
-// are neither read nor written.
+// There are eight, addressed by number: 0 to 3 hold C, 4 and 5 hold A, 6 and 7 hold B. Rows beyond those of the job's
+// shape are neither read nor written.
 
 #if defined(CONVLAB_KERNELS_CPU_AMX_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CONVLAB_KERNELS_CPU_AMX_TILES_INL_H_
@@ -22,7 +22,8 @@ namespace convlab::HWY_NAMESPACE {
 constexpr int64_t kTileRow = 64;  // bytes
 constexpr int kSumTiles = 4;      // tiles 0 to 3 are C
 
-/// Memory of unknown length. Clang reads no array of unknown length; GCC warns of a length that no array has.
+/// Memory of unknown length, as an asm operand. Clang does not read arrays of unknown bound; GCC warns about an array
+/// this large.
 #if HWY_COMPILER_CLANG
 using TileMemory = char[1 << 30];
 #else
@@ -31,9 +32,9 @@ using TileMemory = char[];
 
 #if HWY_TARGET == HWY_AVX3
 
-/// All but the multiplication, which a class for bfloat16 and, elsewhere, one for bytes add. Compilers' intrinsics want
-/// a tile's number as a literal, which a template cannot give; so the instructions are written out. The configuration
-/// belongs to the thread, from construction to destruction.
+/// Everything but the multiplication, which one derived class adds for bf16 and another, elsewhere, for bytes. Compiler
+/// intrinsics require the tile number as a literal, which a template parameter is not, so this uses inline assembly.
+/// The configuration is per thread and lasts from construction to destruction.
 class AmxTiles {
  public:
   static constexpr bool kIsForChecks = false;
@@ -61,7 +62,7 @@ class AmxTiles {
   }
   template <int kTile>
   HWY_INLINE void load(const void* from, int64_t step = kTileRow) {
-    // What it reads is an operand, not "memory": the compiler may keep other values in registers.
+    // The memory it reads is an operand, not a "memory" clobber, so the compiler may keep other values in registers.
     asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(step), "i"(kTile),
                  "m"(*static_cast<const TileMemory*>(from)));
   }
@@ -71,7 +72,7 @@ class AmxTiles {
   }
 };
 
-/// Tiles of pairs of bfloat16.
+/// AMX tiles of bf16 pairs.
 class TilesOfAmx : public AmxTiles {
  public:
   using Sum = float;

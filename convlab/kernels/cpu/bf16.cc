@@ -1,3 +1,5 @@
+// Detects the processor's instructions for bf16.
+
 #include "convlab/kernels/cpu/bf16.h"
 
 #include "convlab/base/error.h"
@@ -12,7 +14,7 @@
 namespace convlab {
 namespace {
 
-// Only code for AVX-512 uses them, which not every build has.
+// Only AVX-512 code uses them, which not every build has.
 #if defined(__x86_64__) && CONVLAB_AVX512
 
 struct Registers {
@@ -21,13 +23,13 @@ struct Registers {
 
 Registers cpuid(unsigned leaf, unsigned subleaf) {
   Registers r;
-  __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);  // zeros where there is no such leaf
+  __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);  // zeros if there is no such leaf
   return r;
 }
 
 constexpr bool bit(unsigned word, int index) { return (word >> index & 1) != 0; }
 
-/// The parts of the processor's state that the system keeps for each thread: XCR0.
+/// The register state that the operating system saves for each thread: XCR0.
 unsigned kept_state() {
   constexpr int kOsxsave = 27;
   if (!bit(cpuid(1, 0).c, kOsxsave)) return 0;
@@ -51,7 +53,7 @@ bool find_amx() {
     return false;
   }
 #if defined(__linux__)
-  // Linux saves the tiles' 8 KiB only for processes that ask.
+  // Linux saves the 8 KiB of tile data only for processes that request it.
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 #else

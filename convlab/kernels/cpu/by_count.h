@@ -6,8 +6,8 @@
 
 namespace convlab {
 
-/// Functions that are made at compile time for 1 to kMost of something, to choose from at run time: element i is what
-/// entry() gives for an integral_constant of i + 1.
+/// An array of functions instantiated for 1 to kMost of something, to choose from at run time: element i is entry() of
+/// an integral_constant of i + 1.
 template <int kMost, class Entry>
 constexpr auto by_count(Entry entry) {
   return [&]<int... kLess>(std::integer_sequence<int, kLess...>) {

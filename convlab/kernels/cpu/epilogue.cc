@@ -1,3 +1,5 @@
+// Applies the epilogue of fused CPU convolutions: bias, pooling and activation.
+
 #include "convlab/kernels/cpu/epilogue.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace convlab::HWY_NAMESPACE {
 
 using F = hn::CappedTag<float, 16>;
 
-/// add_and_activate() for a kind known at compile time, so that the loop does not ask for it.
+/// add_and_activate() for an activation known at compile time, so that the loop does not test for it.
 template <ActivationKind kKind>
 void add_and_apply(const Activation& activation, float bias, const float* from, float* to, int64_t count) {
   const F d;
@@ -68,7 +70,7 @@ HWY_EXPORT(add_and_activate);
 
 void activate(const Activation& activation, float* values, int64_t count) {
   if (activation.kind == ActivationKind::none) return;
-  HWY_DYNAMIC_DISPATCH(add_and_activate)(activation, -0.0f, values, values, count);  // x + -0 is x, for -0, too
+  HWY_DYNAMIC_DISPATCH(add_and_activate)(activation, -0.0f, values, values, count);  // x + -0 is x, also for x = -0
 }
 
 void add_bias_and_activate(const Epilogue& epilogue, float bias, float* values, int64_t count) {

@@ -1,4 +1,4 @@
-// Highway, as `hn`. Versions before 1.0 (Ubuntu 22.04 has 0.16) lack some of what kernels use: here it is.
+// Highway, as `hn`. Adds what kernels use and versions before 1.0 lack (Ubuntu 22.04 has 0.16).
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -21,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 namespace hn {
 using namespace hwy::HWY_NAMESPACE;
 
-/// There it has two lanes in scalar code, where vectors have one.
+/// In those versions it has two lanes in scalar code, whose vectors have one.
 template <class T, size_t kMost>
 using CappedTag = Simd<T, HWY_MIN(kMost, HWY_LANES(T)), 0>;
 
@@ -30,7 +30,7 @@ HWY_INLINE auto IsNaN(V v) {
   return Not(Eq(v, v));
 }
 
-/// Its own does not compile as C++20.
+/// Highway's own does not compile as C++20.
 template <class V>
 HWY_INLINE auto Ne(V a, V b) {
   return Not(Eq(a, b));

@@ -1,3 +1,5 @@
+// Converts images between nchw and the layouts nchw16n and nchw8c.
+
 #include "convlab/kernels/cpu/lane_order.h"
 
 #include <algorithm>
@@ -15,11 +17,11 @@ namespace convlab::HWY_NAMESPACE {
 
 using F = hn::CappedTag<float, kImageLanes>;
 
-#if HWY_TARGET != HWY_SCALAR  // which has no vectors of several elements
+#if HWY_TARGET != HWY_SCALAR  // whose vectors have one element
 
 constexpr size_t kSide = kImageLanes;
 
-/// 16 pixels of 16 images. Four times, each row is interleaved with the one half the rows further: a transposition.
+/// Transposes 16 pixels of 16 images: four times, each row is interleaved with the row half the rows further.
 void transpose_bytes(const uint8_t* const* images, int64_t at, uint8_t* to) {
   const hn::FixedTag<uint8_t, kSide> bytes;
   hn::Vec<decltype(bytes)> rows[kSide], next[kSide];
@@ -52,7 +54,7 @@ void transpose_bytes(const uint8_t* const* images, int64_t at, float* to) {
 
 using Four = hn::FixedTag<float, 4>;
 
-/// Rows become columns.
+/// Transposes in place.
 HWY_INLINE void transpose_4x4(hn::Vec<Four> (&rows)[4]) {
   const Four d;
   for (int round = 0; round < 2; ++round) {
@@ -68,7 +70,7 @@ template <class To>
 HWY_INLINE void bytes_to_pixels(const uint8_t* const* images, int64_t count, To* to) {
   int64_t j = 0;
 #if HWY_TARGET != HWY_SCALAR
-  // The last 16 pixels may be partly done already; they are done again.
+  // The last 16 pixels may overlap those already converted, which are converted again.
   for (; j < count && count >= kImageLanes; j += kImageLanes) {
     const int64_t at = std::min(j, count - kImageLanes);
     transpose_bytes(images, at, to + at * kImageLanes);
@@ -82,7 +84,7 @@ HWY_INLINE void bytes_to_pixels(const uint8_t* const* images, int64_t count, To*
 void bytes_to_floats(const uint8_t* const* images, int64_t count, float* to) { bytes_to_pixels(images, count, to); }
 void bytes_to_bytes(const uint8_t* const* images, int64_t count, uint8_t* to) { bytes_to_pixels(images, count, to); }
 
-/// Floats of kLanes images or maps.
+/// Floats of kLanes images or channels.
 template <int64_t kLanes>
 void floats_to_pixels(const float* const* images, int64_t count, float* to) {
   int64_t j = 0;

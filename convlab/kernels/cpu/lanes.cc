@@ -1,3 +1,5 @@
+// Sums of products with images in the vector lanes, in register tiles.
+
 #include "convlab/kernels/cpu/lanes.h"
 
 #include <algorithm>
@@ -19,8 +21,8 @@ namespace convlab::HWY_NAMESPACE {
 using F = Vector;
 static_assert(hn::MaxLanes(F()) <= kImageLanes);
 
-/// The register tile: sums of kMaps maps at kVectors places. kFetches: fetches job.ahead; where a core is shared, two
-/// instructions fewer a term matter.
+/// The register tile: sums of kMaps output channels and kVectors vectors. kFetches: prefetches job.ahead; if a core is
+/// shared, two instructions fewer per reduction index matter.
 template <int kMaps, int kVectors, bool kFetches>
 HWY_INLINE void sum_tile(const LaneSums& job, const float* const (&x)[kVectors], hn::Vec<F> (&sum)[kMaps][kVectors]) {
   for (int m = 0; m < kMaps; ++m) {
@@ -41,7 +43,7 @@ HWY_INLINE void sum_tile(const LaneSums& job, const float* const (&x)[kVectors],
   }
 }
 
-/// One tile, vectors counted from `first` on through all pixels: with short vectors a pixel has several.
+/// One tile; `first` counts vectors over all pixels: with short vectors, a pixel has several.
 template <int kMaps, int kVectors>
 void plain_tile(const LaneSums& job, int64_t first) {
   const F d;

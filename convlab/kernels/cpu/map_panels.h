@@ -4,14 +4,15 @@
 
 namespace convlab {
 
-// Weights of a convolution with maps in the lanes: by panel of 32 maps, and within it by term.
+// Weights of a convolution with output channels in the vector lanes: by panel of 32 output channels, then by reduction
+// index.
 
 inline constexpr int64_t kPanelMaps = 32;
 
-/// Maps of a panel where `left` are left: 32 or 16. Those that do not exist have weights of 0.
+/// Returns the output channels of a panel if `left` remain: 32 or 16. Those that do not exist have weights of 0.
 constexpr int64_t panel_maps(int64_t left) { return left > kPanelMaps / 2 ? kPanelMaps : kPanelMaps / 2; }
 
-/// Weights that are fetched into the second cache while others are multiplied: evenly over so many steps.
+/// Prefetches weights into L2 while others are multiplied, spread evenly over `steps` calls of fetch().
 class WeightsAhead {
  public:
   WeightsAhead(const void* from, int64_t bytes, int64_t steps)
@@ -26,11 +27,11 @@ class WeightsAhead {
  private:
   static constexpr int64_t kLine = 64;  // bytes
   const char* at_;
-  int64_t left_, each_;  ///< lines
+  int64_t left_, each_;  ///< cache lines
 };
 
-/// Calls compute(first map, maps, weights, how many bytes the next panel has) for each panel of `maps` maps, each of
-/// which has `map_bytes` of weights.
+/// Calls compute(first output channel, output channels of the panel, weights, bytes of the next panel) for each panel.
+/// Each output channel has `map_bytes` of weights.
 template <class Element, class Compute>
 void for_panels(int64_t all_maps, const Element* w, int64_t map_bytes, const Compute& compute) {
   for (int64_t map = 0, maps = 0; map < all_maps; map += maps) {

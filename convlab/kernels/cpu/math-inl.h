@@ -1,5 +1,5 @@
-// Vectorised activations. Included once for each instruction set, after convlab/kernels/cpu/simd.h and, where there is
-// run-time dispatch, hwy/foreach_target.h; hence no #pragma once.
+// Vectorized activations. Included once for each instruction set, after convlab/kernels/cpu/simd.h and, with run-time
+// dispatch, hwy/foreach_target.h; hence no #pragma once.
 
 #if defined(CONVLAB_KERNELS_CPU_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CONVLAB_KERNELS_CPU_MATH_INL_H_
@@ -17,15 +17,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Whether Min and Max of NaN and a number give the second operand, as x86's do.
+/// Whether Min and Max of NaN and a number return the second operand, as on x86.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
 inline constexpr bool kSecondOfNan = true;
 #else
 inline constexpr bool kSecondOfNan = false;
 #endif
 
-/// tanh(x): the odd rational function of degree 13 over 6 of Eigen (generic_fast_tanh_float). At most 6 units in the
-/// last place for |x| >= 2^-100, where the clamp at 7.905 contributes 4.5 of them; NaN stays NaN.
+/// tanh(x): Eigen's odd rational function of degree 13 over 6 (generic_fast_tanh_float). Error: at most 6 ulp for |x|
+/// >= 2^-100, of which the clamp at 7.905 contributes 4.5; NaN stays NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V tanh_of(D d, V x) {
   const V limit = hn::Set(d, 7.90531110763549805f);
@@ -44,13 +44,14 @@ HWY_INLINE V tanh_of(D d, V x) {
   return kSecondOfNan ? result : hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
-/// exp(x): 2^n e^r by a polynomial of degree 6, whose coefficients an exchange algorithm found: of relative error 3e-9
-/// before rounding. 0 < exp(x) < 2e-38 for x below -87.4, infinity above 88.3; NaN may give any of these.
+/// exp(x) as 2^n e^r, with a polynomial of degree 6 whose coefficients an exchange (Remez) algorithm found: relative
+/// error 3e-9 before rounding. 0 < exp(x) < 2e-38 for x below -87.4, infinity above 88.3; for NaN, the result may be
+/// any of these.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp_of(D d, V x) {
   const hn::RebindToSigned<D> bits;
   x = hn::Max(hn::Min(x, hn::Set(d, 88.7f)), hn::Set(d, -87.4f));
-  // 1.5 * 2^23 + 127: adding it rounds to a whole number, which the sum's last bits are, plus the exponent's 127.
+  // 1.5 * 2^23 + 127: adding it rounds x to an integer n. The low bits of the sum are n plus the exponent bias of 127.
   const V whole = hn::Set(d, 12583039.0f);
   const V sum_of_n = hn::MulAdd(x, hn::Set(d, 1.44269504f), whole);
   const V n = hn::Sub(sum_of_n, whole);
@@ -60,11 +61,11 @@ HWY_INLINE V exp_of(D d, V x) {
   sum = hn::MulAdd(r, sum, hn::Set(d, 0.166665207f));
   sum = hn::MulAdd(r, sum, hn::Set(d, 0.499999935f));
   sum = hn::MulAdd(hn::Mul(r, r), sum, hn::Add(r, hn::Set(d, 1.0f)));
-  // n is at most 128, whose exponent is infinity's, and at least -126, that of the least number that is not denormal.
+  // n is at most 128, which encodes infinity, and at least -126, the exponent of the smallest normal number.
   return hn::Mul(sum, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(bits, sum_of_n))));
 }
 
-/// above / (1 + exp(-x)): at most 4 units in the last place for x >= -87; below, it may be less than 2e-38 of `above`.
+/// above / (1 + exp(-x)): error of at most 4 ulp for x >= -87; below, the result may be anything under 2e-38 * above.
 /// NaN stays NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V sigmoid_of(D d, V x, V above) {
@@ -109,22 +110,22 @@ HWY_INLINE V activated(D d, const Activation& activation, V x) {
   return x;
 }
 
-/// The larger of each pair of lanes, NaN where either is.
+/// The larger of each pair of lanes, NaN if either is NaN.
 template <class V>
 HWY_INLINE V max_or_nan(V a, V b) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_NEON
-  const V larger = hn::Max(a, b);  // here b where either is NaN, or NaN
+  const V larger = hn::Max(a, b);  // here b if either is NaN, or NaN
 #else
-  const V larger = hn::IfThenElse(hn::Ge(a, b), a, b);  // b where either is NaN
+  const V larger = hn::IfThenElse(hn::Ge(a, b), a, b);  // b if either is NaN
 #endif
   return hn::IfThenElse(hn::IsNaN(a), a, larger);
 }
 
-/// The largest of each four lanes, NaN where any is.
+/// The largest of each four lanes, NaN if any is NaN.
 template <class V>
 HWY_INLINE V max_of_four_or_nan(V a, V b, V c, V d) {
 #if HWY_TARGET == HWY_AVX3
-  // Five instructions in place of nine: two comparisons tell whether any is NaN, and the last maximum heeds that.
+  // Five instructions instead of nine: two comparisons find lanes with a NaN, and the last maximum is masked by them.
   if constexpr (sizeof(V) == 64) {
     const __mmask16 numbers =
         _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(a.raw, b.raw, _CMP_ORD_Q), c.raw, d.raw, _CMP_ORD_Q);

@@ -7,7 +7,7 @@
 
 namespace convlab {
 
-/// Shares out a Launch's pieces() to all threads: each is given to compute(piece, thread).
+/// Distributes the work items of a Launch, pieces() of them, over all threads: calls compute(piece, thread) for each.
 template <class Launch>
 void compute_pieces(const Launch& all, Stream& stream) {
   stream.threads()->parallel_for(all.pieces(), 1, [&all](int64_t begin, int64_t end, int thread) {
@@ -15,7 +15,7 @@ void compute_pieces(const Launch& all, Stream& stream) {
   });
 }
 
-/// ConvKernel::launch or OpKernel::launch of a kernel with such a Launch, made of the arguments and a number of
+/// ConvKernel::launch or OpKernel::launch for a Launch class that is constructed from the arguments and the number of
 /// threads.
 template <class Launch, class Args>
 void launch_pieces(const Args& args, Stream& stream) {

@@ -1,3 +1,5 @@
+// Pools rows of feature maps.
+
 #include "convlab/kernels/cpu/pool_rows.h"
 
 #include <algorithm>
@@ -17,12 +19,12 @@ HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
 using F = hn::CappedTag<float, 16>;
-using Half = hn::CappedTag<float, 8>;  // maps before the last pooling are a dozen elements wide
+using Half = hn::CappedTag<float, 8>;  // feature maps before the last pooling are a dozen elements wide
 
 inline float larger_or_nan(float most, float value) { return value > most || value != value ? value : most; }
 
-/// most[i] = the larger of most[i] and x[i * kStride], NaN where either is. The last vector may take elements once
-/// more, which changes nothing; with a stride of 2 it reads one element beyond the last that counts.
+/// most[i] = the larger of most[i] and x[i * kStride], NaN if either is. The last vector may overlap the one before,
+/// which changes nothing; with a stride of 2 it reads one element beyond the last that it uses.
 template <int64_t kStride>
 void take_larger_each(const float* x, float* most, int64_t count) {
   const Half d;
@@ -49,7 +51,7 @@ void take_larger(const float* x, int64_t stride, float* most, int64_t count) {
   for (int64_t i = 0; i < count; ++i) most[i] = larger_or_nan(most[i], x[i * stride]);
 }
 
-/// out[j] = the largest of above[2j], above[2j + 1], below[2j], below[2j + 1]; NaN wins.
+/// out[j] = the maximum of above[2j], above[2j + 1], below[2j], below[2j + 1]; NaN propagates.
 void max_2x2_row(const float* above, const float* below, float* out, int64_t count) {
   const F d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -78,7 +80,7 @@ namespace {
 HWY_EXPORT(take_larger);
 HWY_EXPORT(max_2x2_row);
 
-/// A map's windows, and the part of the map that is there.
+/// The windows of a feature map, and the part of the feature map that is in memory.
 struct Windows {
   PoolAxis h, w;
   const float* map;
@@ -87,8 +89,9 @@ struct Windows {
   const float* row(int64_t place) const { return map + (place - first_row) * w.size; }
 };
 
-/// Maxima of the window's rows, column by column, then of neighbouring columns: a 3x3 window takes four comparisons an
-/// element of the map rather than nine an output. `columns` is scratch for a row of the map and one element more.
+/// Maxima over the window's rows, column by column, then over adjacent columns: a 3x3 window takes four comparisons per
+/// element of the feature map rather than nine per output. `columns` is scratch for a row of the feature map plus one
+/// element.
 void largest(const Windows& windows, int64_t p, float* columns, float* y) {
   constexpr float kLeast = -std::numeric_limits<float>::infinity();
   const PoolAxis &h = windows.h, &w = windows.w;

@@ -1,3 +1,5 @@
+// Computes the table of tanh for results in bf16.
+
 #include "convlab/kernels/cpu/tanh_table.h"
 
 #include <bit>
@@ -16,7 +18,8 @@ TanhTable make_table() {
   for (int power = 0; power < 4; ++power) {
     for (int piece = 0; piece < 8; ++piece) {
       const double width = std::ldexp(0.125, power), begin = std::ldexp(1, power) + piece * width, end = begin + width;
-      // The ratio bends one way, so the chord lies on one side of it, furthest near the middle; half of that is added.
+      // The ratio's curvature has one sign, so the chord is on one side of it, furthest near the middle; shift it by
+      // half of that.
       const double slope = (ratio(end) - ratio(begin)) / width, middle = begin + width / 2;
       const double height = ((ratio(begin) + ratio(end)) / 2 + ratio(middle)) / 2;
       const auto i = std::bit_cast<uint32_t>(static_cast<float>(begin)) >> TanhTable::kShift & (TanhTable::kPieces - 1);

@@ -1,9 +1,10 @@
-// Sums of products with maps in the lanes, by tiles: what convolutions amount to where a pixel's channels lie together.
+// Sums of products with output channels in the lanes, in tiles: the arithmetic of convolutions in layouts where a
+// pixel's channels are contiguous.
 //
 //   sum[j][m] = sum over rows r, columns s and units u of x[x_at[j] + tap_at(r, s) + u] * w[r][s][u][m]
 //
-// for places j and maps m, in panels of 32. A tile A is up to 16 places x up to 16 units, which lie where they are; two
-// of them times two tiles B of 16 maps: four loads for four multiplications.
+// for positions j and output channels m, in panels of 32. A tile A is up to 16 positions x up to 16 units, loaded in
+// place; two of them times two tiles B of 16 output channels: four loads for four multiplications.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -26,25 +27,25 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Sums in memory: of a place 16 maps together.
+/// Sums in memory, 16 output channels of a position together.
 template <class Sum>
 struct PlaceSums {
   const Sum* first = nullptr;
-  int64_t place_step = 0, tile_step = 0;  ///< sums from place to place, and from 16 maps to the next
+  int64_t place_step = 0, tile_step = 0;  ///< sums between positions, and between groups of 16 output channels
 };
 
-/// Sums in tiles: of up to 32 places and a panel. While some are under way, those before are finished from memory, bit
-/// by bit between tiles.
+/// Sums in tiles of up to 32 positions and a panel. While some are computed, those before are finished from memory, a
+/// few between tile multiplications.
 ///
-/// `Tiles` multiplies, and has `Sum`. `Sums` says what is summed: x, x_at, y_at (negative: the place is not finished),
-/// count, place_step, row_places, rows, columns, tap_at(row, column), w and maps, counted in elements of x. `End` is
-/// made of Sums and a panel's first map, and has finish_places(PlaceSums, y_at, count); it likes kTogether places at
-/// once.
+/// `Tiles` multiplies, and has `Sum`. `Sums` describes the operands: x, x_at, y_at (negative: the position has no
+/// output), count, place_step, row_places, rows, columns, tap_at(row, column), w and maps, counted in elements of x.
+/// `End` is the epilogue: it is constructed from Sums and a panel's first output channel, and has
+/// finish_places(PlaceSums, y_at, count), which is fastest with kTogether positions at once.
 template <class Tiles, class Sums, class End>
 class TileSums {
  public:
-  /// A row is row_places places that lie place_step apart, or fewer at the end; where it has less than `tile_places`,
-  /// what is behind it is read, too.
+  /// A row has row_places positions that are place_step apart, or fewer at the end; if it has fewer than `tile_places`,
+  /// what follows it in memory is read, too.
   TileSums(const Sums& sums, const TermTiles& terms, int64_t tile_places)
       : sums_(sums),
         terms_(terms),
@@ -58,7 +59,7 @@ class TileSums {
     const int64_t row_places = std::min(sums_.row_places, sums_.count);
     const int64_t steps = steps_ * ceil_div(sums_.count, row_places) * ceil_div(row_places, 2 * places_);
     for_panels(sums_.maps, sums_.w, map_bytes, [&](int64_t map, int64_t maps, const Element* w, int64_t next) HWY_ATTR {
-      End& end = ends_[panel++ % 2];  // the other one's last sums may be left
+      End& end = ends_[panel++ % 2];  // the last sums of the other one may be unfinished
       end = End(sums_, map);
       WeightsAhead ahead(w + maps * map_bytes / kElementBytes, next, steps);
       maps == kPanelMaps ? compute_panel<2>(w, ahead, end) : compute_panel<1>(w, ahead, end);
@@ -72,17 +73,17 @@ class TileSums {
   static constexpr int64_t kElementBytes = sizeof(Element);
   static constexpr int64_t kTileSums = kTileBytes / static_cast<int64_t>(sizeof(Sum));
 
-  /// Sums in memory: of up to two tiles' places, each with kN tiles of maps.
+  /// Sums in memory that are not finished yet: up to two tiles of positions, each with kN tiles of output channels.
   struct Waiting {
     const Sum* from = nullptr;
     const int32_t* y_at[2] = {};
-    int64_t before[2] = {};  ///< places of the tile that others before finish
-    int64_t places = 0;      ///< of both tiles
-    int64_t finished = 0;    ///< of these
+    int64_t before[2] = {};  ///< leading positions that the tile before finishes
+    int64_t places = 0;      ///< in both tiles
+    int64_t finished = 0;    ///< how many of them are finished
     const End* end = nullptr;
   };
 
-  /// The last tile of a row begins earlier, if it would not be full.
+  /// If the last tile of a row would not be full, it begins earlier and overlaps the one before.
   template <int kN>
   void compute_panel(const Element* w, WeightsAhead& ahead, const End& end) {
     for (int64_t place = 0; place < sums_.count;) {
@@ -111,7 +112,7 @@ class TileSums {
     constexpr int64_t kUnit = kN * kTileRow;  // bytes of a unit's weights
     constexpr int64_t kUnitElements = kUnitBytes / kElementBytes;
     const int64_t place_bytes = kElementBytes * sums_.place_step, w_step = terms_.depth * kUnit / kElementBytes;
-    // Places that a step finishes.
+    // Positions that each step finishes.
     const int64_t each = round_up(ceil_div(waiting_.places - waiting_.finished, steps_), End::kTogether);
     WeightsAhead ahead = shared_ahead;
     for (int64_t row = 0; row < sums_.rows; ++row) {
@@ -142,7 +143,7 @@ class TileSums {
     if constexpr (kN > 1) tiles_.template store<1>(to + kTileSums);
     if constexpr (kM > 1) tiles_.template store<2>(to + 2 * kTileSums);
     if constexpr (kM > 1 && kN > 1) tiles_.template store<3>(to + 3 * kTileSums);
-    const int64_t count = std::min(places_, row_end - places[0]);  // fewer only if there is but one tile
+    const int64_t count = std::min(places_, row_end - places[0]);  // fewer only if there is just one tile
     waiting_ = {.from = to,
                 .y_at = {sums_.y_at + places[0], sums_.y_at + places[1]},
                 .before = {before[0], before[1]},
@@ -151,7 +152,7 @@ class TileSums {
     turn_ = 1 - turn_;
   }
 
-  /// Finishes up to `most` places of those that wait.
+  /// Finishes up to `most` of the waiting positions.
   HWY_INLINE void finish_some(int64_t most) {
     const int64_t last = std::min(waiting_.places, waiting_.finished + most);
     while (waiting_.finished < last) {
@@ -168,12 +169,12 @@ class TileSums {
 
   const Sums& sums_;
   TermTiles terms_;
-  int64_t steps_;   ///< tiles of terms, of all rows and columns
-  int64_t places_;  ///< of a tile
+  int64_t steps_;   ///< tiles of the K dimension, over all rows and columns
+  int64_t places_;  ///< positions of a tile
   Tiles tiles_;
   End ends_[2];  ///< of this panel and the one before
   Waiting waiting_;
-  int turn_ = 0;  ///< which memory is next
+  int turn_ = 0;  ///< index of the buffer in memory_ to use next
   HWY_ALIGN Sum memory_[2][4 * kTileSums];
 };
 

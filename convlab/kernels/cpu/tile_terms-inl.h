@@ -1,5 +1,5 @@
-// What register tiles of convolutions on CPUs share, whether a vector holds pixels of a row (tiles.cc) or images
-// (lanes.cc): how many maps fit, and how a term is added.
+// What the register tiles of CPU convolutions share, whether a vector holds pixels of a row (tiles.cc) or images
+// (lanes.cc): how many output channels fit, and how one reduction index is added.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -32,11 +32,13 @@ constexpr int kRegisters = 16;
 constexpr int kMostMaps = 6, kMostMapsPooled = 2;
 #endif
 
-/// Vectors beside this many maps: sums, the vectors themselves and one weight must fit the registers.
+/// Returns how many vectors fit with this many output channels: sums, the vectors themselves and one weight must fit
+/// the registers.
 constexpr int vectors_beside(int maps) { return std::min(8, (kRegisters - 1) / (maps + 1)); }
 static_assert(kMostMapsPooled * kPoolWindow + std::min(kMostMapsPooled, kPoolWindow) + 1 <= kRegisters);
 
-/// Adds one term to sums of kMaps maps at kVectors places. Pixels or weights, whichever are fewer, stay in registers.
+/// Adds the products of one reduction index to the sums of kMaps output channels and kVectors vectors. Pixels or
+/// weights, whichever are fewer, stay in registers.
 template <int kMaps, int kVectors>
 HWY_INLINE void add_term(const float* w, const float* const (&x)[kVectors], hn::Vec<Vector> (&sum)[kMaps][kVectors]) {
   const Vector d;

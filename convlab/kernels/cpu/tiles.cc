@@ -1,3 +1,5 @@
+// Direct convolution in register tiles, independent of the layout of images.
+
 #include "convlab/kernels/cpu/tiles.h"
 
 #include <algorithm>
@@ -18,7 +20,7 @@ namespace convlab::HWY_NAMESPACE {
 
 using F = Vector;
 
-/// One register tile: all terms of kMaps maps at kVectors vectors of pixels from `x` on.
+/// One register tile: the whole reduction for kMaps output channels and kVectors vectors of pixels, starting at `x`.
 template <int kMaps, int kVectors>
 void plain_tile(const TileJob& job, const float* HWY_RESTRICT x, float* HWY_RESTRICT y, int64_t pitch, bool add) {
   const F d;
@@ -49,7 +51,7 @@ void plain_tile(const TileJob& job, const float* HWY_RESTRICT x, float* HWY_REST
   }
 }
 
-/// One register tile: kMaps maps at one vector of pixels, each the largest of four sums.
+/// One register tile: kMaps output channels and one vector of pixels, each the maximum of four sums.
 template <int kMaps>
 void pooled_tile(const TileJob& job, const float* HWY_RESTRICT x, float* HWY_RESTRICT y, int64_t pitch) {
   const F d;
@@ -71,7 +73,7 @@ void pooled_tile(const TileJob& job, const float* HWY_RESTRICT x, float* HWY_RES
   }
 }
 
-/// All pixels of a job, in the widest tiles first. Vectors that reach beyond the pixels go through a buffer.
+/// All pixels of a job, in the widest tiles first. A last, partial vector goes through a buffer.
 template <int kMaps>
 void plain_tiles(const TileJob& job) {
   constexpr int kVectors = vectors_beside(kMaps);

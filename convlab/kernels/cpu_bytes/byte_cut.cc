@@ -1,3 +1,5 @@
+// Copies and pads the input rows of quantized CPU convolutions.
+
 #include "convlab/kernels/cpu_bytes/byte_cut.h"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ void ByteSource::copy(const uint8_t* x, int64_t first, int64_t rows, int zero, u
     }
     fill(problem_.pad_left);
     const uint8_t* from = x + row * problem_.w * from_pixel;
-    const bool whole = channels_ == from_pixel;  // pixels lie together
+    const bool whole = channels_ == from_pixel;  // pixels are contiguous
     const int64_t pieces = whole ? 1 : problem_.w, count = channels_ * (whole ? problem_.w : 1);
     for (int64_t piece = 0; piece < pieces; ++piece, from += from_pixel) {
       std::memcpy(to, from, static_cast<size_t>(count));

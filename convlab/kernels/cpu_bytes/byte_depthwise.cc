@@ -1,3 +1,5 @@
+// Depthwise convolution of quantized values, one output row at a time.
+
 #include "convlab/kernels/cpu_bytes/byte_depthwise.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Where a pixel of the image is, or of zero points, if it is outside.
+/// Returns the address of a pixel of the image, or of zero points if it is outside.
 HWY_INLINE const uint8_t* pixel_at(const ByteDepthwiseRow& row, int64_t h, int64_t w) {
   const ConvProblem& problem = row.problem;
   const bool inside = h >= 0 && h < problem.h && w >= 0 && w < problem.w;
@@ -24,13 +26,13 @@ HWY_INLINE const uint8_t* pixel_at(const ByteDepthwiseRow& row, int64_t h, int64
 
 constexpr int64_t kBlock = kVectorBytes;
 
-/// Channels of a block.
+/// The channels of a block.
 struct Part {
   int64_t first;
   PartOfVector bytes;
 };
 
-/// Four rows of a column, interleaved: of each unit of rows four vectors, for the sums of a block.
+/// Four rows of a column, interleaved: for each unit of rows four vectors, one for each vector of a block's sums.
 template <ByteUnit kUnit>
 struct Column {
   static constexpr int kUnits = 4 / products_of(kUnit);
@@ -66,7 +68,7 @@ HWY_INLINE Whole load_channels(const uint8_t* pixel, const Part& part) {
   return kWhole ? load(pixel + part.first) : part.bytes.load(pixel + part.first);
 }
 
-/// Sums of one output, and its levels.
+/// Sums of one output, and their quantization.
 struct Sums {
   Whole sum[4];
   HWY_INLINE explicit Sums(const int32_t* start) {
@@ -100,7 +102,7 @@ HWY_INLINE void store_channels(Whole levels, uint8_t* to, const Part& part) {
   }
 }
 
-/// Of a filter of 3 rows and columns: each column of the image once, for all outputs that it belongs to.
+/// For 3x3 filters: loads and interleaves each image column once, for all outputs that use it.
 template <ByteUnit kUnit, int kStride, bool kWhole>
 void block_of_three(const ByteDepthwiseRow& row, const Part& part, const uint8_t* w, const int32_t* start,
                     const float* factors) {
@@ -113,7 +115,7 @@ void block_of_three(const ByteDepthwiseRow& row, const Part& part, const uint8_t
     const int64_t h = top + r * problem.dilation_h;
     rows[r] = h >= 0 && h < problem.h ? row.x + h * problem.w * pixel : row.zeros;
   }
-  // Of what stores of bytes might change, all that a loop reads is a copy.
+  // Stores of bytes may alias anything, so the loop reads only copies.
   const Part own = part;
   const uint8_t* const outside = row.zeros;
   const int64_t width = problem.w * pixel, outputs = problem.q();
@@ -130,7 +132,7 @@ void block_of_three(const ByteDepthwiseRow& row, const Part& part, const uint8_t
   };
   const uint8_t *const w0 = w, *const w1 = w0 + kColumnWeights<kUnit>, *const w2 = w1 + kColumnWeights<kUnit>;
   next_column();
-  Sums sums(start), next(start);  // of an output and, where they share two columns, the one after it
+  Sums sums(start), next(start);  // of an output and, if they share two columns, the next one
   sums.add(column, w0);
   if constexpr (kStride == 1) {
     next_column();
@@ -252,17 +254,17 @@ namespace {
 HWY_EXPORT(any_row);
 HWY_EXPORT(block_of_target);
 
-/// Bytes of a block's weights for a unit of rows of a column.
+/// Returns the bytes of a block's weights for a unit of rows of a column.
 int64_t unit_bytes() { return 4 * byte_depthwise_block(); }
 
-/// Of a column, whose rows are taken four at a time.
+/// Returns the units of a column: its rows are processed four at a time.
 int64_t units_of(const ConvProblem& problem, ByteUnit unit) { return ceil_div(problem.r, 4) * (4 / products_of(unit)); }
 
 }  // namespace
 
 int64_t byte_depthwise_block() { return HWY_DYNAMIC_DISPATCH(block_of_target)(); }
 
-/// Within 16 bytes, four channels are of one vector, the next four of the next.
+/// Within 16 bytes, four channels belong to one vector, the next four to the next.
 int64_t byte_depthwise_place(int64_t channel) {
   const int64_t block = byte_depthwise_block(), in_block = channel % block;
   return channel - in_block + in_block % 16 / 4 * (block / 4) + in_block / 16 * 4 + in_block % 4;

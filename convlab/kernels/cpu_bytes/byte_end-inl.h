@@ -1,4 +1,4 @@
-// What becomes of sums in Layout::channel_bytes: the bias, an addition, and levels.
+// Epilogue of sums in Layout::channel_bytes: the bias, a fused addition, and quantization.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -21,11 +21,11 @@ namespace convlab::HWY_NAMESPACE {
 
 #if CONVLAB_BYTE_VECTORS
 
-constexpr int64_t kMostMaps = 2 * kVectorSums;  // of a panel: one or two vectors
+constexpr int64_t kMostMaps = 2 * kVectorSums;  // output channels of a panel: one or two vectors
 
 constexpr int64_t maps_of_panel(int64_t left) { return left > kMostMaps / 2 ? kMostMaps : kMostMaps / 2; }
 
-/// What becomes of the sums of a panel's maps. Levels of two pixels are made at a time.
+/// Epilogue for the sums of a panel's output channels. Two pixels are quantized at a time.
 class ByteEnd {
  public:
   ByteEnd() = default;
@@ -47,7 +47,7 @@ class ByteEnd {
   bool adds() const { return added_ != nullptr; }
   HWY_INLINE Whole start(int vector) const { return start_[vector]; }
 
-  /// A pixel's sums as words, in the order in which store() takes them.
+  /// Converts a pixel's sums to 16-bit words, in the order that store() expects.
   template <int kVectors, bool kAdds>
   HWY_INLINE Whole words(const Whole (&sum)[kVectors], int64_t pixel) const {
     Real a = times(real(sum[0]), factors_[0]), b = times(real(sum[kVectors - 1]), factors_[kVectors - 1]);
@@ -60,7 +60,7 @@ class ByteEnd {
     return rule_.words(a, b);
   }
 
-  /// The levels of two pixels, which may be the same one.
+  /// Quantizes and stores two pixels, which may be the same one.
   template <int kVectors>
   HWY_INLINE void store(Whole words_a, int64_t pixel_a, Whole words_b, int64_t pixel_b) const {
     const Whole levels = rule_.levels(words_a, words_b);
@@ -73,7 +73,7 @@ class ByteEnd {
   }
 
  private:
-  /// What is added to a pixel's maps, in the order of their places.
+  /// Loads what is added to a pixel's output channels, in the order of their indices in the panel.
   template <int kVectors>
   HWY_INLINE void load_added(const uint8_t* from, Whole (&added)[2]) const {
     if constexpr (kVectors == 1) {
@@ -86,14 +86,14 @@ class ByteEnd {
   }
 
   int64_t maps_ = 0;
-  bool whole_ = true;  ///< all of its maps exist
+  bool whole_ = true;  ///< all output channels of the panel exist
   FirstBytes valid_{0};
   Rule rule_{LevelRule()};
   SumAfter after_{LevelRule(), ByteSum()};
   uint8_t* y_ = nullptr;
   const uint8_t* added_ = nullptr;
   int64_t y_step_ = 0;
-  Whole start_[2];  ///< of the first vector and of the last
+  Whole start_[2];  ///< of the panel's first and last vector
   Real factors_[2];
 };
 

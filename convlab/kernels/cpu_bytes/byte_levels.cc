@@ -1,3 +1,5 @@
+// Elementwise operations on quantized values: additions, maxima, sums and quantization.
+
 #include "convlab/kernels/cpu_bytes/byte_levels.h"
 
 #include <algorithm>
@@ -15,13 +17,13 @@ namespace convlab::HWY_NAMESPACE {
 using Floats = hn::CappedTag<float, 16>;
 using Ints = hn::RebindToSigned<Floats>;
 
-/// What level_of() makes of each lane, as int32.
+/// level_of() of each lane, as int32.
 HWY_INLINE hn::Vec<Ints> levels_of(hn::Vec<Floats> value, const LevelRule& rule) {
   const Floats d;
   const Ints whole;
   const auto low = hn::Set(d, static_cast<float>(rule.low - rule.zero));
   const auto high = hn::Set(d, static_cast<float>(rule.high - rule.zero));
-  const auto above = hn::IfThenElse(hn::Gt(value, low), value, low);  // NaN is not
+  const auto above = hn::IfThenElse(hn::Gt(value, low), value, low);  // NaN becomes low
   return hn::Add(hn::NearestInt(hn::Min(above, high)), hn::Set(whole, rule.zero));
 }
 
@@ -46,7 +48,7 @@ void add_all(const uint8_t* a, const uint8_t* b, int64_t count, const ByteSum& s
   std::copy_n(rest[2], count - i, y + i);
 }
 
-/// One pixel after the other's channels, from `first` on.
+/// Maxima over pixels of a vector of channels at a time, starting at channel `first`. Returns the first channel left.
 template <class D>
 int64_t largest_in(D d, const uint8_t* const* pixels, size_t pixel_count, int64_t first, int64_t count, uint8_t* y) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -13,7 +13,7 @@ namespace convlab {
 /// Bytes from one pixel to the next.
 inline int64_t pixel_bytes(int64_t channels) { return round_up(channels, kChannelBytes); }
 
-/// How a number becomes a level: rounded, moved by `zero`, and no lower than `low`, no higher than `high`.
+/// How a number is quantized: it is rounded, `zero` is added, and the result is clamped to [low, high].
 struct LevelRule {
   int zero = 0, low = 0, high = 255;
 };
@@ -23,9 +23,9 @@ LevelRule rule_of(const Op& op) {
   return {op.zero, op.low, op.high};
 }
 
-/// The level of a number: half to even, as kernels/ops/quantized rounds; of NaN the lowest.
+/// Quantizes a number: rounds half to even, as kernels/ops/quantized does; NaN becomes the lowest value.
 inline uint8_t level_of(float value, const LevelRule& rule) {
-  // A float32 about 1.5 * 2^23 is a whole number: adding it rounds, as the processor does, to the nearest or even one.
+  // A float32 near 1.5 * 2^23 is an integer: adding it rounds to nearest even, as the processor does.
   constexpr float kWhole = 12582912;
   const auto low = static_cast<float>(rule.low - rule.zero), high = static_cast<float>(rule.high - rule.zero);
   value = value > low ? value : low;
@@ -34,25 +34,27 @@ inline uint8_t level_of(float value, const LevelRule& rule) {
   return static_cast<uint8_t>(static_cast<int>(rounded) + rule.zero);
 }
 
-/// An addition as kernels compute it: round(a * a_factor + (b * b_factor + rest)), fused multiply-adds.
+/// An addition as kernels compute it: round(a * a_factor + (b * b_factor + rest)), with fused multiply-adds.
 struct ByteSum {
   float a_factor = 1, b_factor = 1, rest = 0;
   LevelRule rule;
 };
 
-/// Of an `a` that is less its zero point already, and a whole number as a float32.
+/// Returns the addition of `op` if the kernel's `a`, an integer as float32, has the zero point `zero_of_a`: 0 if it has
+/// been subtracted already.
 ByteSum sum_of(const ByteAddOp& op, int zero_of_a);
 
-/// y = the sum of two arrays.
+/// y = the quantized sum of two arrays.
 void add_levels(const uint8_t* a, const uint8_t* b, int64_t count, const ByteSum& sum, uint8_t* y);
 
-/// y = the largest of `count` levels of some pixels each; 0 of none.
+/// y[i] = the maximum over pixels of their value i, for i in [0, count); 0 if there are no pixels.
 void largest_levels(std::span<const uint8_t* const> pixels, int64_t count, uint8_t* y);
 
-/// Sums of each channel over pixels, `step` bytes apart.
+/// Sums each channel over pixels that are `step` bytes apart.
 void sum_pixels(const uint8_t* x, int64_t pixels, int64_t step, int64_t channels, int32_t* sums);
 
-/// Pixels of up to 4 planes of real numbers as levels: round(x / scale) + zero.
+/// Quantizes the pixels of up to 4 planes that are `plane` floats apart: round(x / scale) + zero. y has 4 bytes per
+/// pixel.
 void quantize_planes(const float* x, int64_t plane, int64_t planes, int64_t pixels, float scale, const LevelRule& rule,
                      uint8_t* y);
 

@@ -10,7 +10,7 @@ namespace convlab {
 inline const uint8_t* byte_input(const OpArgs& args, size_t i) {
   return reinterpret_cast<const uint8_t*>(args.inputs[i]);
 }
-/// Of a ByteConvOp.
+/// The weights of a ByteConvOp.
 inline const int8_t* byte_weights(const OpArgs& args) { return reinterpret_cast<const int8_t*>(args.inputs[1]); }
 inline uint8_t* byte_output(const OpArgs& args) { return reinterpret_cast<uint8_t*>(args.output); }
 

@@ -1,3 +1,5 @@
+// Sums of 8-bit products with output channels in the lanes, for quantized convolutions.
+
 #include "convlab/kernels/cpu_bytes/byte_sums.h"
 
 #include <algorithm>
@@ -20,17 +22,17 @@ namespace convlab::HWY_NAMESPACE {
 
 #if CONVLAB_BYTE_VECTORS
 
-/// Sums in registers beside which there is room for what they are made of.
+/// The most sums in registers that leave room for their operands.
 constexpr int most_sums(ByteUnit unit) {
   const int all = HWY_TARGET == HWY_AVX3 ? 32 : 16;
   return unit == ByteUnit::dots ? all * 3 / 4 : all / 2;
 }
 
-// Tiles that fetch the next panel's weights between them, and lines of the cache that they fetch every four units.
+// The tiles that prefetch the next panel's weights, and the cache lines that they prefetch every four units.
 constexpr int64_t kFetchingTiles = 8;
 constexpr int kFetchedLines = 2;
 
-/// Of the next panel's weights, what is to be fetched.
+/// The part of the next panel's weights to prefetch.
 struct Fetch {
   const uint8_t *next, *end;
 
@@ -42,17 +44,17 @@ struct Fetch {
   }
 };
 
-/// Bytes of a map's weights.
+/// Bytes of an output channel's weights.
 int64_t map_bytes(const ByteSums& sums) { return sums.rows * sums.columns * sums.units * kUnitBytes; }
 
-/// A register tile of some pixels and kVectors vectors of maps.
+/// A register tile of some pixels and kVectors vectors of output channels.
 template <ByteUnit kUnit, int kVectors>
 struct Tile {
   static constexpr int kMostPixels = std::min(most_sums(kUnit) / kVectors, 12);
   static constexpr int kMaps = kVectors * kVectorSums;
   static constexpr int64_t kUnitWeights = kMaps * kUnitBytes;
 
-  /// A pixel's unit, in all lanes.
+  /// Broadcasts a pixel's unit to all lanes.
   static HWY_INLINE Whole unit_at(const uint8_t* x) {
     int32_t unit;
     std::memcpy(&unit, x, sizeof(unit));
@@ -85,7 +87,7 @@ struct Tile {
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) {
         add_pairs(sum[p][v], both_pairs(pairs_of(first, weights[0][v]), pairs_of(second, weights[1][v])));
-        asm("" : "+v"(sum[p][v]));  // so that sums stay in registers
+        asm("" : "+v"(sum[p][v]));  // keeps sums in registers
       }
     }
   }
@@ -159,7 +161,7 @@ struct Tile {
 
   template <int kPixels, bool kAdds>
   static HWY_INLINE void finish(const ByteEnd& shared, const Whole (&sum)[kPixels][kVectors], const int32_t* y_at) {
-    const ByteEnd end = shared;  // in registers: bytes that are stored might be the shared one's
+    const ByteEnd end = shared;  // in registers: stored bytes might alias `shared`
 #pragma GCC unroll 6
     for (int p = 0; p + 1 < kPixels; p += 2) {
       const Whole first = end.words<kVectors, kAdds>(sum[p], y_at[p]);
@@ -171,7 +173,7 @@ struct Tile {
     }
   }
 
-  /// All places, evenly cut; the first ones fetch the next panel's weights.
+  /// Splits all positions evenly into tiles; the first ones prefetch the next panel's weights.
   static void tiles(const ByteSums& sums, const ByteEnd& end, const BytePanel& panel, const uint8_t* w, Fetch all) {
     constexpr auto kTile = by_count<kMostPixels>([](auto pixels) { return &Tile::tile<pixels>; });
     const int64_t count = ceil_div(sums.count, kMostPixels);
@@ -220,7 +222,7 @@ void sum_any(const ByteSums& sums) {
 int64_t panel_of(int64_t left) { return maps_of_panel(left); }
 int64_t vector_of_target() { return kVectorSums; }
 
-/// Of two vectors: within 16 bytes of a pixel's words, 4 maps of the first come before 4 of the second.
+/// With two vectors: within 16 bytes of a pixel's words, 4 output channels of the first come before 4 of the second.
 int64_t place_in_panel(int64_t maps, int64_t map) {
   return maps < kMostMaps ? map : map / 4 % 2 * kVectorSums + map / 8 * 4 + map % 4;
 }
@@ -235,7 +237,7 @@ void add_unit(const uint8_t* x, const int8_t* w, int32_t (&sum)[kMostMaps]) {
   }
 }
 
-/// One pixel after the other, in loops that compilers make vectors of.
+/// One pixel at a time, in loops that compilers vectorize.
 void sum_panel(const ByteSums& sums, int64_t first, const BytePanel& panel, int64_t place) {
   int32_t sum[kMostMaps];
   std::copy_n(sums.start + first, kMostMaps, sum);

@@ -1,4 +1,4 @@
-// Sums in Layout::channel_bytes by tiles, which need AVX-512.
+// Sums in Layout::channel_bytes by tiles; requires AVX-512.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -22,7 +22,8 @@ namespace convlab::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX3
 
-/// Tiles of 4 levels and 4 weights, C[i][j] += sum over l < depth and e < 4 of A[i][l][e] * B[l][j][e].
+/// AMX tiles with 4 quantized values and 4 weights in a unit: C[i][j] += sum over l < depth and e < 4 of A[i][l][e] *
+/// B[l][j][e].
 class ByteTilesOfAmx : public AmxTiles {
  public:
   using Sum = int32_t;
@@ -34,7 +35,7 @@ class ByteTilesOfAmx : public AmxTiles {
   }
 };
 
-/// The same in memory: what shows, without AMX, that tiles are put together rightly.
+/// The same emulated in memory: tests without AMX check that tiles are assembled correctly.
 class ByteTilesInMemory {
  public:
   using Sum = int32_t;
@@ -77,10 +78,10 @@ class ByteTilesInMemory {
   int32_t sums_[kSumTiles][kTileRows * kTileRows];
 };
 
-/// A panel's end for sums of tiles.
+/// A panel's epilogue for sums of tiles.
 class ByteTileEnd : public ByteEnd {
  public:
-  static constexpr int64_t kTogether = 2;  // places that are finished together
+  static constexpr int64_t kTogether = 2;  // positions that are finished together
   using ByteEnd::ByteEnd;
 
   void finish_places(const PlaceSums<int32_t>& sums, const int32_t* y_at, int64_t count) const {
@@ -94,7 +95,7 @@ class ByteTileEnd : public ByteEnd {
  private:
   template <int kVectors, bool kAdds>
   HWY_INLINE void finish(const PlaceSums<int32_t>& sums, const int32_t* y_at, int64_t count) const {
-    const ByteEnd end = *this;  // in registers: bytes that are stored might be its own
+    const ByteEnd end = *this;  // in registers: stored bytes might alias *this
     Whole before = zeros();
     int64_t pixel_before = -1;
     for (int64_t i = 0; i < count; ++i) {

@@ -1,3 +1,5 @@
+// Detects the processor's instructions for dot products of bytes.
+
 #include "convlab/kernels/cpu_bytes/byte_unit.h"
 
 #include "convlab/kernels/cpu/bf16.h"
@@ -35,7 +37,7 @@ namespace {
 
 HWY_EXPORT(vector_bits);
 
-/// What CPUID's leaf 7 tells.
+/// Features that CPUID's leaf 7 reports.
 struct Features {
   bool avx512_vnni = false, avx_vnni = false, amx_int8 = false;
 };
@@ -57,10 +59,10 @@ Features find_features() {
 
 bool has_unit(ByteUnit unit) {
   if (unit < ByteUnit::dots) return true;
-  // Asked once: CPUID leaves a virtual machine for its host, which takes microseconds.
+  // Queried once: in a virtual machine, CPUID traps to the host, which takes microseconds.
   static const Features features = find_features();
   const int bits = HWY_DYNAMIC_DISPATCH(vector_bits)();
-  // Processors that have tiles of bytes have those of bfloat16, too.
+  // Processors that have AMX for bytes also have it for bf16.
   if (unit == ByteUnit::tiles) return bits == 512 && features.amx_int8 && has_unit(Bf16Unit::amx);
   return bits == 512 ? features.avx512_vnni : bits == 256 && features.avx_vnni;
 }

@@ -4,19 +4,19 @@
 
 namespace convlab {
 
-/// How products of levels and weights are summed, 4 bytes of each at a time. All are exact. words: two products of 16
-/// bits, which every processor has; levels and weights take two bytes each. pairs: two products of 8 bits in 16 each,
-/// see byte_pairs.h; fours: those of two units. dots: four products of 8 bits, by VPDPBUSD of AVX512-VNNI or AVX-VNNI.
-/// tiles: the same by TDPBUSD of AMX, a tile at a time.
+/// How products of quantized values and weights are summed, 4 bytes of each at a time. All are exact. words: two 16-bit
+/// products, on any processor; quantized values and weights take two bytes each. pairs: two 8-bit products are summed
+/// in each 16 bits, see byte_pairs.h; fours: those of two units are. dots: four 8-bit products, by VPDPBUSD of
+/// AVX512-VNNI or AVX-VNNI. tiles: the same by TDPBUSD of AMX, a tile at a time.
 enum class ByteUnit { words, pairs, fours, dots, tiles };
 
 /// Products in 4 bytes.
 constexpr int64_t products_of(ByteUnit unit) { return unit == ByteUnit::words ? 2 : 4; }
 
-/// Whether the instruction set that kernels are dispatched to has the unit on this processor.
+/// Returns whether the instruction set that kernels are dispatched to has the unit on this processor.
 bool has_unit(ByteUnit unit);
 
-/// Why it has not.
+/// Returns a reason if has_unit() is false.
 Refusal refuse_without(ByteUnit unit);
 
 }  // namespace convlab

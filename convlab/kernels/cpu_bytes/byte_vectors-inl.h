@@ -1,8 +1,8 @@
-// Vectors of levels, and of the sums of their products with weights, for the two instruction sets that have kernels of
-// their own for them: AVX3 and AVX2 (CONVLAB_BYTE_VECTORS). Sums become levels by instructions that work within 16
-// bytes, so that what is unpacked within these comes back in order. Written out for the processor, since Highway has no
-// such names in all its versions; VPDPBUSD, which neither set promises, is assembled, and used only where has_unit()
-// finds it.
+// Vectors of quantized values, and of the sums of their products with weights, for the two instruction sets that have
+// dedicated kernels: AVX3 and AVX2 (CONVLAB_BYTE_VECTORS). Sums are quantized by instructions that work within 16
+// bytes, so that what is unpacked within these is packed back in order. Intrinsics, because not all versions of Highway
+// have these operations; VPDPBUSD, which neither set guarantees, is inline assembly, and used only if has_unit() finds
+// it.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -68,7 +68,7 @@ HWY_INLINE Real times_plus(Real a, Real b, Real c) { return _mm512_fmadd_ps(a, b
 HWY_INLINE Real smaller(Real a, Real b) { return _mm512_min_ps(a, b); }
 HWY_INLINE Real larger(Real a, Real b) { return _mm512_max_ps(a, b); }
 
-/// Two pixels' bytes, as bytes_of() gives them: all, or of each 8 the first 4.
+/// Separate the bytes of two pixels that bytes_of() returns: all, or the first 4 of each 8.
 HWY_INLINE Whole two_pixels(Whole bytes) {
   return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), bytes);
 }
@@ -86,7 +86,7 @@ HWY_INLINE void store_two_halves(Whole both, uint8_t* to_a, uint8_t* to_b) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to_a), _mm256_castsi256_si128(bytes));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to_b), _mm256_extracti128_si256(bytes, 1));
 }
-/// Bytes as words, and as sums.
+/// Load bytes as 16-bit words, and as 32-bit sums.
 HWY_INLINE Whole load_as_words(const uint8_t* from) {
   return _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
@@ -94,7 +94,7 @@ HWY_INLINE Whole load_as_sums(const uint8_t* from) {
   return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
 }
 
-/// The same of the first bytes of each: others are left as they are, or are 0.
+/// The same for the first bytes of each pixel only: stores leave the others unchanged, loads return 0 for them.
 struct FirstBytes {
   __mmask32 mask;
   explicit FirstBytes(int64_t count) : mask(count >= 32 ? ~__mmask32{0} : (__mmask32{1} << count) - 1) {}
@@ -117,7 +117,7 @@ struct FirstBytes {
   }
 };
 
-/// The first bytes of a vector: others are 0, or are left as they are.
+/// The first bytes of a vector: loads return 0 for the others, stores leave them unchanged.
 struct PartOfVector {
   __mmask64 mask;
   explicit PartOfVector(int64_t count) : mask(count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1) {}
@@ -231,10 +231,10 @@ struct PartOfVector {
 constexpr int kVectorBytes = sizeof(Whole);
 constexpr int kVectorSums = kVectorBytes / 4;
 
-/// Adds sums of 16 bits, two for a sum.
+/// Adds 16-bit sums, two for each 32-bit sum.
 HWY_INLINE void add_pairs(Whole& sum, Whole pairs) { sum = add(sum, pairs_summed(pairs, all_words(1))); }
 
-/// Adds products of levels and weights, 4 bytes of each for a sum.
+/// Adds products of quantized values and weights, 4 bytes of each for each sum.
 template <ByteUnit kUnit>
 HWY_INLINE void add_products(Whole& sum, Whole levels, Whole weights) {
   if constexpr (kUnit == ByteUnit::dots) {
@@ -246,7 +246,7 @@ HWY_INLINE void add_products(Whole& sum, Whole levels, Whole weights) {
   }
 }
 
-/// Has a line of the second cache filled.
+/// Prefetches a line into L2.
 HWY_INLINE void fetch(const uint8_t* line) { _mm_prefetch(reinterpret_cast<const char*>(line), _MM_HINT_T1); }
 
 /// A LevelRule in registers.
@@ -256,15 +256,15 @@ struct Rule {
   explicit Rule(const LevelRule& rule)
       : zero(all_words(rule.zero)), low(all_bytes(rule.low)), high(all_bytes(rule.high)) {}
 
-  /// Two vectors' numbers as words, rounded and moved: within each 16 bytes, first those of a, then those of b. Numbers
-  /// are within 2^31.
+  /// Converts the numbers of two vectors to 16-bit words, rounded and with `zero` added: within each 16 bytes, first
+  /// those of a, then those of b. Numbers are within 2^31.
   HWY_INLINE Whole words(Real a, Real b) const { return add_words(words_of(nearest(a), nearest(b)), zero); }
 
-  /// Such words as levels: within each 16 bytes, first those of a, then those of b.
+  /// Converts these words to quantized values: within each 16 bytes, first those of a, then those of b.
   HWY_INLINE Whole levels(Whole a, Whole b) const { return smaller_bytes(larger_bytes(bytes_of(a, b), low), high); }
 };
 
-/// An addition after a rule: levels of `a` are made, but kept as real numbers less their zero point.
+/// An addition after a rule: `a` is rounded and clamped as when quantized, but stays a float without its zero point.
 struct SumAfter {
   Real low, high, a_factor, b_factor, rest;
 

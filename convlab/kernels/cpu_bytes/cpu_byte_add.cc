@@ -1,7 +1,7 @@
-// cpu.byte_add: two arrays of levels, added to levels of another scale.
-// Threads: kPiece bytes are a piece of work.
-// Refuses anything that is not in bytes from end to end.
-// Limited by instructions that make numbers of levels and back.
+// cpu.byte_add: adds two arrays of quantized values and quantizes the sum with another scale.
+// Threads: a work item is kPiece bytes.
+// Not supported: layouts other than channel_bytes.
+// Limited by conversions between quantized values and floats.
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
-// cpu.byte_concat: channels of levels, joined, each array's levels by a table.
-// Threads: some pixels are a piece of work.
-// Refuses anything that is not in bytes from end to end.
-// Limited by memory, or by reading tables.
+// cpu.byte_concat: concatenates channels of quantized values, each input requantized by a table.
+// Threads: a work item is kPixels pixels.
+// Not supported: layouts other than channel_bytes.
+// Limited by memory, or by table lookups.
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ constexpr int64_t kPixels = 64;
 
 using Table = std::array<uint8_t, 256>;
 
-/// The level that each level becomes.
+/// The requantized value of each value.
 Table table_of(const ByteConcatOp& op, const ByteConcatOp::Part& part) {
   Table table;
   for (size_t i = 0; i < table.size(); ++i) {
@@ -37,10 +37,10 @@ void launch(const OpArgs& args, Stream& stream) {
   const OpStep& step = args.step;
   const auto& op = std::get<ByteConcatOp>(step.op);
   std::vector<Table> tables;
-  std::vector<bool> alike;  // levels stay what they are
+  std::vector<bool> unchanged;  // needs no table
   for (const ByteConcatOp::Part& part : op.parts) {
     tables.push_back(table_of(op, part));
-    alike.push_back(part.scale == op.scale && part.zero == op.zero && op.low == 0 && op.high == 255);
+    unchanged.push_back(part.scale == op.scale && part.zero == op.zero && op.low == 0 && op.high == 255);
   }
   const int64_t y_step = pixel_bytes(step.output[1]);
   stream.threads()->parallel_for(step.output[0] * pixels_of(step.output), kPixels,
@@ -52,7 +52,7 @@ void launch(const OpArgs& args, Stream& stream) {
                                      for (int64_t pixel = begin; pixel < end; ++pixel) {
                                        const uint8_t* const from = x + pixel * x_step;
                                        uint8_t* const to = y + (pixel - begin) * y_step;
-                                       if (alike[i]) {
+                                       if (unchanged[i]) {
                                          std::copy_n(from, channels, to);
                                        } else {
                                          for (int64_t c = 0; c < channels; ++c) to[c] = tables[i][from[c]];

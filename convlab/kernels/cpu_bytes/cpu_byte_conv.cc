@@ -1,8 +1,9 @@
-// cpu.byte_conv: convolutions and dense layers on levels of 8 bits to levels, with what is added after them: tiles of
-// pixels and maps, their sums exact, by pairs of products of 8 bits in 16 (byte_pairs.h); cpu.byte_conv_dots by the
-// processor's instruction for four products of 8 bits, and cpu.byte_conv_amx by its tiles.
-// Threads: a block of output pixels of an image, and, where maps are small, some of its maps, is a piece of work.
-// Refuses groups whose channels are no multiple of 4, and anything that is not in bytes from end to end.
+// cpu.byte_conv: quantized convolutions and dense layers, 8-bit input to 8-bit output, with a fused addition: tiles of
+// pixels and output channels with exact sums. cpu.byte_conv sums pairs of 8-bit products in 16 bits (byte_pairs.h);
+// cpu.byte_conv_dots uses the processor's instruction for four 8-bit products, and cpu.byte_conv_amx AMX tiles.
+// Threads: a work item is a block of output pixels of an image and, if feature maps are small, a range of output
+// channels.
+// Not supported: groups whose channels are not a multiple of 4, and layouts other than channel_bytes.
 // Limited by multiply-adds.
 
 #include <algorithm>
@@ -26,10 +27,10 @@ namespace convlab::cpu_byte_conv {
 namespace {
 
 constexpr int64_t kBlockBytes = int64_t{48} << 10;       // of input and output of a block of pixels
-constexpr int64_t kTileBlockBytes = int64_t{192} << 10;  // the same for tiles, which read from the second cache as well
-constexpr int64_t kCopiedBytes = int64_t{128} << 10;     // the same, where input is copied: neighbours copy rows twice
+constexpr int64_t kTileBlockBytes = int64_t{192} << 10;  // the same for tiles, which read equally well from L2
+constexpr int64_t kCopiedBytes = int64_t{128} << 10;     // the same if input is copied: neighbors copy rows twice
 constexpr int64_t kStayingBytes = int64_t{1} << 20;      // weights that stay in the caches from block to block
-constexpr int64_t kLargeMap = 256;                       // pixels from which on threads share a map rather than maps
+constexpr int64_t kLargeMap = 256;                       // pixels from which on threads split pixels, not channels
 constexpr int64_t kLeastPixels = 48;                     // of a block
 constexpr int64_t kPanelAlignment = 64;                  // bytes
 
@@ -37,17 +38,17 @@ ConvProblem problem_of(const OpStep& step) {
   return conv_problem(std::get<ByteConvOp>(step.op).conv, step.inputs[0], step.inputs[1]);
 }
 
-/// What a launch reads of what was prepared, and how filters lie there.
+/// The prepared data that a launch reads, and how filters are stored in it.
 struct Prepared {
-  int64_t columns = 1, units = 0, units_held = 0;  ///< of a row of the filter; of a column
-  int64_t panels = 0, places = 0;                  ///< of a group
-  uint8_t* weights = nullptr;                      ///< by group and panel: [row][column][unit][place], 4 bytes each
+  int64_t columns = 1, units = 0, units_held = 0;  ///< per row of the filter; per column
+  int64_t panels = 0, places = 0;                  ///< per group
+  uint8_t* weights = nullptr;                      ///< by group and panel: [row][column][unit][index], 4 bytes each
   BytePanel* of_panels = nullptr;                  ///< by group and panel
-  int32_t* start = nullptr;                        ///< by group and place
+  int32_t* start = nullptr;                        ///< by group and index
   float* factors = nullptr;
   int64_t bytes = 0;
 
-  /// Without memory, its sizes alone.
+  /// If `memory` is null, computes only sizes.
   Prepared(const ConvProblem& problem, ByteUnit unit, void* memory) {
     const bool together = problem.dilation_w == 1 && (problem.groups == 1 || ByteSource(problem).copied());
     columns = together ? 1 : problem.s;
@@ -58,7 +59,7 @@ struct Prepared {
     }
     const int64_t all_panels = problem.groups * panels, all_places = problem.groups * places;
     int64_t filters = checked_product({all_places, place_bytes(problem)});
-    if (unit == ByteUnit::pairs) {  // at most an extra unit for each, of which few come to be
+    if (unit == ByteUnit::pairs) {  // at most one extra unit for each; in practice few
       const auto read_at = filter_units(problem) * static_cast<int64_t>(2 * sizeof(int32_t));
       filters = 2 * filters + all_panels * (read_at + kPanelAlignment);
     }
@@ -71,18 +72,18 @@ struct Prepared {
     factors = reinterpret_cast<float*>(start + all_places);
   }
 
-  /// Units of a filter that are held.
+  /// Stored units of a filter.
   int64_t filter_units(const ConvProblem& problem) const { return problem.r * columns * units_held; }
 
-  /// Of a map's weights.
+  /// Bytes of an output channel's weights.
   int64_t place_bytes(const ConvProblem& problem) const { return filter_units(problem) * kUnitBytes; }
 };
 
-/// How the work is cut: by image, group, block of pixels and part of the panels. Tiles take whole rows of an image,
-/// unless these go on from one to the next.
+/// How the work is partitioned: by image, group, block of pixels and range of panels. Tiles process whole rows of an
+/// image, unless these continue from one into the next.
 struct Cut {
   int64_t images = 1, pixels = 0, blocks = 1, parts = 1;  // pixels of an image
-  int64_t together = 1;                                   // pixels that are one block's
+  int64_t together = 1;                                   // blocks are multiples of this many pixels
 
   Cut(const OpStep& step, const ConvProblem& problem, ByteUnit unit, int64_t panels, int threads) {
     const ByteSource source(problem);
@@ -91,14 +92,14 @@ struct Cut {
     pixels = problem.p() * problem.q() * (joined ? problem.n : 1);
     if (unit == ByteUnit::tiles && !source.flows()) together = problem.q();
     const int64_t wanted = threads == 1 ? 1 : ceil_div(2 * threads, images * problem.groups);
-    // Of a group, what a block of pixels reads and writes.
+    // Bytes that all pixels of a group read and write.
     const int64_t read = source.row() * problem.h * (joined ? problem.n : 1);
     const int64_t written = pixels * problem.maps_per_group() * (step.inputs.size() > 4 ? 2 : 1);
     const int64_t weights = problem.filter_count() / problem.groups;
     const int64_t most = unit == ByteUnit::tiles ? kTileBlockBytes : source.copied() ? kCopiedBytes : kBlockBytes;
     if (weights <= kStayingBytes) blocks = ceil_div(read + written, most);
     if (pixels > kLargeMap) blocks = std::max(blocks, wanted);
-    if (blocks > 1 && images * problem.groups % threads != 0) blocks = round_up(blocks, threads);  // as many for each
+    if (blocks > 1 && images * problem.groups % threads != 0) blocks = round_up(blocks, threads);  // equal per thread
     blocks = std::min({blocks, std::max<int64_t>(1, pixels / kLeastPixels), pixels / together});
     parts = std::min(ceil_div(wanted, blocks), panels);
   }
@@ -109,12 +110,13 @@ struct Cut {
   int64_t most_pixels() const { return ceil_div(pixels / together, blocks) * together; }
 };
 
-/// Rows of the output that a block of pixels touches.
+/// Output rows that a block of pixels touches.
 int64_t rows_of_block(const ConvProblem& problem, const Cut& cut) {
   return std::min(problem.p(), ceil_div(cut.most_pixels(), problem.q()) + 1);
 }
 
-/// Of a thread: of a block, where its places read and where they write, then the copy. Bytes of either.
+/// Scratch of a thread: for the positions of a block, the offsets they read and the pixels they write, then the copy of
+/// the input. places_bytes() is the size of each of the first two, scratch_bytes() that of all.
 int64_t places_bytes(const ConvProblem& problem, ByteUnit unit, const Cut& cut) {
   const ByteSource source(problem);
   const int64_t between = unit == ByteUnit::tiles && source.flows() ? source.width() - problem.q() : 0;
@@ -167,8 +169,8 @@ class Launch {
   }
 
  private:
-  /// The places of so many pixels, the first of which is in this column. Tiles take those between the ends of rows,
-  /// too.
+  /// Fills in the positions of `pixels` pixels, the first of which is in this column. Tiles also process the positions
+  /// between the ends of rows.
   void fill_places(int64_t column, int64_t pixels, uint8_t* scratch, ByteSums& sums) const {
     auto *const x_at = reinterpret_cast<int32_t*>(scratch), *const y_at = reinterpret_cast<int32_t*>(scratch + places_);
     const bool flows = kUnit == ByteUnit::tiles && source_.flows();
@@ -188,7 +190,7 @@ class Launch {
     sums.row_places = flows ? place : problem_.q();
   }
 
-  /// A group's panels from `first` to `end`, to the output's pixels from `pixel` of all on.
+  /// Computes panels [first, end) of a group, for output pixels from `pixel` on, counted over all images.
   void sum(ByteSums sums, int64_t group, int64_t pixel, int64_t first, int64_t end) const {
     const int64_t maps = problem_.maps_per_group(), whole = byte_panel_maps(maps);
     const int64_t map = first * whole, place = group * prepared_.places + map;
@@ -220,7 +222,8 @@ class Launch {
   int64_t places_, scratch_;  ///< bytes
 };
 
-/// Of a map's terms, as its filter has them, by channel and tap: the unit that holds the weight, and the byte of it.
+/// For each weight of an output channel, by channel and tap as in its filter: the unit that holds it, and the byte in
+/// that unit.
 struct WeightPlace {
   int64_t unit, byte;
 };
@@ -238,13 +241,13 @@ std::vector<WeightPlace> weight_places(const ConvProblem& problem, ByteUnit unit
   return places;
 }
 
-/// Splits the weights of a panel of so many maps into units and extra units, which come behind them. Returns their
-/// bytes.
+/// Splits the weights of a panel of `maps` output channels into units and extra units, which follow them. Returns the
+/// bytes of both.
 int64_t split_panel(const ConvProblem& problem, const Prepared& prepared, int64_t maps, BytePanel& panel) {
   const int64_t units = prepared.filter_units(problem), bytes = units * maps * kUnitBytes;
   const int64_t vectors = maps / byte_vector_maps(), vector_bytes = byte_vector_maps() * kUnitBytes;
   const std::span weights(reinterpret_cast<int8_t*>(prepared.weights) + panel.at, static_cast<size_t>(bytes));
-  // Two units together spare one of six instructions, and an extra unit has three.
+  // Adding two units together saves one of six instructions, and an extra unit costs three.
   panel.together = 2;
   auto extras = take_extras(weights, vectors, vector_bytes, prepared.units, panel.together, units / 6);
   if (!extras) {
@@ -269,8 +272,8 @@ int64_t split_panel(const ConvProblem& problem, const Prepared& prepared, int64_
   return behind - weights.data();
 }
 
-/// Puts a map's weights, start and factor to their place, of all maps', in a panel of `maps` whose weights are at
-/// `panel`.
+/// Stores the weights, start and factor of an output channel in a panel of `maps` output channels whose weights are at
+/// `panel`. `place` is its index among all output channels.
 void put_map(const OpArgs& args, const Prepared& prepared, const std::vector<WeightPlace>& terms, int64_t map,
              uint8_t* panel, int64_t maps, int64_t place_in_panel, int64_t place) {
   uint8_t* const to = panel + place_in_panel * kUnitBytes;
@@ -334,7 +337,7 @@ size_t prepared_bytes(const OpStep& step) {
   return static_cast<size_t>(Prepared(problem_of(step), kUnit, nullptr).bytes);
 }
 
-/// With more threads blocks are smaller.
+/// For one thread: with more threads, blocks are smaller.
 template <ByteUnit kUnit>
 size_t thread_bytes(const OpStep& step) {
   const ConvProblem problem = problem_of(step);

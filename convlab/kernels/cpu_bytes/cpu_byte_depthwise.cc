@@ -1,8 +1,9 @@
-// cpu.byte_depthwise: one map a channel, on levels of 8 bits to levels: vectors of a pixel's channels, their sums
-// exact, by pairs of products of 8 bits where these cannot pass 16, or else of 16; cpu.byte_depthwise_dots by the
-// processor's instruction for four products of 8 bits. Threads: some rows of an image are a piece of work. Refuses
-// other convolutions, additions, and anything that is not in bytes from end to end. Limited by instructions that
-// interleave rows and make levels of sums.
+// cpu.byte_depthwise: quantized depthwise convolution, one output channel per input channel, 8-bit input to 8-bit
+// output: vectors of a pixel's channels with exact sums, of pairs of 8-bit products if these fit 16 bits, otherwise of
+// 16-bit products. cpu.byte_depthwise_dots uses the processor's instruction for four 8-bit products.
+// Threads: a work item is a band of output rows of an image.
+// Not supported: other convolutions, fused additions, and layouts other than channel_bytes.
+// Limited by instructions that interleave rows and quantize sums.
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,16 +27,16 @@ ConvProblem problem_of(const OpStep& step) {
 
 int64_t row_bytes(const ConvProblem& problem) { return problem.w * pixel_bytes(problem.c); }
 
-/// What a launch reads of what was prepared.
+/// The prepared data that a launch reads.
 struct Prepared {
   uint8_t* weights = nullptr;
   int32_t* start = nullptr;
   float* factors = nullptr;
-  ByteUnit* unit = nullptr;  ///< that weights are held for
+  ByteUnit* unit = nullptr;  ///< that the weights are stored for
   uint8_t* zeros = nullptr;
   int64_t bytes = 0;
 
-  /// With room for weights of any unit of the kernel. Without memory, its size alone.
+  /// Has room for weights of any unit of the kernel. If `memory` is null, computes only the size.
   Prepared(const ConvProblem& problem, ByteUnit of_kernel, void* memory) {
     const int64_t filters = byte_depthwise_weights(problem, of_kernel);
     const int64_t places = round_up(pixel_bytes(problem.c), byte_depthwise_block());
@@ -49,7 +50,7 @@ struct Prepared {
   }
 };
 
-/// Whether products of two rows' levels and weights are within 16 bits: see byte_pairs.h.
+/// Returns whether the sums of two rows' products fit 16 bits: see byte_pairs.h.
 bool pairs_fit(const ConvProblem& problem, const int8_t* w) {
   for (int64_t c = 0; c < problem.c; ++c, w += problem.r * problem.s) {
     for (int64_t i = 0; i < (problem.r - 1) * problem.s; ++i) {

@@ -1,6 +1,6 @@
-// cpu.byte_max_pool: the largest level of each window.
-// Threads: a row of outputs is a piece of work.
-// Refuses averages, and anything that is not in bytes from end to end.
+// cpu.byte_max_pool: max pooling of quantized values.
+// Threads: a work item is a row of outputs.
+// Not supported: average pooling, and layouts other than channel_bytes.
 // Limited by loads.
 
 #include <vector>

@@ -1,6 +1,6 @@
-// cpu.byte_mean: the mean of each map of levels, as a level of another scale.
-// Threads: kChannels channels of an image are a piece of work.
-// Refuses anything that is not in bytes from end to end.
+// cpu.byte_mean: global average pooling of quantized values, requantized with another scale.
+// Threads: a work item is kChannels channels of an image.
+// Not supported: layouts other than channel_bytes.
 // Limited by loads.
 
 #include <algorithm>

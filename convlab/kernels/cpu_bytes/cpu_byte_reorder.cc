@@ -1,7 +1,8 @@
-// cpu.byte_reorder: plain numbers to channels in bytes and back: QuantizeLinear, DequantizeLinear, and copies, whose
-// numbers are levels on both sides. Threads: kPixels pixels of an image are a piece of work. Refuses several scales,
-// activations, and all but these two orders. Limited by memory; where there are more than 4 channels, by loads and
-// stores of single elements.
+// cpu.byte_reorder: converts between nchw and channel_bytes: QuantizeLinear, DequantizeLinear, and copies of arrays
+// that hold quantized values in both layouts.
+// Threads: a work item is kPixels pixels of an image.
+// Not supported: more than one scale, activations, and other layouts.
+// Limited by memory; with more than 4 channels, by loads and stores of single elements.
 
 #include <algorithm>
 
@@ -37,7 +38,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// The scale and zero point, as the rule for levels.
+/// The scale and zero point, as a LevelRule.
 struct Steps {
   float scale = 1;
   LevelRule rule;

@@ -1,3 +1,5 @@
+// Sums of products with output channels in the lanes, in register tiles, for convolutions in nchw8c.
+
 #include "convlab/kernels/cpu_channels/channel_sums.h"
 
 #include <algorithm>
@@ -22,21 +24,21 @@ constexpr int kSums = 24, kMostMaps = 32;
 constexpr int kSums = 12, kMostMaps = 16;
 #endif
 
-/// Weights that are fetched into the second cache while a tile is summed: what follows the present ones in memory. All
-/// tiles of a call share this out.
+/// Weights that are prefetched into L2 while a tile is summed: those that follow the current ones in memory. The tiles
+/// of a call share this work.
 struct WeightsAhead {
   const char* at;
-  int64_t lines;  ///< for each term
+  int64_t lines;  ///< per reduction block
 };
 
-/// A register tile of kPixels pixels and kMaps maps.
+/// A register tile of kPixels pixels and kMaps output channels.
 template <int kMaps>
 struct Tile {
   using D = hn::CappedTag<float, kMaps == 8 ? 8 : 16>;
   using V = hn::Vec<D>;
   static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
   static constexpr int kVectors = kMaps / kLanes;
-  static constexpr int64_t kLines = kChannelLanes * kMaps * 4 / 64;  // of the cache, of a term's weights
+  static constexpr int64_t kLines = kChannelLanes * kMaps * 4 / 64;  // cache lines of a reduction block's weights
   static constexpr int kMostPixels = std::clamp(kSums / kVectors, 1, 12);
 
   template <int kPixels>
@@ -107,7 +109,7 @@ struct Tile {
     }
   }
 
-  /// All pixels, evenly cut: a tile of 5 is as fast a pixel as one of 6, a tile of 1 is not.
+  /// Splits all pixels evenly: a tile of 5 is as fast per pixel as one of 6, a tile of 1 is not.
   static void sum_all(const ChannelSums& sums) {
     constexpr auto kSum = by_count<kMostPixels>([](auto pixels) { return &Tile::sum<pixels>; });
     const int64_t tiles = ceil_div(sums.count, kMostPixels), lines = ceil_div(kLines, tiles);

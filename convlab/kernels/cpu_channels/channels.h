@@ -9,20 +9,20 @@
 
 namespace convlab {
 
-// What kernels of Layout::channel_lanes share.
+// What kernels of Layout::channel_lanes (nchw8c) share.
 
-/// Elements from one image to the next: `step` of a ConvStep or OpStep, or as dense as the shape is.
+/// Returns the elements from one image to the next: `step` of a ConvStep or OpStep, or if 0, those of a dense image.
 inline int64_t image_step(int64_t step, const Shape& shape) {
   return step != 0 ? step : shape[1] * shape[2] * shape[3];
 }
 
-/// min(max(x, low), high), where NaN stays NaN: in registers at no cost.
+/// min(max(x, low), high), where NaN stays NaN: applied in registers at no cost.
 struct Clamp {
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
 };
 
-/// The clamp that an activation is. Others are functions that pass over what was stored (see activate() in
-/// cpu/epilogue.h).
+/// Returns the clamp that is equivalent to an activation. Other activations are applied to stored outputs in a second
+/// pass (see activate() in cpu/epilogue.h).
 constexpr std::optional<Clamp> clamp_of(const Activation& activation) {
   switch (activation.kind) {
     case ActivationKind::none:
@@ -36,7 +36,8 @@ constexpr std::optional<Clamp> clamp_of(const Activation& activation) {
   }
 }
 
-/// Why a step's output is not in this layout, or its input neither in this one nor, if `plain_input`, plain float32.
+/// Returns a reason unless a step's output is in this layout, and its input too or, if `plain_input`, plain float32
+/// (nchw).
 inline Refusal refuse_unless_channel_lanes(const ConvStep& step, bool plain_input) {
   const bool own = step.input_layout == Layout::channel_lanes, plain = step.input_layout == Layout::plain;
   if (step.output_layout != Layout::channel_lanes || !(plain_input ? plain : own)) {

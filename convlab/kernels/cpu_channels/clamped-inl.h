@@ -1,4 +1,4 @@
-// The limits that many activations are, in registers. Included once for each instruction set, after
+// The clamp in registers that implements many activations. Included once for each instruction set, after
 // convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma once.
 
 #if defined(CONVLAB_KERNELS_CPU_CHANNELS_CLAMPED_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -1,3 +1,5 @@
+// Dense layers: 1x1 convolutions of 1x1 images, in nchw or nchw8c.
+
 #include <algorithm>
 #include <vector>
 
@@ -26,11 +28,11 @@ constexpr KernelInfo kInfo{
     .limit = "The memory bandwidth for weights.",
 };
 
-constexpr int64_t kPieceProducts = int64_t{1} << 15;  // worth another thread's while
+constexpr int64_t kPieceProducts = int64_t{1} << 15;  // the least work for another thread
 
 int64_t padded(int64_t channels) { return round_up(channels, kChannelLanes); }
 
-/// Whether images of one pixel lie in their plain order.
+/// Returns whether images of one pixel are in memory as in nchw.
 bool in_plain_order(Layout layout, int64_t channels) {
   return layout == Layout::plain || (layout == Layout::channel_lanes && channels % kChannelLanes == 0);
 }
@@ -57,13 +59,12 @@ size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   return static_cast<size_t>(checked_product({padded(step.problem.k), padded(step.problem.c), sizeof(float)}));
 }
 
-/// Weights as pack_panels() packs them.
 void prepare(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
   pack_panels(args.w, problem.k, problem.c, padded(problem.k), padded(problem.c), static_cast<float*>(args.prepared));
 }
 
-/// Scratch: padded biases, outputs as they are summed, [block of 8 maps][image][8], and padded inputs.
+/// Scratch: padded biases, sums in [block of 8 output channels][image][8], and padded inputs.
 struct Scratch {
   float *bias, *sums, *x;
 

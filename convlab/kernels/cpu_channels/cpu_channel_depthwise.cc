@@ -1,3 +1,5 @@
+// Depthwise convolutions in nchw8c.
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -66,7 +68,7 @@ class Launch {
   const ConvArgs& args_;
   const ConvProblem& problem_;
   std::optional<Clamp> clamp_;
-  int64_t blocks_;  ///< of all images
+  int64_t blocks_;  ///< in all images
   int64_t rows_ = 0, bands_ = 0;
 };
 
@@ -82,7 +84,7 @@ size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   return static_cast<size_t>(checked_mul(step.problem.filter_count() + kChannelLanes, sizeof(float)));
 }
 
-/// Eight zeros, for steps without a bias, and filters by block: [block][row][column][channel of the block].
+/// Packs eight zeros, for steps without a bias, then filters by block: [block][row][column][channel of the block].
 void prepare(const ConvArgs& args, Stream&) {
   const int64_t taps = args.step.problem.r * args.step.problem.s;
   float* to = std::fill_n(static_cast<float*>(args.prepared), kChannelLanes, 0.0f);

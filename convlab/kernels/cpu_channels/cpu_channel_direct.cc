@@ -1,3 +1,5 @@
+// Direct convolution in nchw8c.
+
 #include <algorithm>
 #include <cstring>
 
@@ -30,10 +32,10 @@ constexpr KernelInfo kInfo{
     .limit = "Multiply-adds: 12 for 8 loads, with AVX-512 24 for 14.",
 };
 
-constexpr int64_t kBlockBytes = int64_t{256} << 10;  // of input under a block of pixels: half a second cache
+constexpr int64_t kBlockBytes = int64_t{256} << 10;  // of input under a block of pixels: half of L2
 constexpr int64_t kStayingBytes = int64_t{1} << 20;  // weights that stay in the caches from block to block
-constexpr int64_t kPanelBytes = int64_t{18} << 10;   // weights that stay in the first cache from tile to tile
-constexpr int64_t kLargeMap = 256;                   // pixels from which on threads share a map rather than maps
+constexpr int64_t kPanelBytes = int64_t{18} << 10;   // weights that stay in L1 from tile to tile
+constexpr int64_t kLargeMap = 256;                   // pixels from which on threads split pixels, not channels
 
 int64_t panel_count(int64_t maps) {
   int64_t panels = 0;
@@ -41,7 +43,7 @@ int64_t panel_count(int64_t maps) {
   return panels;
 }
 
-/// How the work is cut: by image, group, block of pixels and part of the panels.
+/// How the work is partitioned: by image, group, block of pixels and range of panels.
 struct Cut {
   int64_t blocks = 1, parts = 1;
 
@@ -57,7 +59,7 @@ struct Cut {
   }
 };
 
-/// What a launch reads of what was prepared: weights, places of terms, places of pixels.
+/// The prepared data that a launch reads: weights, offsets of reduction blocks, offsets of pixels.
 struct Prepared {
   float* weights;
   int32_t* offsets;
@@ -85,7 +87,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
 
 size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) { return Prepared::bytes(step.problem); }
 
-/// Weights by panel: [block of 8 channels][row and column of the filter][channel][map of the panel].
+/// Packs weights by panel: [block of 8 channels][row and column of the filter][channel][output channel of the panel].
 void prepare(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
   const Prepared prepared(problem, args.prepared);
@@ -116,7 +118,7 @@ void prepare(const ConvArgs& args, Stream&) {
   }
 }
 
-/// Rows of the output that a block of pixels touches.
+/// Output rows that a block of pixels touches.
 int64_t rows_of_block(const ConvProblem& problem, const Cut& cut) {
   return std::min(problem.p(), ceil_div(ceil_div(problem.p() * problem.q(), cut.blocks), problem.q()) + 1);
 }
@@ -130,11 +132,11 @@ size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
   return static_cast<size_t>(checked_product({scratch_count(step, caps.threads), caps.threads, sizeof(float)}));
 }
 
-/// Of one image and group.
+/// A work item: pixels and panels of one image and group.
 struct Piece {
   int64_t image, group;
-  int64_t pixel, pixels;        // first, how many
-  int64_t panel, end_of_panel;  // by number
+  int64_t pixel, pixels;        // first, count
+  int64_t panel, end_of_panel;  // first panel, end
 };
 
 void convolve(const ConvArgs& args, const Piece& piece, float* scratch) {

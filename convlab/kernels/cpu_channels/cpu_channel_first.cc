@@ -1,3 +1,5 @@
+// Convolutions from nchw with few channels, such as a network's first, to nchw8c.
+
 #include <algorithm>
 #include <vector>
 
@@ -31,11 +33,12 @@ constexpr KernelInfo kInfo{
 constexpr int64_t kMostChannels = 4;
 constexpr int64_t kPlanesCount = int64_t{32} << 10;  // floats of planes that a band fills if it has several rows
 
-/// How a step is cut, and how a band's input lies in planes: [channel][row][remainder by the stride][column].
+/// How a step is partitioned, and how a band's input is stored in planes: [channel][row][column modulo the
+/// stride][column].
 struct Cut {
-  int64_t rows = 0, bands = 0;        ///< of outputs, of a band; of an image
-  int64_t columns = 0, row_step = 0;  ///< floats: of a remainder's columns, from row to row
-  int64_t remainders = 0;             ///< that the filter meets
+  int64_t rows = 0, bands = 0;        ///< output rows per band; bands per image
+  int64_t columns = 0, row_step = 0;  ///< floats: columns with one remainder; step between rows
+  int64_t remainders = 0;             ///< column remainders that the filter reads
   int64_t input_rows = 0;             ///< under a band
 
   int64_t planes_count(const ConvProblem& problem) const {
@@ -58,7 +61,7 @@ Cut cut_of(const ConvProblem& problem, int threads) {
   return cut;
 }
 
-/// Where each term's pixels for the first output of a band lie in its planes.
+/// Returns the offset in a band's planes of each reduction index's pixels, for the first output.
 std::vector<int64_t> offsets_of(const ConvProblem& problem, const Cut& cut) {
   std::vector<int64_t> offsets;
   offsets.reserve(static_cast<size_t>(problem.terms()));
@@ -74,7 +77,7 @@ std::vector<int64_t> offsets_of(const ConvProblem& problem, const Cut& cut) {
   return offsets;
 }
 
-/// Copies every stride-th column from `first` on, which may lie outside, as zeros do.
+/// Copies every stride-th column from `first` on; columns outside the row are zero.
 void copy_columns(const float* x, int64_t width, int64_t first, int64_t stride, int64_t count, float* to) {
   const int64_t begin = std::min(count, ceil_div(std::max<int64_t>(-first, 0), stride));
   const int64_t end = std::clamp(ceil_div(std::max<int64_t>(width - first, 0), stride), begin, count);
@@ -133,7 +136,7 @@ class Launch {
   }
 
  private:
-  /// The input rows from `top` on, which may lie outside, as zeros do.
+  /// Copies the input rows from `top` on; rows outside the image are zero.
   void fill_planes(int64_t image, int64_t top, float* to) const {
     const float* x = static_cast<const float*>(args_.x) + image * problem_.c * problem_.h * problem_.w;
     for (int64_t c = 0; c < problem_.c; ++c, x += problem_.h * problem_.w) {
@@ -168,7 +171,8 @@ size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   return static_cast<size_t>(checked_mul(step.problem.filter_count() + step.problem.k, sizeof(float)));
 }
 
-/// Zeros, for steps without a bias, then filters as pack_panels() packs them, whose terms are [channel][row][column].
+/// Packs zeros, for steps without a bias, then filters by pack_panels(), with the reduction in the order
+/// [channel][row][column].
 void prepare(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
   float* const filters = std::fill_n(static_cast<float*>(args.prepared), problem.k, 0.0f);

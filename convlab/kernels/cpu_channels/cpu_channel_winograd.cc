@@ -1,3 +1,5 @@
+// Winograd convolutions in nchw8c: F(2x2, 3x3) and F(4x4, 3x3).
+
 #include <algorithm>
 #include <array>
 
@@ -35,13 +37,14 @@ constexpr KernelInfo kInfo{
 
 constexpr int64_t kLeastChannels = 16, kLeastOutputs = 4;
 
-/// Bytes of transformed filters that a second or third cache has near for the next block of tiles.
+/// Bytes of transformed filters that L2 or L3 keeps for the next block of tiles.
 constexpr int64_t kNearBytes = int64_t{5} << 19;
 constexpr int64_t kNearSpan = 2, kFarSpan = 4;  // panels
 constexpr int64_t kMostNearTiles = 24, kMostFarTiles = 60;
 constexpr int64_t kRegisterTiles = 6;
 
-/// How long a pass over the filters takes at least, in tiles' products: far ones come from memory.
+/// The least time of a pass over the filters, in the time of one tile's products: filters that L2 or L3 does not keep
+/// come from memory.
 constexpr int64_t kNearPass = 2, kFarPass = 15;
 
 int64_t filter_bytes(const ConvProblem& problem, const WinogradTiles& tiles) {
@@ -52,11 +55,11 @@ WinogradTiles tiles_of(const ConvProblem& problem, int64_t outputs) {
   return {outputs, ceil_div(problem.p(), outputs), ceil_div(problem.q(), outputs)};
 }
 
-/// How a step becomes products. Independent of the batch, so that an image's bits are.
+/// How a step becomes products. Independent of the batch size, so an image's bits are, too.
 struct Form {
   WinogradTiles tiles;
   bool near = false;
-  int64_t span = 0;  ///< panels of maps whose sums at all points are made in a row, then transformed back
+  int64_t span = 0;  ///< panels of output channels that are summed at all points, then transformed back
 };
 
 Form form_of(const ConvProblem& problem) {
@@ -72,12 +75,12 @@ Form form_of(const ConvProblem& problem) {
   return cost(small) < cost(large) ? small : large;
 }
 
-/// How the work is cut, and what scratch it takes.
+/// How the work is partitioned, and how much scratch it needs.
 struct Cut {
-  int64_t tiles = 0, blocks = 0, spans = 0;  ///< of a block; of the batch; of the maps
+  int64_t tiles = 0, blocks = 0, spans = 0;  ///< tiles of a block; blocks of the batch; spans of the output channels
   bool shared = false;                       ///< all blocks are transformed before any is summed
-  int64_t point_step = 0, sums_step = 0;     ///< floats from point to point: of transformed pixels, of sums
-  int64_t points_count = 0, sums_count = 0;  ///< floats: of a block's transformed pixels, of its sums for a span
+  int64_t point_step = 0, sums_step = 0;     ///< floats between points: of transformed pixels, of sums
+  int64_t points_count = 0, sums_count = 0;  ///< floats: a block's transformed pixels, its sums for a span
 
   /// Floats of scratch.
   int64_t scratch_count(int threads) const {
@@ -90,8 +93,8 @@ Cut cut_of(const ConvProblem& problem, const Form& form, int threads) {
   const int64_t most = form.near ? kMostNearTiles : kMostFarTiles, pass = form.near ? kNearPass : kFarPass;
   Cut cut;
   cut.spans = ceil_div(problem.k, form.span * kPointPanelMaps);
-  // The time of the thread with the most work, in tiles. Sharing has threads wait for each other, and take each other's
-  // pixels from a farther cache: it must gain a tenth.
+  // The time of the thread with the most work, in tiles. With sharing, threads wait for each other and read each
+  // other's pixels from a farther cache, so it must save a tenth.
   double best = 0;
   for (int64_t at_most = kRegisterTiles; at_most <= most; at_most += kRegisterTiles) {
     const int64_t blocks = ceil_div(all, at_most), tiles = ceil_div(all, blocks);
@@ -105,7 +108,7 @@ Cut cut_of(const ConvProblem& problem, const Form& form, int threads) {
     cut.blocks = blocks;
     cut.shared = shared < own;
   }
-  // A line more: with a power of two, the points of a tile would meet in a few sets of the caches.
+  // One more cache line: with a power of two, the points of a tile would map to a few sets of the caches.
   cut.point_step = checked_mul(problem.c, cut.tiles) + kPointPanelMaps;
   cut.sums_step = form.span * cut.tiles * kPointPanelMaps + kPointPanelMaps;
   cut.points_count = checked_mul(form.tiles.points(), cut.point_step);
@@ -113,7 +116,7 @@ Cut cut_of(const ConvProblem& problem, const Form& form, int threads) {
   return cut;
 }
 
-/// One launch: a loop over blocks of tiles, or one that transforms and one that sums.
+/// One launch: a loop over blocks of tiles or, if shared, one that transforms and one that sums.
 class Launch {
  public:
   Launch(const ConvArgs& args, ThreadPool& threads)
@@ -156,20 +159,20 @@ class Launch {
 
   int64_t channel_blocks() const { return problem_.c / kChannelLanes; }
 
-  WinogradStretch stretch(int64_t block, int64_t point_step) const {
+  WinogradTileRange tile_range(int64_t block, int64_t point_step) const {
     const int64_t first = block * cut_.tiles, all = problem_.n * form_.tiles.per_image();
     return {args_, form_.tiles, first, std::min(cut_.tiles, all - first), point_step};
   }
 
-  /// Some blocks of 8 channels of a block of tiles.
+  /// Transforms some blocks of 8 channels of a block of tiles.
   void transform(int64_t block, int64_t begin, int64_t end, float* points) const {
-    const WinogradStretch tiles = stretch(block, cut_.point_step);
+    const WinogradTileRange tiles = tile_range(block, cut_.point_step);
     winograd_to_points(tiles, begin, end, points, tiles.count * kChannelLanes);
   }
 
-  /// A block's outputs for the maps of a span.
+  /// Computes a block's outputs for the output channels of a span.
   void sum(int64_t block, int64_t span, const float* points, int thread) const {
-    const WinogradStretch tiles = stretch(block, cut_.sums_step);
+    const WinogradTileRange tiles = tile_range(block, cut_.sums_step);
     const int64_t first = span * form_.span * kPointPanelMaps,
                   maps = std::min(form_.span * kPointPanelMaps, problem_.k - first);
     const float* const w = static_cast<const float*>(args_.prepared) + first * problem_.c * form_.tiles.points();
@@ -195,7 +198,7 @@ class Launch {
   const Form form_;
   const Cut cut_;
   ThreadPool& threads_;
-  float *sums_, *points_;  ///< by thread; by thread, or by block where shared
+  float *sums_, *points_;  ///< by thread; by thread, or by block if shared
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
@@ -220,7 +223,8 @@ size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   return static_cast<size_t>(filter_bytes(step.problem, form_of(step.problem).tiles));
 }
 
-/// Transformed filters in the order of their use: [span][point][panel of the span][channel][map of the panel].
+/// Transforms filters and packs them in the order of their use: [span][point][panel of the span][channel][output
+/// channel of the panel].
 void prepare(const ConvArgs& args, Stream& stream) {
   const ConvProblem& problem = args.step.problem;
   const Form form = form_of(problem);

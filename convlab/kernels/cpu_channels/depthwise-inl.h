@@ -1,6 +1,6 @@
-// Depthwise convolutions with channels in vectors (DepthwiseBand in depthwise_band.h), whatever an element is: `Form`
-// has the element, loads and stores, its kStep from pixel to pixel, 0 where a band says it, swish, and the vectors of
-// all channels.
+// Depthwise convolutions with channels in vectors (DepthwiseBand in depthwise_band.h), for any element type. `Form` has
+// the element type, loads and stores, kStep, the elements between pixels (0 if the band specifies them), swish, and the
+// loop over vectors of channels.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -23,7 +23,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// One row of outputs of a band.
+/// One output row of a band.
 template <class Form>
 struct DepthwiseRow {
   using Element = typename Form::Element;
@@ -31,9 +31,9 @@ struct DepthwiseRow {
   const DepthwiseBand<Element>& band;
   Form form;
   const Element* x = nullptr;  ///< the image's row under the first filter row that lies inside
-  int64_t row_step = 0;        ///< elements from there to the row under the next filter row
-  const float* w = nullptr;    ///< of that filter row
-  int64_t rows = 0;            ///< of the filter that lie inside
+  int64_t row_step = 0;        ///< elements from there to the image row under the next filter row
+  const float* w = nullptr;    ///< weights of that filter row
+  int64_t rows = 0;            ///< filter rows that lie inside
   const Element* added = nullptr;
   Element* y = nullptr;
 
@@ -43,11 +43,11 @@ struct DepthwiseRow {
   HWY_INLINE int64_t y_step() const { return Form::kStep != 0 ? Form::kStep : band.y_step; }
 };
 
-/// The activation of some vectors in memory. Not inlined: it is long, and every tile would have it for each of its
-/// pixels.
+/// Applies the activation to vectors in memory. Not inlined: it is long, and every tile would contain it once per
+/// pixel.
 template <class Form, class D>
 HWY_NOINLINE void activate_vectors(D d, const Activation& activation, float* vectors, size_t count) {
-  if (activation.kind == ActivationKind::swish) {  // the usual one
+  if (activation.kind == ActivationKind::swish) {  // the common case
     for (size_t i = 0; i < count; ++i, vectors += hn::Lanes(d)) {
       hn::Store(Form::swish(d, hn::Load(d, vectors)), d, vectors);
     }
@@ -58,7 +58,7 @@ HWY_NOINLINE void activate_vectors(D d, const Activation& activation, float* vec
   }
 }
 
-/// Ends the sums of outputs from number `output` on. What it needs of the row is read before anything is stored.
+/// The epilogue of outputs from index `output` on. What it needs of the row is read before anything is stored.
 template <class Form, class D, size_t kPixels>
 HWY_INLINE void finish(D d, const DepthwiseRow<Form>& row, const hn::Vec<D> (&sum)[kPixels], int64_t output,
                        int64_t channel) {
@@ -87,8 +87,8 @@ HWY_INLINE void finish(D d, const DepthwiseRow<Form>& row, const hn::Vec<D> (&su
   }
 }
 
-/// Sums of neighbouring outputs, the first tap of the first over `column`. A row of the filter stays in registers, and
-/// each column of the image is read once. Unless kInside, columns may lie outside.
+/// Sums adjacent outputs; the first tap of the first one is at `column`. A filter row stays in registers, and each
+/// image column is read once. Unless kInside, columns may lie outside the image.
 template <int kTaps, int kStride, int kPixels, bool kInside, class Form, class D>
 HWY_INLINE void sum_tile(D d, const DepthwiseRow<Form>& row, int64_t column, int64_t output, int64_t channel) {
   using V = hn::Vec<D>;
@@ -129,7 +129,7 @@ void tile(const DepthwiseRow<Form>& row, int64_t output) {
   });
 }
 
-/// One output of any filter.
+/// One output, for any filter.
 template <class Form>
 void pixel(const DepthwiseRow<Form>& row, int64_t output) {
   const ConvProblem& problem = row.band.problem;
@@ -169,7 +169,7 @@ HWY_INLINE void for_each_row(const DepthwiseBand<typename Form::Element>& band, 
   }
 }
 
-/// Rows cut evenly into tiles of at most kMost pixels: so many sums, and a row of the filter, fit 16 registers.
+/// Splits rows evenly into tiles of at most kMost pixels: so many sums and a filter row fit 16 registers.
 template <class Form, int kTaps, int kStride>
 void band_of_tiles(const DepthwiseBand<typename Form::Element>& band, Form form) {
   constexpr int kMost = kTaps < 7 ? 8 : 7;
@@ -186,7 +186,7 @@ void band_of_tiles(const DepthwiseBand<typename Form::Element>& band, Form form)
 template <class Form>
 void any_band(const DepthwiseBand<typename Form::Element>& band, Form form) {
   const ConvProblem& problem = band.problem;
-#if HWY_TARGET != HWY_SCALAR  // without registers to fill, tiles only take the compiler's time
+#if HWY_TARGET != HWY_SCALAR  // scalar code has no registers to fill: tiles would only cost compile time
   if (problem.dilation_w == 1 && problem.stride_w == 1) {
     if (problem.s == 3) return band_of_tiles<Form, 3, 1>(band, form);
     if (problem.s == 5) return band_of_tiles<Form, 5, 1>(band, form);

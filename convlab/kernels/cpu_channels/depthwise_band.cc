@@ -1,3 +1,5 @@
+// Depthwise convolution of some output rows in nchw8c.
+
 #include "convlab/kernels/cpu_channels/depthwise_band.h"
 
 #include "convlab/base/checked.h"
@@ -12,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Blocks of 8 floats, of which a vector holds all or some.
+/// Blocks of 8 floats; a vector holds all or some of a block.
 struct InLanes {
   using Element = float;
   static constexpr int64_t kStep = kChannelLanes;

@@ -1,3 +1,5 @@
+// Register tiles of convolutions from nchw with few channels to nchw8c.
+
 #include "convlab/kernels/cpu_channels/first_tiles.h"
 
 #include <algorithm>
@@ -21,8 +23,8 @@ constexpr int kSums = 24;  // of 32 registers
 constexpr int kSums = 12;  // of 16
 #endif
 
-/// All terms of kPixels outputs for kVectors vectors of maps: these sums, a term's weights and one pixel fit the
-/// registers.
+/// The whole reduction of kPixels outputs for kVectors vectors of output channels: these sums, the weights of one
+/// reduction index and one pixel fit the registers.
 template <class D, int kVectors, int kPixels>
 void first_tile(const FirstRow& row, int64_t output, int64_t map) {
   using V = hn::Vec<D>;
@@ -49,7 +51,7 @@ void first_tile(const FirstRow& row, int64_t output, int64_t map) {
     }
     w += row.maps;
   }
-  // What the end needs of the row is read before anything is stored.
+  // What the epilogue needs of the row is read before anything is stored.
   const V low = hn::Set(d, row.clamp.low), high = hn::Set(d, row.clamp.high);
   const float* const added = row.added;
   float* const y = row.y;
@@ -67,7 +69,7 @@ void first_tile(const FirstRow& row, int64_t output, int64_t map) {
   }
 }
 
-/// A row cut evenly into tiles, for kMaps maps.
+/// Splits a row evenly into tiles, for kMaps output channels.
 template <int kMaps>
 void first_row(const FirstRow& row) {
   using D = hn::CappedTag<float, std::min(kMaps, 16)>;

@@ -1,4 +1,4 @@
-// Loads and stores of maps in Layout::channel_lanes, whatever a vector's length.
+// Loads and stores of output channels in Layout::channel_lanes, for any vector length.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -16,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// One pixel of up to 16 neighbouring maps: a vector of 16 lies in two blocks.
+/// One pixel of up to 16 adjacent output channels: a vector of 16 spans two blocks.
 template <class D>
 HWY_INLINE hn::Vec<D> load_maps(D d, const float* from, [[maybe_unused]] int64_t block_step) {
 #if HWY_TARGET == HWY_AVX3

@@ -1,3 +1,5 @@
+// Products of Winograd convolutions at one point, in register tiles.
+
 #include "convlab/kernels/cpu_channels/point_products.h"
 
 #include <algorithm>
@@ -17,7 +19,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-// As many tiles as leave registers for the sums of 16 maps, or 32 with AVX-512, the weights and a pixel.
+// The most tiles whose sums for 16 output channels, or 32 with AVX-512, fit the registers with the weights and a pixel.
 #if HWY_TARGET == HWY_AVX3
 constexpr int kMostTiles = 12, kMostPanels = 2;
 #elif HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_NEON
@@ -30,11 +32,12 @@ constexpr int kMostTiles = 1, kMostPanels = 1;
 
 constexpr int64_t kLineFloats = 16;
 
-/// Longer sums are cut, so that their error does not grow with the square root of their length: the transforms' own
-/// error leaves little room.
+/// Longer reductions are split, so that their error does not grow with the square root of their length: the transforms'
+/// own error leaves little margin.
 constexpr int64_t kChannelsAtOnce = 32;
 
-/// Sums of a few tiles for kPanels panels of kMaps maps. `ahead` is fetched for later, `lines` for each 8 channels.
+/// Sums of a few tiles for kPanels panels of kMaps output channels. Prefetches `lines` cache lines from `ahead` on for
+/// each 8 channels.
 template <int kTiles, int kPanels, int kMaps>
 void sum_tile(const PointProducts& job, const float* x, const float* w, float* y, const float* ahead, int64_t lines) {
   using F = hn::CappedTag<float, kMaps>;
@@ -81,7 +84,7 @@ void sum_tile(const PointProducts& job, const float* x, const float* w, float* y
   }
 }
 
-/// All tiles for kPanels panels of kMaps maps.
+/// All tiles for kPanels panels of kMaps output channels.
 template <int kPanels, int kMaps>
 void sum_panels(const PointProducts& job, const float* w, float* y) {
   constexpr auto kOf = by_count<kMostTiles>([](auto tiles) { return &sum_tile<tiles(), kPanels, kMaps>; });

@@ -1,3 +1,5 @@
+// Copies and pads the input rows of convolutions in nchw8c.
+
 #include "convlab/kernels/cpu_channels/source.h"
 
 #include <algorithm>

@@ -6,19 +6,19 @@
 
 namespace convlab {
 
-/// Where a convolution in Layout::channel_lanes reads an image's pixels: in the image itself, or, where that is padded,
-/// or a 1x1 filter takes only some of its pixels, in a copy of the rows that some outputs need: [row][c / 8][padded
-/// width][8]. Places are in floats; those in a copy are counted from the copy of all rows.
+/// Where a convolution in Layout::channel_lanes reads an image's pixels: in the image itself or, if it is padded or a
+/// strided 1x1 filter uses only some of its pixels, in a copy of the rows that some outputs need: [row][c / 8][padded
+/// width][8]. Offsets are in floats; those in a copy are relative to the copy of all rows.
 class Source {
  public:
   explicit Source(const ConvProblem& problem);
 
   bool copied() const { return copied_; }
 
-  /// Floats of the copy of the rows under so many rows of the output.
+  /// Floats of the copy of the input rows under `output_rows` rows of the output.
   int64_t count(int64_t output_rows) const { return rows_under(output_rows) * row_; }
 
-  /// The largest place that anything has.
+  /// An upper bound of all offsets.
   int64_t reach() const { return count(problem_.p()) + (copied_ ? 0 : block_ * problem_.channels_per_group() / 8); }
 
   int32_t place_of_pixel(int64_t row, int64_t column) const {
@@ -28,7 +28,7 @@ class Source {
     return static_cast<int32_t>(block * block_ + r * problem_.dilation_h * row_ + s * problem_.dilation_w * 8);
   }
 
-  /// Copies what `rows` rows of the output from `first` on read of one group of channels that begins at x.
+  /// Copies the input of output rows [first, first + rows) for one group of channels that begins at x.
   void copy(const float* x, int64_t first, int64_t rows, float* to) const;
 
  private:
@@ -38,8 +38,8 @@ class Source {
 
   const ConvProblem& problem_;
   bool copied_;
-  int64_t row_step_, column_step_;  ///< of neighbouring outputs, in what is read
-  int64_t row_, block_;             ///< floats from a row to the next, and from 8 channels to the next
+  int64_t row_step_, column_step_;  ///< between adjacent outputs, in what is read
+  int64_t row_, block_;             ///< floats between rows, and between blocks of 8 channels
 };
 
 }  // namespace convlab

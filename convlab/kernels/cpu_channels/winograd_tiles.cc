@@ -1,3 +1,5 @@
+// Winograd transforms of pixels, filters and sums in nchw8c.
+
 #include "convlab/kernels/cpu_channels/winograd_tiles.h"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ using V8 = hn::Vec<F8>;
 
 constexpr float kA = kWinogradA, kB = kWinogradB;
 
-/// B' x, for 6 and 4 pixels in a row or a column.
+/// B' x, for 6 and 4 pixels of a row or a column.
 HWY_INLINE void to_points(const V8 (&x)[6], V8 (&to)[6]) {
   const F8 d;
   const V8 a = hn::Set(d, kA), b = hn::Set(d, kB), a2 = hn::Set(d, kA * kA), b2 = hn::Set(d, kB * kB);
@@ -55,12 +57,12 @@ HWY_INLINE void from_points(const V8 (&m)[4], V8 (&to)[2]) {
   to[1] = hn::Add(hn::Sub(m[1], m[2]), m[3]);
 }
 
-/// A tile of 8 channels.
+/// Transforms a tile of 8 channels.
 template <int kSide>
 HWY_INLINE void tile_to_points(const float* x, int64_t row_step, float* to, int64_t point_step) {
   const F8 d;
   for (int64_t part = 0; part < kChannelLanes; part += static_cast<int64_t>(hn::Lanes(d))) {
-    V8 half[kSide][kSide];  // of which the columns are transformed: [column][point]
+    V8 half[kSide][kSide];  // with transformed columns: [column][point]
 #pragma GCC unroll 6
     for (int j = 0; j < kSide; ++j) {
       V8 column[kSide];
@@ -80,7 +82,7 @@ HWY_INLINE void tile_to_points(const float* x, int64_t row_step, float* to, int6
   }
 }
 
-/// Copies what is inside the image of a tile that begins at (top, left); the rest is zero.
+/// Copies the part of a tile at (top, left) that is inside the image; the remaining pixels are zero.
 template <int kSide>
 void copy_tile(const ConvProblem& problem, const float* plane, int64_t top, int64_t left, float* to) {
   const int64_t begin = std::clamp<int64_t>(-left, 0, kSide), end = std::clamp<int64_t>(problem.w - left, begin, kSide);
@@ -92,26 +94,26 @@ void copy_tile(const ConvProblem& problem, const float* plane, int64_t top, int6
 }
 
 template <int kSide>
-void stretch_to_points(const WinogradStretch& stretch, int64_t begin, int64_t end, float* to, int64_t block_step) {
-  const ConvStep& step = stretch.args.step;
+void range_to_points(const WinogradTileRange& range, int64_t begin, int64_t end, float* to, int64_t block_step) {
+  const ConvStep& step = range.args.step;
   const ConvProblem& problem = step.problem;
   const int64_t plane_count = problem.h * problem.w * kChannelLanes;
   const int64_t image_count = image_step(step.input_step, problem.input_shape());
   HWY_ALIGN float copied[kSide * kSide * kChannelLanes];
   for (int64_t block = begin; block < end; ++block) {
-    TilePlace place(stretch.tiles, stretch.first);
+    TilePlace place(range.tiles, range.first);
     float* at = to + block * block_step;
-    for (int64_t t = 0; t < stretch.count; ++t, place.advance(stretch.tiles), at += kChannelLanes) {
+    for (int64_t t = 0; t < range.count; ++t, place.advance(range.tiles), at += kChannelLanes) {
       const float* const plane =
-          static_cast<const float*>(stretch.args.x) + place.image * image_count + block * plane_count;
+          static_cast<const float*>(range.args.x) + place.image * image_count + block * plane_count;
       const int64_t top = place.row * (kSide - 2) - problem.pad_top;
       const int64_t left = place.column * (kSide - 2) - problem.pad_left;
       if (top >= 0 && left >= 0 && top + kSide <= problem.h && left + kSide <= problem.w) {
         tile_to_points<kSide>(plane + (top * problem.w + left) * kChannelLanes, problem.w * kChannelLanes, at,
-                              stretch.point_step);
+                              range.point_step);
       } else {
         copy_tile<kSide>(problem, plane, top, left, copied);
-        tile_to_points<kSide>(copied, kSide * kChannelLanes, at, stretch.point_step);
+        tile_to_points<kSide>(copied, kSide * kChannelLanes, at, range.point_step);
       }
     }
   }
@@ -125,14 +127,14 @@ HWY_INLINE V8 clamped(const Clamp& clamp, V8 x) {
   return hn::IfThenElse(hn::Gt(x, high), high, x);
 }
 
-/// What a step does with each output's sum in the end: activation(sum + bias + added).
+/// The epilogue of each output: activation(sum + bias + added).
 template <bool kAdds, bool kClamps>
 class Finish {
  public:
   Finish(const Activation& activation, const float* bias)
       : activation_(activation), clamp_(clamp_of(activation).value_or(Clamp{})), bias_(bias) {}
 
-  /// Lanes `part` and on of 8 maps of a pixel.
+  /// Finishes the lanes from `part` on of 8 output channels of a pixel.
   HWY_INLINE void operator()(V8 sum, int64_t part, const float* added, float* y) const {
     const F8 d;
     V8 value = bias_ != nullptr ? hn::Add(sum, hn::LoadU(d, bias_ + part)) : sum;
@@ -148,33 +150,33 @@ class Finish {
  private:
   const Activation& activation_;
   const Clamp clamp_;
-  const float* const bias_;  ///< of these 8 maps, or nullptr
+  const float* const bias_;  ///< of these 8 output channels, or nullptr
 };
 
 template <int kSide, bool kAdds, bool kClamps>
-void stretch_from_points(const WinogradStretch& stretch, int64_t map, const float* from) {
+void range_from_points(const WinogradTileRange& range, int64_t map, const float* from) {
   constexpr int kOutputs = kSide - 2;
   const F8 d;
-  const ConvStep& step = stretch.args.step;
+  const ConvStep& step = range.args.step;
   const ConvProblem& problem = step.problem;
   const int64_t p = problem.p(), q = problem.q();
   const int64_t added_image = image_step(step.added_step, problem.output_shape());
   const int64_t output_image = image_step(step.output_step, problem.output_shape());
-  const Finish<kAdds, kClamps> finish(step.epilogue.activation, step.epilogue.bias ? stretch.args.bias + map : nullptr);
-  TilePlace place(stretch.tiles, stretch.first);
-  for (int64_t t = 0; t < stretch.count; ++t, place.advance(stretch.tiles), from += kPointPanelMaps) {
+  const Finish<kAdds, kClamps> finish(step.epilogue.activation, step.epilogue.bias ? range.args.bias + map : nullptr);
+  TilePlace place(range.tiles, range.first);
+  for (int64_t t = 0; t < range.count; ++t, place.advance(range.tiles), from += kPointPanelMaps) {
     const int64_t top = place.row * kOutputs, left = place.column * kOutputs;
     const int64_t height = std::min<int64_t>(p - top, kOutputs), width = std::min<int64_t>(q - left, kOutputs);
     const int64_t pixel = ((map / kChannelLanes * p + top) * q + left) * kChannelLanes;
-    float* const y = stretch.args.y + place.image * output_image + pixel;
-    const float* const added = kAdds ? stretch.args.added + place.image * added_image + pixel : nullptr;
+    float* const y = range.args.y + place.image * output_image + pixel;
+    const float* const added = kAdds ? range.args.added + place.image * added_image + pixel : nullptr;
     for (int64_t part = 0; part < kChannelLanes; part += static_cast<int64_t>(hn::Lanes(d))) {
-      V8 half[kSide][kOutputs];  // of which the columns are transformed back: [column of points][row]
+      V8 half[kSide][kOutputs];  // with columns transformed back: [column of points][row]
 #pragma GCC unroll 6
       for (int j = 0; j < kSide; ++j) {
         V8 column[kSide];
 #pragma GCC unroll 6
-        for (int i = 0; i < kSide; ++i) column[i] = hn::Load(d, from + (i * kSide + j) * stretch.point_step + part);
+        for (int i = 0; i < kSide; ++i) column[i] = hn::Load(d, from + (i * kSide + j) * range.point_step + part);
         from_points(column, half[j]);
       }
       for (int64_t i = 0; i < height; ++i) {
@@ -192,21 +194,21 @@ void stretch_from_points(const WinogradStretch& stretch, int64_t map, const floa
 }
 
 template <int kSide>
-void stretch_from_points(const WinogradStretch& stretch, int64_t map, const float* from) {
-  const bool clamps = clamp_of(stretch.args.step.epilogue.activation).has_value();
-  if (stretch.args.step.adds) {
-    (clamps ? stretch_from_points<kSide, true, true> : stretch_from_points<kSide, true, false>)(stretch, map, from);
+void range_from_points(const WinogradTileRange& range, int64_t map, const float* from) {
+  const bool clamps = clamp_of(range.args.step.epilogue.activation).has_value();
+  if (range.args.step.adds) {
+    (clamps ? range_from_points<kSide, true, true> : range_from_points<kSide, true, false>)(range, map, from);
   } else {
-    (clamps ? stretch_from_points<kSide, false, true> : stretch_from_points<kSide, false, false>)(stretch, map, from);
+    (clamps ? range_from_points<kSide, false, true> : range_from_points<kSide, false, false>)(range, map, from);
   }
 }
 
-void any_to_points(const WinogradStretch& stretch, int64_t begin, int64_t end, float* to, int64_t block_step) {
-  (stretch.tiles.outputs == 4 ? stretch_to_points<6> : stretch_to_points<4>)(stretch, begin, end, to, block_step);
+void any_to_points(const WinogradTileRange& range, int64_t begin, int64_t end, float* to, int64_t block_step) {
+  (range.tiles.outputs == 4 ? range_to_points<6> : range_to_points<4>)(range, begin, end, to, block_step);
 }
 
-void any_from_points(const WinogradStretch& stretch, int64_t map, const float* from) {
-  (stretch.tiles.outputs == 4 ? stretch_from_points<6> : stretch_from_points<4>)(stretch, map, from);
+void any_from_points(const WinogradTileRange& range, int64_t map, const float* from) {
+  (range.tiles.outputs == 4 ? range_from_points<6> : range_from_points<4>)(range, map, from);
 }
 
 }  // namespace convlab::HWY_NAMESPACE
@@ -219,7 +221,7 @@ namespace {
 HWY_EXPORT(any_to_points);
 HWY_EXPORT(any_from_points);
 
-/// G, of which the last row is that of infinity.
+/// Returns G; its last row is for the point at infinity.
 std::array<std::array<double, 3>, 6> filter_matrix(int64_t outputs) {
   const std::array<double, 5> points = outputs == 4
                                            ? std::array<double, 5>{0, kWinogradA, -kWinogradA, kWinogradB, -kWinogradB}
@@ -253,12 +255,12 @@ std::array<double, 36> winograd_filter_points(const float* filter, int64_t outpu
   return result;
 }
 
-void winograd_to_points(const WinogradStretch& stretch, int64_t begin, int64_t end, float* to, int64_t block_step) {
-  HWY_DYNAMIC_DISPATCH(any_to_points)(stretch, begin, end, to, block_step);
+void winograd_to_points(const WinogradTileRange& range, int64_t begin, int64_t end, float* to, int64_t block_step) {
+  HWY_DYNAMIC_DISPATCH(any_to_points)(range, begin, end, to, block_step);
 }
 
-void winograd_from_points(const WinogradStretch& stretch, int64_t map, const float* from) {
-  HWY_DYNAMIC_DISPATCH(any_from_points)(stretch, map, from);
+void winograd_from_points(const WinogradTileRange& range, int64_t map, const float* from) {
+  HWY_DYNAMIC_DISPATCH(any_from_points)(range, map, from);
 }
 
 }  // namespace convlab

@@ -8,30 +8,30 @@
 
 namespace convlab {
 
-// Winograd's transforms in both directions of an image, in Layout::channel_lanes. A tile of 2x2 or 4x4 outputs of a 3x3
-// filter takes 4x4 or 6x6 pixels, and as many products instead of 36 or 144:
+// Winograd transforms in both dimensions of an image, in Layout::channel_lanes. A tile of 2x2 or 4x4 outputs of a 3x3
+// filter reads 4x4 or 6x6 pixels and takes 16 or 36 products instead of 36 or 144:
 //
-//   Y = A' [(G g G') * (B' d B)] A,   d: pixels, g: the filter, Y: outputs, * by element
+//   Y = A' [(G g G') * (B' d B)] A,   d: pixels, g: the filter, Y: outputs, * elementwise
 //
-// the minimal filtering of Toom and Cook (Winograd, "Arithmetic Complexity of Computations", 1980; Lavin and Gray,
-// "Fast Algorithms for Convolutional Neural Networks", 2016). 2x2 outputs: at the points 0, 1, -1 and infinity. 4x4
-// outputs: at 0, 5/8, -5/8, 5/4, -5/4 and infinity: numbers about 1, whose powers are float32 numbers, make half the
+// This is the minimal filtering of Toom and Cook (Winograd, "Arithmetic Complexity of Computations", 1980; Lavin and
+// Gray, "Fast Algorithms for Convolutional Neural Networks", 2016). 2x2 outputs use the points 0, 1, -1 and infinity.
+// 4x4 outputs use 0, 5/8, -5/8, 5/4, -5/4 and infinity: numbers near 1 whose powers are exact in float32 have half the
 // error of 0, 1, -1, 2, -2.
 
-/// How a step's outputs are cut into tiles; those of an image are row after row, and image after image.
+/// How a step's outputs are partitioned into tiles: row-major in an image, image after image.
 struct WinogradTiles {
-  int64_t outputs = 4;            ///< of a tile, in both directions: 2 or 4
+  int64_t outputs = 4;            ///< of a tile, in each dimension: 2 or 4
   int64_t rows = 0, columns = 0;  ///< tiles of an image
 
-  int64_t side() const { return outputs + 2; }  ///< pixels under a tile, in both directions
+  int64_t side() const { return outputs + 2; }  ///< pixels under a tile, in each dimension
   int64_t points() const { return side() * side(); }
   int64_t per_image() const { return rows * columns; }
 };
 
-/// The points of tiles of 4x4 outputs are 0, both of either sign, and infinity.
+/// The points of tiles of 4x4 outputs are 0, these two with either sign, and infinity.
 inline constexpr float kWinogradA = 0.625f, kWinogradB = 1.25f;
 
-/// Where the tile of an index is. Rows and columns are of tiles.
+/// The position of the tile with an index. Rows and columns are counted in tiles.
 struct TilePlace {
   int64_t image, row, column;
 
@@ -49,21 +49,23 @@ struct TilePlace {
   }
 };
 
-/// G g G' of a 3x3 filter, in the order of points.
+/// Returns G g G' of a 3x3 filter, in the order of points.
 std::array<double, 36> winograd_filter_points(const float* filter, int64_t outputs);
 
-/// A stretch of tiles: transformed, or to be transformed back.
-struct WinogradStretch {
+/// A range of tiles that is transformed, or transformed back.
+struct WinogradTileRange {
   const ConvArgs& args;
   const WinogradTiles& tiles;
   int64_t first = 0, count = 0;  ///< tiles
-  int64_t point_step = 0;        ///< floats from point to point
+  int64_t point_step = 0;        ///< floats between points
 };
 
-/// B' d B of the stretch in blocks [begin, end) of 8 channels: to[point][block][tile][8], `block_step` floats a block.
-void winograd_to_points(const WinogradStretch& stretch, int64_t begin, int64_t end, float* to, int64_t block_step);
+/// Transforms the range for blocks [begin, end) of 8 channels: B' d B to to[point][block][tile][8], with `block_step`
+/// floats between blocks.
+void winograd_to_points(const WinogradTileRange& range, int64_t begin, int64_t end, float* to, int64_t block_step);
 
-/// A' m A of the stretch in 8 maps from `map` on, with what the step does in the end, into y; from[point][tile][16].
-void winograd_from_points(const WinogradStretch& stretch, int64_t map, const float* from);
+/// Transforms sums from[point][tile][16] back, A' m A, for the range and 8 output channels from `map` on, and writes y
+/// with the epilogue of the step.
+void winograd_from_points(const WinogradTileRange& range, int64_t map, const float* from);
 
 }  // namespace convlab

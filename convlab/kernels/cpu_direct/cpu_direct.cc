@@ -1,3 +1,5 @@
+// Direct convolution of images that are unrolled along their width (see planes.h).
+
 #include <algorithm>
 #include <vector>
 
@@ -27,18 +29,18 @@ constexpr KernelInfo kInfo{
     .limit = "Multiply-adds: 24 for 11 loads in the largest tile.",
 };
 
-// Floats of planes that a piece fills, if a single row allows: half a megabyte, a part of a second cache.
+// Floats of planes that a work item fills, unless a single row needs more: half a megabyte, a part of L2.
 constexpr int64_t kPlanesCount = int64_t{128} << 10;
 
-/// How a step becomes sums over planes. Independent of the batch.
+/// How a step becomes sums over planes. Independent of the batch size.
 struct Form {
   bool pooled = false;             ///< sums are pooled in registers: the grid is that of the pooled output
-  int64_t grid_h = 0, grid_w = 0;  ///< the outputs of sum_tiles for a map of an image
-  int64_t step_h = 1, step_w = 1;  ///< pixels between neighbours in the grid
+  int64_t grid_h = 0, grid_w = 0;  ///< the outputs of sum_tiles for an output channel of an image
+  int64_t step_h = 1, step_w = 1;  ///< pixels between adjacent outputs of the grid
   std::vector<int64_t> phases;     ///< of rows, see PlanesJob
   std::vector<int64_t> columns;    ///< see PlanesJob
   int64_t rows_beyond = 0;         ///< rows of a plane that a band needs beyond its own
-  int64_t channels = 0;            ///< of planes that are filled at a time
+  int64_t channels = 0;            ///< whose planes are filled at a time
 };
 
 int64_t row_offset(const ConvProblem& problem, int64_t r, int64_t pool_row) {
@@ -80,7 +82,7 @@ Form form_of(const ConvStep& step) {
   return form;
 }
 
-/// How the work is cut: bands of output rows, and what scratch they take.
+/// How the work is partitioned: bands of output rows, and the scratch they need.
 struct Bands {
   int64_t rows = 0;       ///< output rows of a band
   int64_t bands = 0;      ///< of an image
@@ -91,7 +93,7 @@ struct Bands {
   int64_t scratch_count() const { return round_up(planes_count + rows_count + sums_count, 16); }
 };
 
-/// Rows of the grid under some output rows.
+/// Returns the rows of the grid that some output rows need.
 RowRange grid_rows_under(const ConvStep& step, const Form& form, int64_t first, int64_t count) {
   return form.pooled ? RowRange{first, count} : rows_under(step, first, count);
 }
@@ -101,7 +103,7 @@ Bands bands_of(const ConvStep& step, const Form& form, int threads) {
   const int64_t height = step.output_shape()[2];
   const int64_t planes = form.channels * static_cast<int64_t>(form.phases.size() * form.columns.size());
   Bands bands;
-  // As many rows as fit the planes' bound, but enough bands to keep all threads busy.
+  // As many rows as the bound on planes allows, but enough bands to keep all threads busy.
   const int64_t fitting = kPlanesCount / (planes * form.grid_w) - form.rows_beyond;
   const int64_t rows_of_grid = std::max<int64_t>(grid_rows_under(step, form, 0, height).count, 1);
   const int64_t wanted = std::max(ceil_div(rows_of_grid, std::max<int64_t>(fitting, 1)),
@@ -121,15 +123,15 @@ Bands bands_of(const ConvStep& step, const Form& form, int threads) {
   return bands;
 }
 
-/// Where each term's pixels lie in the planes, in the order of channel, column and row of the filter. A pooled term has
-/// four places, one for each square of the window.
+/// Returns the offset in the planes of each reduction index's pixels, in the order of channel, column and row of the
+/// filter. If pooled, each has four offsets, one for each element of the 2x2 window.
 std::vector<uint32_t> offsets_of(const ConvProblem& problem, const Form& form, int64_t pitch) {
   const auto index_in = [](const std::vector<int64_t>& values, int64_t value) {
     return std::lower_bound(values.begin(), values.end(), value) - values.begin();
   };
   const auto columns = static_cast<int64_t>(form.columns.size()), phases = static_cast<int64_t>(form.phases.size());
   const int64_t window = form.pooled ? 2 : 1;
-  // An offset is the sum of those of its channel, its row and its column: only these take divisions and searches.
+  // An offset is the sum of its channel's, row's and column's, so divisions and searches are done only for these.
   std::vector<int64_t> of_rows, of_columns;
   of_rows.reserve(static_cast<size_t>(window * problem.r));
   of_columns.reserve(static_cast<size_t>(window * problem.s));
@@ -187,7 +189,7 @@ void convolve(const Piece& piece) {
   float* const planes_scratch = planes + bands.planes_count;
   float* const y = args.y + (piece.image * problem.k + first_map) * plane;
 
-  // Sums go straight to the output, unless they are still to be pooled.
+  // Sums go directly to the output, unless they are pooled afterwards.
   const bool in_place = bands.sums_count == 0;
   float* const sums = in_place ? y + first * output[3] : planes_scratch + bands.rows_count;
   const int64_t pitch = in_place ? plane : rows.count * form.grid_w;
@@ -250,7 +252,7 @@ size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   return static_cast<size_t>(checked_mul(step.problem.filter_count(), sizeof(float)));
 }
 
-/// Filters by tile of maps: [channel][column][row of the filter][map of the tile].
+/// Packs filters by tile of output channels: [channel][column][row of the filter][output channel of the tile].
 void prepare(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
   auto* to = static_cast<float*>(args.prepared);

@@ -1,3 +1,5 @@
+// Fills the planes that direct convolution reads (see planes.h).
+
 #include "convlab/kernels/cpu_direct/planes.h"
 
 #include <algorithm>
@@ -15,17 +17,17 @@
 #define CONVLAB_KERNELS_CPU_PLANES_ONCE
 namespace convlab {
 
-/// Floats of `rows` rows of `width`, read as rows of `grid_w`: see close_gaps().
+/// Returns the floats of `rows` rows of `width` that are read as rows of `grid_w`: see close_gaps().
 inline int64_t phase_count(int64_t width, int64_t grid_w, int64_t rows) {
   return checked_add(checked_mul(rows, width), width - grid_w + 32);
 }
 
-/// Pixel column j * step_w + phase - pad_left is inside the image for j in [begin, end), and first_w for j = begin.
+/// Pixel column j * step_w + phase - pad_left is inside the image for j in [begin, end); for j = begin it is first_w.
 struct ColumnPhase {
   int64_t phase, begin, end, first_w;
 };
 
-/// Those that a job's columns need, ascending.
+/// Returns the phases that a job's columns need, ascending.
 inline std::vector<ColumnPhase> column_phases_of(const PlanesJob& job, int64_t width) {
   const ConvProblem& problem = job.problem;
   std::vector<int64_t> phases;
@@ -81,8 +83,8 @@ void take(const float* HWY_RESTRICT from, int64_t readable, int64_t step, int64_
   for (; j < count; ++j) to[j] = from[j * step];
 }
 
-/// even[j] = from[2 * j] and odd[j] = from[2 * j + 1], the same way. Of an odd number of pixels, the last odd[j] may be
-/// anything.
+/// even[j] = from[2 * j] and odd[j] = from[2 * j + 1], with the same bounds. If the number of pixels is odd, the last
+/// odd[j] may be anything.
 void take_both(const float* HWY_RESTRICT from, int64_t readable, int64_t count, float* HWY_RESTRICT even,
                float* HWY_RESTRICT odd) {
   const F d;
@@ -100,8 +102,8 @@ void take_both(const float* HWY_RESTRICT from, int64_t readable, int64_t count, 
   }
 }
 
-/// to[i * width + j] = from[i * pitch + j]: rows without gaps. Writes whole lines, in order, because the second cache
-/// takes them fastest. Reads and writes up to a vector beyond the last row.
+/// to[i * width + j] = from[i * pitch + j]: removes the gaps between rows. Writes whole cache lines in order, which is
+/// fastest for L2. Reads and writes up to a vector beyond the last row.
 void close_gaps(const float* HWY_RESTRICT from, int64_t pitch, int64_t rows, int64_t width, float* HWY_RESTRICT to) {
   const F d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -110,7 +112,7 @@ void close_gaps(const float* HWY_RESTRICT from, int64_t pitch, int64_t rows, int
     return;
   }
   const int64_t gap = pitch - width;
-  int64_t left = width;  // in the row that the next vector begins in
+  int64_t left = width;  // floats left in the row in which the next vector begins
   for (int64_t at = 0; at < rows * width; at += lanes) {
     const auto row = hn::LoadU(d, from + at), next_row = hn::LoadU(d, from + at + gap);
     hn::Store(hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(left)), row, next_row), d, to + at);
@@ -122,14 +124,14 @@ void close_gaps(const float* HWY_RESTRICT from, int64_t pitch, int64_t rows, int
   }
 }
 
-/// Rows of pixels from which planes are taken by shifting alone: row i, column j of a phase at
-/// data + phase_offset * phase + i * pitch + j.
+/// Rows of pixels whose planes are copies at an offset: row i, column j of a phase is at data + phase_offset * phase +
+/// i * pitch + j.
 struct Rows {
   const float* data;
   int64_t phase_offset, pitch;
 };
 
-/// One channel's padded pixel rows of one row phase, each split by column modulo step_w.
+/// Returns one channel's padded pixel rows of one row phase, each split by column modulo step_w.
 Rows split_rows(const PlanesJob& job, int64_t channel, int64_t phase, int64_t width,
                 const std::vector<ColumnPhase>& column_phases) {
   const ConvProblem& problem = job.problem;
@@ -139,7 +141,7 @@ Rows split_rows(const PlanesJob& job, int64_t channel, int64_t phase, int64_t wi
   const int64_t at = plane + first_h * problem.w, pitch = job.step_h * problem.w;
   if (job.input == ElementType::f32 && job.step_w == 1 && problem.pad_left == 0 && width <= problem.w && first_h >= 0 &&
       last_h < problem.h && at + job.rows * pitch + width + 16 <= problem.input_count()) {
-    return {static_cast<const float*>(job.x) + at, 0, pitch};  // as they are
+    return {static_cast<const float*>(job.x) + at, 0, pitch};  // in the image itself
   }
   float* const converted = job.scratch;  // one row of floats
   float* const split = converted + round_up(problem.w, 16) + 32;
@@ -159,7 +161,7 @@ Rows split_rows(const PlanesJob& job, int64_t channel, int64_t phase, int64_t wi
     const auto row_of = [&](const ColumnPhase& columns) {
       return split + columns.phase * rows.phase_offset + i * width;
     };
-    // A vector that runs over a row's end spoils what is written after it: padding, then the next row.
+    // A vector that runs beyond a row's end overwrites what is written after it: padding, then the next row.
     for (const ColumnPhase& columns : column_phases) {
       std::fill_n(row_of(columns), inside ? columns.begin : width, 0.0f);
     }

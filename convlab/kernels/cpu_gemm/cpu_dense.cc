@@ -1,7 +1,6 @@
-// cpu.dense: alpha * A' * B' + beta * C, then an activation; B constant, packed once. See gemm.h.
-// cpu.dense_bf16: the same with the numbers of B as bfloat16, since with few images, fetching B takes the time. Where
-// the processor has AVX512-BF16 or AMX, A is rounded to bfloat16, too, and an instruction multiplies two terms, or
-// tiles.
+// cpu.dense: alpha * A' * B' + beta * C with fused activation; B is constant and packed once. See gemm.h.
+// cpu.dense_bf16: same with B stored as bf16, because reading B takes most of the time with few images. If the
+// processor has AVX512-BF16 or AMX, A is rounded to bf16, too, and one instruction multiplies pairs, or tiles.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"
@@ -44,7 +43,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// What comes before the packed weights.
+/// Header before the packed weights.
 struct alignas(64) Prepared {
   PackedAs as;
 
@@ -66,7 +65,7 @@ void prepare(const OpArgs& args, Stream& stream) {
                      .as;
 }
 
-/// The transposed A, if it is needed, behind gemm()'s scratch.
+/// The transposed A, if needed, follows gemm()'s scratch.
 template <auto kScratch>
 size_t workspace_bytes(const OpStep& step) {
   const Dense dense = dense_of(step);
@@ -95,7 +94,7 @@ void launch(const OpArgs& args, Stream& stream) {
   }
   gemm_args.finish.activation = args.step.activation;
   if (dense.beta != 0) {
-    // C is broadcast to m x n, its sizes aligned to the right.
+    // C is broadcast to m x n, with its dimensions aligned to the right.
     const Shape& shape = args.step.inputs[2];
     gemm_args.finish.addend = args.inputs[2];
     gemm_args.finish.scale = dense.beta;
@@ -107,7 +106,7 @@ void launch(const OpArgs& args, Stream& stream) {
 
 int64_t float_scratch(int64_t m, int64_t n, int64_t k) { return gemm_workspace_count(m, n, k, PackedAs::f32); }
 
-// Of bfloat16, as this machine multiplies it fastest.
+// For bf16, packed as is fastest on this machine.
 int64_t bf16_scratch(int64_t m, int64_t n, int64_t k) { return gemm_workspace_count(m, n, k, bf16_of_machine()); }
 int64_t bf16_count(int64_t k, int64_t n) { return packed_bf16_count(k, n, bf16_of_machine()); }
 PackedB pack_bf16(const float* b, int64_t k, int64_t n, bool transposed, float scale, uint16_t* packed,

@@ -1,3 +1,5 @@
+// cpu.im2col_gemm: convolution by im2col into a small buffer and a matrix multiply.
+
 #include <algorithm>
 #include <cstring>
 
@@ -28,13 +30,13 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int64_t kColumns = 256;        // unrolled at a time
-constexpr int64_t kPieceColumns = 1024;  // pixels of a piece of work, if there are enough pieces for the threads
+constexpr int64_t kPieceColumns = 1024;  // pixels per work item, if there are enough work items for the threads
 
-/// How a step is cut into pieces of work.
+/// How a step is partitioned into work items.
 struct Pieces {
-  int64_t images = 1, rows = 1;  ///< of one piece: images, output rows; more than one image only if all rows
+  int64_t images = 1, rows = 1;  ///< images and output rows per work item; more than one image only with all rows
   int64_t image_blocks = 1, bands = 1;
-  int64_t columns = 1;  ///< the most convolution pixels in a piece
+  int64_t columns = 1;  ///< maximum convolution pixels of a work item
 
   int64_t count(const ConvProblem& problem) const { return image_blocks * problem.groups * bands; }
 };
@@ -63,24 +65,22 @@ Pieces pieces_of(const ConvStep& step, int threads) {
   return pieces;
 }
 
-/// Some pixels of one output row that follow each other in a panel.
-struct Stretch {
+/// A run of consecutive pixels of one output row in a panel.
+struct Run {
   int64_t image, p, q, column, count;
 };
 
-/// Writes one row of a stretch: the pixels of channel plane `plane` that filter element (r, s) meets, 0 outside the
-/// image.
+/// Writes one row of a run: the pixels of channel plane `plane` that filter element (r, s) reads, 0 outside the image.
 template <class Pixel>
-void unroll_stretch(const ConvProblem& problem, const Pixel* plane, int64_t r, int64_t s, const Stretch& stretch,
-                    float* to) {
-  const int64_t h = stretch.p * problem.stride_h + r * problem.dilation_h - problem.pad_top;
+void unroll_run(const ConvProblem& problem, const Pixel* plane, int64_t r, int64_t s, const Run& run, float* to) {
+  const int64_t h = run.p * problem.stride_h + r * problem.dilation_h - problem.pad_top;
   if (h < 0 || h >= problem.h) {
-    std::fill(to, to + stretch.count, 0.0f);
+    std::fill(to, to + run.count, 0.0f);
     return;
   }
-  const int64_t w = stretch.q * problem.stride_w + s * problem.dilation_w - problem.pad_left, stride = problem.stride_w;
-  const int64_t begin = w < 0 ? std::min(ceil_div(-w, stride), stretch.count) : 0;
-  const int64_t end = w < problem.w ? std::clamp(ceil_div(problem.w - w, stride), begin, stretch.count) : begin;
+  const int64_t w = run.q * problem.stride_w + s * problem.dilation_w - problem.pad_left, stride = problem.stride_w;
+  const int64_t begin = w < 0 ? std::min(ceil_div(-w, stride), run.count) : 0;
+  const int64_t end = w < problem.w ? std::clamp(ceil_div(problem.w - w, stride), begin, run.count) : begin;
   const Pixel* from = plane + h * problem.w + w;
   std::fill(to, to + begin, 0.0f);
   if (stride == 1) {
@@ -88,31 +88,31 @@ void unroll_stretch(const ConvProblem& problem, const Pixel* plane, int64_t r, i
   } else {
     for (int64_t i = begin; i < end; ++i) to[i] = from[i * stride];
   }
-  std::fill(to + end, to + stretch.count, 0.0f);
+  std::fill(to + end, to + run.count, 0.0f);
 }
 
-/// Unrolls terms [first_term, first_term + depth) of `count` pixels from `column` on into panels, as gemm_block takes
-/// them. Pixels are counted row by row from (image, row 0 of `rows`), and from image to image.
+/// Unrolls K indices [first_term, first_term + depth) of `count` pixels from `column` on into panels for gemm_block().
+/// Pixels are counted row by row from (image, row 0 of `rows`), and from image to image.
 template <class Pixel>
 void unroll(const ConvProblem& problem, const Pixel* x, int64_t first_channel, int64_t image, RowRange rows,
             int64_t column, int64_t count, int64_t first_term, int64_t depth, float* panels) {
   const int64_t width = problem.q(), plane = problem.h * problem.w, taps = problem.r * problem.s;
   for (int64_t done = 0; done < count; done += kGemmPanel, panels += kGemmPanel * depth) {
-    Stretch stretches[kGemmPanel];
-    int64_t stretch_count = 0;
+    Run runs[kGemmPanel];
+    int64_t run_count = 0;
     for (int64_t i = 0, end = std::min(kGemmPanel, count - done); i < end;) {
       const int64_t at = column + done + i, row = at / width;
-      Stretch& stretch = stretches[stretch_count++];
-      stretch = {.image = image + row / rows.count, .p = rows.first + row % rows.count, .q = at % width, .column = i};
-      stretch.count = std::min(width - stretch.q, end - i);
-      i += stretch.count;
+      Run& run = runs[run_count++];
+      run = {.image = image + row / rows.count, .p = rows.first + row % rows.count, .q = at % width, .column = i};
+      run.count = std::min(width - run.q, end - i);
+      i += run.count;
     }
     float* to = panels;
     for (int64_t term = first_term; term < first_term + depth; ++term, to += kGemmPanel) {
       const int64_t channel = first_channel + term / taps, r = term % taps / problem.s, s = term % problem.s;
-      for (int64_t i = 0; i < stretch_count; ++i) {
-        const Pixel* from = x + (stretches[i].image * problem.c + channel) * plane;
-        unroll_stretch(problem, from, r, s, stretches[i], to + stretches[i].column);
+      for (int64_t i = 0; i < run_count; ++i) {
+        const Pixel* from = x + (runs[i].image * problem.c + channel) * plane;
+        unroll_run(problem, from, r, s, runs[i], to + runs[i].column);
       }
     }
   }
@@ -120,7 +120,7 @@ void unroll(const ConvProblem& problem, const Pixel* x, int64_t first_channel, i
 
 int64_t unrolled_count() { return kGemmDepth * kColumns; }
 
-/// Floats of scratch that one thread needs: a part of the unrolled matrix, and the sums of a piece.
+/// Floats of scratch per thread: a part of the unrolled matrix, and the sums of a work item.
 int64_t scratch_count(const ConvStep& step, int threads) {
   const int64_t sums = checked_mul(step.problem.maps_per_group(), pieces_of(step, threads).columns);
   return checked_add(unrolled_count(), round_up(sums, 16));
@@ -140,7 +140,7 @@ void convolve_piece(const ConvArgs& args, const Pieces& pieces, int64_t piece, f
   const int64_t plane = output[2] * output[3];
   float* y = args.y + (image * problem.k + first_map) * plane;
 
-  // Without pooling, the sums of one image are already where they belong.
+  // Without pooling, the sums of one image are computed in place.
   const bool in_place = !step.epilogue.pool && images == 1;
   float* sums = in_place ? y + first * output[3] : scratch + unrolled_count();
   const int64_t pitch = in_place ? plane : columns;

@@ -1,3 +1,5 @@
+// Packs B and multiplies matrices on all threads: see gemm.h.
+
 #include "convlab/kernels/cpu_gemm/gemm.h"
 
 #include <algorithm>
@@ -25,7 +27,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Rows of a tile at most: A is in pairs only if it has few.
+/// Maximum rows of a tile: A is in pairs only if it has few rows.
 template <class A>
 constexpr int kMostRows = std::is_same_v<A, float> ? kTileRows : static_cast<int>(kGemmDotRows);
 
@@ -35,7 +37,7 @@ constexpr auto kTiles = by_count<kMostRows<A>>([](auto rows) { return &tile<rows
 template <class A, class B>
 constexpr auto kRowTiles = by_count<kRowPanels>([](auto panels) { return &tile<1, panels * kPanelVectors, A, B>; });
 
-/// See gemm_block in the header. A, with its depth and lda, and B are as tile() takes them.
+/// See gemm_block() in the header. A, with its depth and lda, and B are as for tile().
 template <class A, class B>
 void multiply_panels(const GemmBlock& block, int64_t rows, int64_t depth, const A* a, int64_t lda, const B* panels,
                      float* c) {
@@ -45,20 +47,20 @@ void multiply_panels(const GemmBlock& block, int64_t rows, int64_t depth, const 
   const int64_t panel_step = kGemmPanel * rows_held(block.panels.as, block.depth) / kTerms<B>;
   const int64_t next_block = block.next / static_cast<int64_t>(sizeof(B));
   HWY_ALIGN float part[kTileRows * kTileVectors * 16];
-  const auto place_at = [&](int64_t column) { return column / kGemmPanel * panel_step + column % kGemmPanel; };
+  const auto offset_at = [&](int64_t column) { return column / kGemmPanel * panel_step + column % kGemmPanel; };
   int64_t column = 0;
   if (rows == 1) {
     for (int64_t left = columns / kGemmPanel; left > 0;) {
       const int64_t count = ceil_div(left, ceil_div(left, kRowPanels));  // tiles of nearly equal width
-      const int64_t next = left > count ? count * panel_step : next_block - place_at(column);
-      kRowTiles<A, B>[static_cast<size_t>(count - 1)](depth, a, lda, panels + place_at(column), panel_step, next,
+      const int64_t next = left > count ? count * panel_step : next_block - offset_at(column);
+      kRowTiles<A, B>[static_cast<size_t>(count - 1)](depth, a, lda, panels + offset_at(column), panel_step, next,
                                                       c + column, ldc, block.add);
       column += count * kGemmPanel;
       left -= count;
     }
   }
   for (; column < columns; column += tile_columns) {
-    const B* b = panels + place_at(column);
+    const B* b = panels + offset_at(column);
     const int64_t wanted = std::min(tile_columns, columns - column);
     const int64_t fetch = block.ahead * column / columns, fetch_end = block.ahead * (column + wanted) / columns;
     for (int64_t t = 0; t < tiles; ++t) {
@@ -74,7 +76,7 @@ void multiply_panels(const GemmBlock& block, int64_t rows, int64_t depth, const 
         compute(depth, a + row * lda, lda, b, panel_step, 0, to, ldc, block.add);
         continue;
       }
-      // The panel is filled up with columns that C does not have.
+      // The panel is padded with columns that C does not have.
       compute(depth, a + row * lda, lda, b, panel_step, 0, part, tile_columns, false);
       for (int64_t i = 0; i < count; ++i) {
         for (int64_t j = 0; j < wanted; ++j) {
@@ -88,7 +90,7 @@ void multiply_panels(const GemmBlock& block, int64_t rows, int64_t depth, const 
 
 #if HWY_TARGET == HWY_AVX3
 
-/// A is rounded once for all panels.
+/// Rounds A once for all panels.
 void multiply_rounded(const GemmBlock& block) {
   constexpr int64_t kPairs = kGemmPairsDepth / 2;
   HWY_ALIGN uint32_t pairs[kGemmDotRows * kPairs];
@@ -116,8 +118,7 @@ void multiply_block(const GemmBlock& block) {
 bool target_converts_halves() { return kConvertsHalves; }
 bool target_may_have_tiles() { return HWY_TARGET == HWY_AVX3; }
 
-/// c[i] = the sum of products[block * count + i], block by block. It is here so that compilers vectorise it as they
-/// can.
+/// c[i] = the sum of products[block * count + i], block by block. It is compiled per instruction set, to be vectorized.
 void add_products(const float* HWY_RESTRICT products, int64_t blocks, int64_t count, float* HWY_RESTRICT c) {
   std::copy(products, products + count, c);
   for (int64_t block = 1; block < blocks; ++block) {
@@ -161,12 +162,13 @@ HWY_EXPORT(target_may_have_tiles);
 HWY_EXPORT(round_to_tiles);
 HWY_EXPORT(multiply_in_tiles);
 
-// Rows of A that one thread takes through all of B: 240 rows of a block are 240 KiB, which leaves room in an L2 cache.
-// With 36 rows, fetching B from the third cache was seen to cost 8 %, with 72 rows 2 %.
+// Rows of A that one thread multiplies by all of B: 240 rows of a block are 240 KiB, which leaves room in L2. With 36
+// rows, reading B from L3 was measured to cost 8 %, with 72 rows 2 %.
 constexpr int64_t kItemRowsLeast = 72, kItemRowsMost = 240;
-// Up to this many rows, fetching the weights from memory takes the time; they are split by depth over the threads.
+// Up to this many rows, reading the weights from memory takes most of the time; they are split along K over the
+// threads.
 constexpr int64_t kFewRows = 16;
-constexpr int64_t kLeastPart = int64_t{16} << 10;  // elements of B that a thread is woken for
+constexpr int64_t kLeastPart = int64_t{16} << 10;  // elements of B worth waking a thread for
 
 void finish_rows_of_c(const Gemm& gemm, int64_t begin, int64_t end, int64_t first_column, int64_t columns) {
   if (gemm.finish.addend == nullptr && gemm.finish.activation.kind == ActivationKind::none) return;
@@ -178,8 +180,8 @@ void finish_rows_of_c(const Gemm& gemm, int64_t begin, int64_t end, int64_t firs
   }
 }
 
-/// Few rows: each block of B is multiplied by itself, then the products are added in order. A thread has its own
-/// blocks, always the same, so that they may stay in its cache; when these are done, it helps others with theirs.
+/// Few rows, split-K: multiplies each block of B separately, then adds the products in order. Each thread has its own
+/// blocks, always the same, so that they may stay in its cache; when they are done, it helps other threads.
 void gemm_by_depth(const Gemm& gemm, float* products, ThreadPool& threads) {
   const int64_t most = gemm_depth(gemm.b.as), blocks = ceil_div(gemm.k, most), panels = round_up(gemm.n, kGemmPanel);
   const int64_t parts = std::clamp<int64_t>(blocks * panels * most / kLeastPart, 1, threads.size());
@@ -207,8 +209,8 @@ void gemm_by_depth(const Gemm& gemm, float* products, ThreadPool& threads) {
   finish_rows_of_c(gemm, 0, gemm.m, 0, gemm.n);
 }
 
-/// By AMX: A becomes tiles, then a thread takes some panels, each through all of B's blocks, and where panels are few,
-/// some rows.
+/// AMX: converts A to tiles. Then a work item is some panels, each through all blocks of B, and if panels are few, a
+/// range of rows.
 void gemm_in_tiles(const Gemm& gemm, unsigned char* a, ThreadPool& threads) {
   constexpr int64_t kPanelsTogether = 2, kLeastSteps = 32;
   threads.parallel_for(ceil_div(gemm.k, kGemmTileDepth), kLeastSteps, [&](int64_t begin, int64_t end, int) {
@@ -229,7 +231,7 @@ void gemm_in_tiles(const Gemm& gemm, unsigned char* a, ThreadPool& threads) {
   });
 }
 
-/// Packs B, each of its elements as number(element).
+/// Packs B, converting each of its elements by number(element).
 template <class T, class Number>
 PackedB pack(const float* b, int64_t k, int64_t n, bool transposed, PackedAs as, T* packed, ThreadPool& threads,
              Number number) {
@@ -272,7 +274,7 @@ PackedB pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scal
 PackedB pack_b_small(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed,
                      ThreadPool& threads) {
   const auto is_half = [scale](float value) { return half_to_float(float_to_half(scale * value)) == scale * value; };
-  constexpr int64_t kLookedAt = 1024;  // numbers that tell nearly always: packing twice takes long
+  constexpr int64_t kLookedAt = 1024;  // numbers that almost always decide: packing twice takes long
   if (HWY_DYNAMIC_DISPATCH(target_converts_halves)() && std::all_of(b, b + std::min(k * n, kLookedAt), is_half)) {
     std::atomic<bool> exact = true;
     const auto half_of = [&](float value) {
@@ -307,8 +309,8 @@ void gemm(const Gemm& asked, float* workspace, ThreadPool& threads) {
   }
   if (gemm.b.as == PackedAs::bf16_dots && gemm.m > kGemmDotRows) gemm.b.as = PackedAs::bf16;
   if (gemm_workspace_count(gemm.m, gemm.n, gemm.k) > 0) return gemm_by_depth(gemm, workspace, threads);
-  // Pieces of rows, and where there are too few of them for the threads, of columns. A thread takes its rows through
-  // all of B, which comes from afar, so pieces are large unless some thread would have none.
+  // Work items are ranges of rows and, if there are too few for the threads, also of columns. A thread multiplies its
+  // rows by all of B, which comes from memory, so work items are large unless that leaves a thread without work.
   const int64_t wanted = 4 * threads.size(), panels = ceil_div(gemm.n, kGemmPanel);
   const auto rows_each = [&](int64_t pieces) { return round_up(ceil_div(gemm.m, pieces), 12); };
   const int64_t rows =

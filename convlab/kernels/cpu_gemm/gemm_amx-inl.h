@@ -1,5 +1,6 @@
-// A matrix product with B packed as bf16_tiles (gemm.h), by AMX: a tile of C is 16 rows by 16 columns, two of rows by
-// the two of a panel, or one of rows by those of two panels; it is summed in one piece through all of B's blocks.
+// Matrix product with B packed as bf16_tiles (gemm.h), by AMX. A tile of C is 16 rows by 16 columns: two tiles of rows
+// by the two of a panel, or one tile of rows by those of two panels. It is accumulated in one pass through all blocks
+// of B.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -22,12 +23,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-constexpr int64_t kSumColumns = 16;  // of a tile of C
+constexpr int64_t kSumColumns = 16;  // columns of a tile of C
 
 #if HWY_TARGET == HWY_AVX3
 
-/// Steps [first, last) of all rows of A as tiles of the nearest bfloat16, by tile of rows and step of 32 terms; rows
-/// and terms beyond A's are zero.
+/// Rounds steps [first, last) of all rows of A to bf16 tiles: [tile of rows][step of 32 along K]. Rows and K indices
+/// beyond A's are zero.
 void round_to_tiles(const Gemm& gemm, int64_t first, int64_t last, unsigned char* tiles) {
   const int64_t steps = ceil_div(gemm.k, kGemmTileDepth);
   for (int64_t row = 0; row < round_up(gemm.m, convlab::kTileRows); ++row) {
@@ -42,19 +43,19 @@ void round_to_tiles(const Gemm& gemm, int64_t first, int64_t last, unsigned char
   }
 }
 
-/// Fetches a step's terms of a panel, which the next block needs, into the second cache.
+/// Prefetches into L2 a step's part of a panel, which the next block needs.
 HWY_INLINE void fetch_step(const unsigned char* b) {
 #pragma GCC unroll 32
   for (int64_t line = 0; line < 2 * kTileBytes; line += kTileRow) __builtin_prefetch(b + line, 0, 2);
 }
 
-/// The part of C that is kM tiles of rows from `row_tile` on, by kPanels panels of 32 columns from `panel` on.
+/// Computes the part of C that is kM row tiles from `row_tile` on, by kPanels panels of 32 columns from `panel` on.
 template <int kM, int kPanels>
 HWY_INLINE void multiply_tiles(TilesOfAmx& tiles, const Gemm& gemm, const unsigned char* a, int64_t row_tile,
                                int64_t panel) {
   constexpr int kN = 2 * kPanels;
   static_assert(kM * kN <= kSumTiles);
-  constexpr int64_t kStep = 2 * kTileBytes;  // of a panel
+  constexpr int64_t kStep = 2 * kTileBytes;  // bytes of a panel per step
   const int64_t steps = ceil_div(gemm.k, kGemmTileDepth), most = kGemmPairsDepth / kGemmTileDepth;
   const int64_t panels = ceil_div(gemm.n, kGemmPanel);
   const unsigned char* upper = a + row_tile * steps * kTileBytes;
@@ -102,8 +103,8 @@ HWY_INLINE void multiply_tiles(TilesOfAmx& tiles, const Gemm& gemm, const unsign
   }
 }
 
-/// Some tiles of rows by some panels, `a` as round_to_tiles() has left it. Rows, if there are several tiles of them,
-/// pass by a panel two by two.
+/// Multiplies some row tiles by some panels; `a` is the output of round_to_tiles(). With several row tiles, two at a
+/// time stream past a panel.
 void multiply_in_tiles(const Gemm& gemm, const unsigned char* a, int64_t first_row, int64_t last_row,
                        int64_t first_panel, int64_t last_panel) {
   TilesOfAmx tiles(TileShape{});

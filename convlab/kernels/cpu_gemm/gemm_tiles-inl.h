@@ -1,5 +1,5 @@
-// Register tiles of a matrix product with packed B (gemm.h): of float32, float16, and pairs of bfloat16, which
-// multiply-adds take one after the other and AVX512-BF16 at once.
+// Register tiles of a matrix product with packed B (gemm.h): fp32, fp16, and bf16 pairs, whose two elements are
+// multiplied one after the other by multiply-adds, or at once by AVX512-BF16.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -32,8 +32,7 @@ constexpr int kTileRows = 6;
 #endif
 constexpr int kTileVectors = 2;
 
-// Where A has one row, this many panels are summed at a time, if there are as many, so that no sum waits for the one
-// before.
+// If A has one row, up to this many panels are summed at a time, so that no sum waits for the previous one.
 constexpr int kPanelVectors = kGemmPanel / static_cast<int>(hn::MaxLanes(F()));
 constexpr int kRowPanels = std::max(1, 12 / kPanelVectors);
 
@@ -43,18 +42,17 @@ constexpr bool kConvertsHalves = false;
 constexpr bool kConvertsHalves = true;
 #endif
 
-// Where A has one row, pairs of bfloat16 are fetched into the first cache this many rows of a panel ahead; 0: they are
-// not.
+// If A has one row, bf16 pairs are prefetched into L1 this many rows of a panel ahead; 0: no prefetch.
 constexpr int64_t kFetchedAhead = 16;
 
-/// Terms in a row of a panel: B's numbers, or pairs of bfloat16.
+/// K indices per row of a panel: 1 for numbers of B, 2 for bf16 pairs.
 template <class B>
 constexpr int kTerms = std::is_same_v<B, uint32_t> ? 2 : 1;
 
 using Bits = hn::RebindToUnsigned<F>;
 
-/// A mask of the upper halves of lanes. For several rows, where registers are few, it comes from memory each time:
-/// otherwise GCC keeps it in a register, and sums on the stack.
+/// Returns a mask of the upper 16 bits of each lane. For several rows, when registers are scarce, it is loaded from
+/// memory each time: otherwise GCC keeps it in a register, and spills sums to the stack.
 template <int kRows>
 HWY_INLINE hn::Vec<Bits> upper_halves(const uint32_t* pairs) {
   uint32_t mask = 0xffff0000u;
@@ -63,7 +61,7 @@ HWY_INLINE hn::Vec<Bits> upper_halves(const uint32_t* pairs) {
   return hn::Set(Bits(), mask);
 }
 
-// A vector of a row of B for a tile of kRows rows; of pairs, of one of the two terms.
+// Loads a vector of a row of B for a tile of kRows rows; for pairs, one of their two elements.
 template <int kTerm, int kRows>
 HWY_INLINE hn::Vec<F> load(const float* from) {
   return hn::Load(F(), from);
@@ -78,14 +76,14 @@ HWY_INLINE hn::Vec<F> load(const uint32_t* from) {
   return hn::BitCast(F(), kTerm == 0 ? hn::ShiftLeft<16>(pairs) : hn::And(pairs, upper_halves<kRows>(from)));
 }
 
-/// Vector v of a row of B, counted from a register tile's first one on.
+/// Returns the address of vector v of a row of B, counted from a register tile's first one.
 template <class B>
 HWY_INLINE const B* vector_of(const B* b, int v, int64_t panel_step) {
   const int64_t column = v * static_cast<int64_t>(hn::Lanes(F()));
   return b + column / kGemmPanel * panel_step + column % kGemmPanel;
 }
 
-/// Adds one term to a register tile; of pairs, one of the two.
+/// Adds the products of one K index to a register tile; for pairs, of one of the two.
 template <int kTerm, int kRows, int kVectors, class B>
 HWY_INLINE void add_term(const float* HWY_RESTRICT a, int64_t lda, const B* HWY_RESTRICT b, int64_t panel_step,
                          hn::Vec<F> (&sum)[kRows][kVectors]) {
@@ -108,7 +106,7 @@ HWY_INLINE void add_term(const float* HWY_RESTRICT a, int64_t lda, const B* HWY_
   }
 }
 
-/// Adds the terms of one row of B, being the numbers or pairs `step` of A's rows.
+/// Adds the products of one row of B, for number or pair `step` of A's rows.
 template <int kRows, int kVectors, class B>
 HWY_INLINE void add_row(int64_t step, const float* HWY_RESTRICT a, int64_t lda, const B* HWY_RESTRICT b,
                         int64_t panel_step, hn::Vec<F> (&sum)[kRows][kVectors]) {
@@ -118,8 +116,8 @@ HWY_INLINE void add_row(int64_t step, const float* HWY_RESTRICT a, int64_t lda, 
 
 #if HWY_TARGET == HWY_AVX3
 
-/// The same of A in pairs, too, by VDPBF16PS, which AVX3 does not promise; so it is written out, and used only where
-/// has_unit() has found it.
+/// Same for A in pairs, too, by VDPBF16PS. Highway's AVX3 target does not include it, so it is inline assembly, and
+/// used only if has_unit() reports it.
 template <int kRows, int kVectors>
 HWY_INLINE void add_row(int64_t step, const uint32_t* HWY_RESTRICT a, int64_t lda, const uint32_t* HWY_RESTRICT b,
                         int64_t panel_step, hn::Vec<F> (&sum)[kRows][kVectors]) {
@@ -134,13 +132,13 @@ HWY_INLINE void add_row(int64_t step, const uint32_t* HWY_RESTRICT a, int64_t ld
   }
 }
 
-/// As many of 16 numbers as there are, then zeros.
+/// Loads min(count, 16) numbers, padded with zeros.
 HWY_INLINE __m512 load_some(const float* from, int64_t count) {
   const int64_t some = std::clamp<int64_t>(count, 0, 16);
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << some) - 1), from);
 }
 
-/// As many of 32 terms as there are as pairs of the nearest bfloat16, then zeros.
+/// Loads min(count, 32) numbers, padded with zeros, as pairs of the nearest bf16.
 HWY_INLINE __m512i rounded_pairs(const float* from, int64_t count) {
   const __m512 low = load_some(from, count), high = load_some(from + 16, count - 16);
   __m512i rounded;
@@ -148,16 +146,16 @@ HWY_INLINE __m512i rounded_pairs(const float* from, int64_t count) {
   return rounded;
 }
 
-/// Some terms of a row of A as pairs, whole lines.
+/// Rounds `depth` numbers of a row of A to pairs, in whole cache lines.
 void round_to_pairs(int64_t depth, const float* HWY_RESTRICT a, uint32_t* HWY_RESTRICT pairs) {
   for (int64_t k = 0; k < depth; k += 32) _mm512_store_si512(pairs + k / 2, rounded_pairs(a + k, depth - k));
 }
 
 #endif  // HWY_AVX3
 
-/// One register tile: kRows x (kVectors * lanes) of C = or += A * B, B's rows being kGemmPanel elements apart. Where it
-/// is wider than a panel, panels are panel_step elements apart. A is numbers or, as B, pairs, and so are depth and lda.
-/// `next`: elements from B to what is needed after it.
+/// Computes one register tile: kRows x (kVectors * lanes) of C = or += A * B. Rows of B are kGemmPanel elements apart;
+/// if the tile is wider than a panel, panels are panel_step elements apart. A is numbers or, as B, pairs, and so are
+/// depth and lda. `next`: elements from B to what is needed after it.
 template <int kRows, int kVectors, class A, class B>
 void tile(int64_t depth, const A* HWY_RESTRICT a, int64_t lda, const B* HWY_RESTRICT b, int64_t panel_step,
           int64_t next, float* HWY_RESTRICT c, int64_t ldc, bool add) {
@@ -170,7 +168,7 @@ void tile(int64_t depth, const A* HWY_RESTRICT a, int64_t lda, const B* HWY_REST
     for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
   }
   constexpr bool kFetches = kFetchedAhead > 0 && kRows == 1 && kTerms<B> == 2;
-  constexpr int kTogether = kTerms<B> / kTerms<A>;  // of A in a row of B
+  constexpr int kTogether = kTerms<B> / kTerms<A>;  // elements of A per row of B
   const int64_t steps = depth / kTogether;
   const B* later = b + kFetchedAhead * kGemmPanel;
   for (int64_t step = 0; step < steps; ++step, b += kGemmPanel) {

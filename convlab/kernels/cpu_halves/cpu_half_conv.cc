@@ -1,3 +1,5 @@
+// cpu.half_conv: convolution of bf16 nhwc images (Layout::channel_halves) in plain vector instructions.
+
 #include "convlab/kernels/cpu_halves/half_conv.h"
 #include "convlab/kernels/registry.h"
 

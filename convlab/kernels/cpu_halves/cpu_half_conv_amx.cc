@@ -1,3 +1,5 @@
+// cpu.half_conv_amx: convolution of bf16 nhwc images (Layout::channel_halves) with AMX.
+
 #include "convlab/kernels/cpu_halves/half_conv.h"
 #include "convlab/kernels/registry.h"
 

@@ -1,3 +1,5 @@
+// cpu.half_depthwise: depthwise convolution of bf16 nhwc images (Layout::channel_halves).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -83,7 +85,7 @@ size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   return static_cast<size_t>(checked_mul(step.problem.filter_count() + step.problem.c, sizeof(float)));
 }
 
-/// Zeros, for steps without a bias, and filters: [row][column][channel].
+/// Packs zeros, the bias of steps without one, then the filters: [filter row][filter column][channel].
 void prepare(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
   const int64_t taps = problem.r * problem.s;

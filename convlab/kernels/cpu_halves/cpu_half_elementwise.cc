@@ -1,7 +1,9 @@
-// cpu.half_elementwise: functions of one array, and of two of one shape or of an array and a number, on channels in
-// halves. Pieces become float32, which the kernel for plain arrays computes, and bfloat16 again, all in the first
-// cache. Threads: some pixels are a piece of work. Refuses other shapes, and anything not in halves from end to end.
-// Limited as that kernel is.
+// cpu.half_elementwise: elementwise functions of one bf16 nhwc array, of two of the same shape, or of an array and a
+// scalar. Each chunk is converted to fp32, computed by the kernel for plain arrays, and converted back to bf16, all in
+// L1.
+// Threads: a work item is a range of pixels.
+// Refuses other shapes, and inputs or outputs that are not bf16 nhwc.
+// Limited by the same resource as that kernel.
 
 #include <algorithm>
 #include <vector>
@@ -16,14 +18,14 @@
 namespace convlab::cpu_half_elementwise {
 namespace {
 
-constexpr int64_t kPiece = 2048;  // elements, or one pixel's
+constexpr int64_t kPiece = 2048;  // elements; at least one pixel
 
 Refusal refuses(const OpStep& step) {
   if (Refusal refusal = refuse_unless_elementwise(step)) return refusal;
   return refuse_unless_rows(step, Layout::channel_halves);
 }
 
-/// Calls move(where pixels begin that lie together, by pixel; elements of them).
+/// Calls move(first pixel, elements) for each contiguous range of pixels.
 template <class Move>
 void for_together(int64_t step, int64_t channels, int64_t pixels, const Move& move) {
   const int64_t together = step == channels ? pixels : 1;

@@ -1,5 +1,5 @@
-// cpu.half_mean: the mean of each map of channels in halves, as plain numbers; also as a mean over height and width.
-// Threads: kChannels channels of an image are a piece of work.
+// cpu.half_mean: global average pooling of bf16 nhwc images to plain fp32; also ReduceMean over height and width.
+// Threads: a work item is kChannels channels of an image.
 // Refuses results that are not {n, c, 1, 1}.
 // Limited by loads.
 

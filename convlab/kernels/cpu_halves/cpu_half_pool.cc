@@ -1,7 +1,7 @@
-// cpu.half_pool: maxima or averages of windows, of channels in halves; to plain numbers where they are one pixel.
-// Threads: bands of output rows of an image.
-// Refuses anything else that is not in halves from end to end.
-// Limited by memory, and by conversions of what is read.
+// cpu.half_pool: max and average pooling of bf16 nhwc images; plain fp32 output if it is 1x1.
+// Threads: a work item is a band of output rows of an image.
+// Refuses other inputs and outputs that are not bf16 nhwc.
+// Limited by memory, and by conversions of the input.
 
 #include <algorithm>
 

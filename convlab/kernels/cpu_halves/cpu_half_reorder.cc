@@ -1,6 +1,7 @@
-// cpu.half_reorder: plain images to channels in halves, back, and among what is joined.
-// Threads: kPixels pixels of an image are a piece of work.
-// Refuses activations, and all but these orders.
+// cpu.half_reorder: converts nchw images to bf16 nhwc (Layout::channel_halves) and back, and copies bf16 nhwc images
+// into and out of joint arrays.
+// Threads: a work item is kPixels pixels of an image.
+// Refuses activations and other layouts.
 // Limited by memory, and by loads and stores of single elements.
 
 #include <algorithm>

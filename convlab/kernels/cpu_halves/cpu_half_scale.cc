@@ -1,7 +1,7 @@
-// cpu.half_scale: what multiplies channels in halves by numbers of their own, adds these, or both: Mul and Add with a
-// plain input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with an activation that is a clamp.
-// Threads: kPixels pixels of an image are a piece of work.
-// Refuses other shapes, and images that are not in halves from end to end.
+// cpu.half_scale: per-channel scale and shift of bf16 nhwc images: Mul and Add with a plain input {n, c, 1, 1}, {1, c,
+// 1, 1} or {c, 1, 1}, and BatchNormalization, with an activation that is a clamp.
+// Threads: a work item is kPixels pixels of an image.
+// Refuses other shapes, and images that are not bf16 nhwc.
 // Limited by memory.
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void launch(const OpArgs& args, Stream& stream) {
   const size_t numbers = norm ? 1 : channel_input(step), images = norm ? 0 : 1 - numbers;
   const bool by_image = !is_constant(step, numbers) && !norm;
   std::vector<float> zeros(static_cast<size_t>(channels), 0.0f), factors(zeros.size(), 1.0f);
-  const std::vector<float> minus_zeros(zeros.size(), -0.0f);  // x - 0 and x + -0 are x, for -0, too
+  const std::vector<float> minus_zeros(zeros.size(), -0.0f);  // x - 0 and x + -0 are x, including x = -0
   for (size_t c = 0; norm && c < factors.size(); ++c) {
     const double deviation = std::sqrt(static_cast<double>(args.inputs[4][c]) + norm->epsilon);
     factors[c] = static_cast<float>(args.inputs[1][c] / deviation);

@@ -1,4 +1,4 @@
-// Convolutions of channels in halves, by each unit: what is copied, summed and pooled, and how filters lie.
+// Convolution of bf16 nhwc images, for every multiply unit: packs filters, copies input, sums and pools.
 
 #include "convlab/kernels/cpu_halves/half_conv.h"
 
@@ -43,7 +43,7 @@ class Launch {
     }
   }
 
-  /// Copies what pieces share, if they do, in so many steps, each of which any thread may take.
+  /// Copies the input that work items share, if they do, in sharing_steps() steps. Any thread may run any step.
   int64_t sharing_steps() const { return scratch_.shared > 0 ? pieces() : 0; }
   void share(int64_t step) const {
     const Block block = block_of(step / cut_.parts);
@@ -52,11 +52,11 @@ class Launch {
   }
 
  private:
-  /// Some lines of a group, of `image` and, if they are stacked, those that follow.
+  /// Some lines of a group, of `image` and, if images are stacked, of the images that follow.
   struct Block {
     int64_t number, image, images, group;
-    int64_t first, count;  ///< of the convolution's output
-    RowRange lines;        ///< of what the step gives
+    int64_t first, count;  ///< lines of the convolution's output
+    RowRange lines;        ///< lines of the step's output
   };
 
   Block block_of(int64_t number) const {
@@ -67,7 +67,7 @@ class Launch {
     return {number, image, images, of_groups % problem_.groups, summed.first, summed.count, lines};
   }
 
-  /// Of the copy: those of the first image, then the next one's.
+  /// Returns the rows of a block's copy: those of the first image, then the next image's.
   int64_t rows_of(const Block& block) const { return block.images * source_.rows_under(block.count); }
 
   std::byte* workspace() const { return static_cast<std::byte*>(args_.workspace); }
@@ -75,7 +75,7 @@ class Launch {
     return reinterpret_cast<uint16_t*>(workspace() + block.number * scratch_.copy);
   }
 
-  /// An image, of pixels as they lie there.
+  /// Returns the address of an image, in its own layout.
   template <class Element>
   const Element* image_of(int64_t image) const {
     const bool plain = step_.input_layout == Layout::plain;
@@ -83,7 +83,7 @@ class Launch {
     return static_cast<const Element*>(args_.x) + image * problem_.h * problem_.w * step;
   }
 
-  /// Rows [begin, end) of all of a block's, and with the last one its padding.
+  /// Copies rows [begin, end) of all rows of a block and, with the last row, its padding.
   void copy_rows(const Block& block, int64_t begin, int64_t end, uint16_t* copy) const {
     const int64_t rows = source_.rows_under(block.count);
     for (int64_t i = begin / rows; i * rows < end; ++i) {
@@ -105,7 +105,7 @@ class Launch {
     source_.copy(image, block.group, {block.first, block.count}, begin, end, copy);
   }
 
-  /// All places of a block. Tiles take those between the ends of rows, too.
+  /// Fills in all positions of a block. Tiles may include positions between the ends of rows, which are not written.
   void fill_places(const Block& block, int32_t* x_at, int32_t* y_at, HalfSums& sums) const {
     const int64_t lines = block.count, image_rows = source_.rows_under(lines) * source_.row();
     const bool flows = unit_ != Bf16Unit::avx512_bf16 && !source_.joins_images() && source_.flows();
@@ -127,7 +127,7 @@ class Launch {
     sums.row_places = flows || source_.joins_images() ? places / block.images : columns;
   }
 
-  /// What a block's sums read, and its places.
+  /// Returns the input and the positions of a block's sums.
   HalfSums sums_of(const Block& block, std::byte* scratch) const {
     HalfSums sums{.unit = unit_, .place_step = source_.output_column()};
     if (!source_.copied()) {
@@ -150,7 +150,7 @@ class Launch {
     return sums;
   }
 
-  /// A part of a block's panels, to the output.
+  /// Sums a range of a block's panels into the output.
   void sum_part(HalfSums sums, const Block& block, int64_t part) const {
     const int64_t pixels = problem_.p() * problem_.q(), columns = source_.joins_images() ? 1 : problem_.q();
     const int64_t pixel = block.image * pixels + block.first * columns;
@@ -164,7 +164,7 @@ class Launch {
     sum(sums, block.group, first, end);
   }
 
-  /// All panels of a block, to `summed` and, pooled, to the output.
+  /// Sums all panels of a block into `summed` and pools them into the output.
   void sum_and_pool(HalfSums sums, const Block& block, uint16_t* summed) const {
     const int64_t maps = problem_.maps_per_group();
     const Shape shape = step_.output_shape();
@@ -180,7 +180,7 @@ class Launch {
     compute_windows(windows);
   }
 
-  /// A group's panels from `first` to `end`.
+  /// Sums panels [first, end) of a group.
   void sum(HalfSums sums, int64_t group, int64_t first, int64_t end) const {
     const int64_t maps = problem_.maps_per_group(), map = group * maps + first * kPanelMaps;
     sums.rows = problem_.r;

@@ -7,8 +7,8 @@
 
 namespace convlab {
 
-// The kernels of convolutions in Layout::channel_halves: one for each unit of a processor that multiplies pairs of
-// bfloat16. All are given the same weights. Images may be plain, too.
+// Kernels for convolutions in bf16 `nhwc` (Layout::channel_halves): one for each Bf16Unit. All use the same packed
+// weights. Input images may also be nchw.
 
 Refusal refuse_half_conv(const ConvStep& step);
 size_t half_conv_prepared_bytes(const ConvStep& step);

@@ -1,3 +1,5 @@
+// Partitions a convolution in bf16 nhwc into work items and computes its scratch sizes.
+
 #include "convlab/kernels/cpu_halves/half_cut.h"
 
 #include <algorithm>
@@ -8,15 +10,15 @@
 namespace convlab {
 namespace {
 
-constexpr int64_t kBlockBytes = int64_t{128} << 10;   // of input and output of a block of rows
-constexpr int64_t kPooledBytes = int64_t{768} << 10;  // the same of what is pooled, as blocks share rows then
-constexpr int64_t kStayingBytes = int64_t{1} << 20;   // weights that stay in the caches from block to block
-constexpr int64_t kPassingBytes = int64_t{2} << 20;   // weights from which on no cache keeps them from image to image
-constexpr int64_t kStackBytes = int64_t{768} << 10;   // of copy and output of images that such weights pass together
-constexpr int64_t kLargeMap = 256;                    // pixels from which on threads share a map rather than maps
-constexpr int64_t kLeastPlaces = 48;                  // of a block
+constexpr int64_t kBlockBytes = int64_t{128} << 10;   // input and output of a block of rows
+constexpr int64_t kPooledBytes = int64_t{768} << 10;  // same with pooling: larger, because blocks then overlap
+constexpr int64_t kStayingBytes = int64_t{1} << 20;   // weights that stay in cache from block to block
+constexpr int64_t kPassingBytes = int64_t{2} << 20;   // weights above which no cache keeps them from image to image
+constexpr int64_t kStackBytes = int64_t{768} << 10;   // copy and output of images that share one pass over such weights
+constexpr int64_t kLargeMap = 256;    // pixels above which threads split the pixels rather than the output channels
+constexpr int64_t kLeastPlaces = 48;  // positions per block
 
-/// Elements of the copy of a block of all images of a stack.
+/// Returns the elements of a block's input copy, for all images of a stack.
 int64_t copy_count(const HalfSource& source, const HalfCut& cut) {
   const int64_t lines = cut.most_summed();
   return source.count(lines) + (cut.most_images - 1) * source.rows_under(lines) * source.row();
@@ -48,7 +50,7 @@ HalfCut::HalfCut(const ConvStep& step, const HalfSource& source, int64_t panels,
   const int64_t bytes = (problem.input_count() + problem.output_count() * (step.adds ? 2 : 1)) / group * 2;
   if (weights <= kStayingBytes) blocks = ceil_div(bytes, pools() ? kPooledBytes : kBlockBytes);
   if (most_images == 1 && lines * line_places > kLargeMap) blocks = std::max(blocks, wanted);
-  if (blocks > 1 && group % threads != 0) blocks = round_up(blocks, threads);  // as many for each
+  if (blocks > 1 && group % threads != 0) blocks = round_up(blocks, threads);  // equally many per thread
   blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, lines * line_places / kLeastPlaces));
   blocks = std::min(blocks, lines);
   parts = pools() ? 1 : std::min(ceil_div(wanted, blocks), panels);

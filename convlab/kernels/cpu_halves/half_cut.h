@@ -8,46 +8,45 @@
 
 namespace convlab {
 
-// How a convolution in Layout::channel_halves is cut into pieces of work, how its filters lie, and what scratch it
-// takes.
+// Work partition, packed filter layout and scratch of a convolution in bf16 `nhwc` (Layout::channel_halves).
 
-/// Where filters lie: by group, panel, row and column.
+/// Packed filter layout: [group][panel][filter row][filter column].
 struct HalfFilters {
-  int64_t columns, pairs;  ///< of a row of the filter; of a column
+  int64_t columns, pairs;  ///< columns per filter row; channel pairs per column
   TermTiles terms;
-  int64_t panels, places;  ///< of a group: panels, and maps with those that fill them up
+  int64_t panels, places;  ///< per group: panels; output channels, padding included
 
   HalfFilters(const ConvProblem& problem, const HalfSource& source);
 
-  /// Elements of a map's weights.
+  /// Elements of weights per output channel.
   int64_t map_count(const ConvProblem& problem) const { return problem.r * columns * terms.held() * 2; }
 };
 
-/// By stack of images, group, block of lines and part of the panels. A line is a row of what the step gives or, where
-/// images are joined, a pixel. A stack has one image, or some, whose copies lie one behind the other, with all of their
-/// lines.
+/// Partition into work items: [stack of images][group][block of lines][range of panels]. A line is an output row of the
+/// step or, if images are joined, an output pixel. A stack is one image, or several whole images whose copies are
+/// contiguous.
 struct HalfCut {
-  int64_t stacks = 1, most_images = 1;       ///< of a stack
-  int64_t lines = 0, blocks = 1, parts = 1;  ///< lines of an image
-  int64_t line_places = 1;                   ///< of the convolution's output
+  int64_t stacks = 1, most_images = 1;       ///< images per stack, at most
+  int64_t lines = 0, blocks = 1, parts = 1;  ///< lines per image
+  int64_t line_places = 1;                   ///< positions per line of the convolution's output
 
   HalfCut(const ConvStep& step, const HalfSource& source, int64_t panels, int threads);
 
   bool pools() const { return step_.epilogue.pool.has_value(); }
 
-  /// The lines of a block.
+  /// Returns the lines of a block.
   RowRange lines_of(int64_t block) const;
 
-  /// The lines of the convolution's output that these are made of: with pooling, more.
+  /// Returns the lines of the convolution's output that these lines depend on: more with pooling.
   RowRange summed_for(RowRange some) const;
-  int64_t most_summed() const;  ///< of a block
+  int64_t most_summed() const;  ///< per block
 
  private:
   const ConvStep& step_;
 };
 
-/// Bytes of scratch: of a thread, the places of a block, their pixels, what is to be pooled and, unless the pieces of
-/// several parts share them all, its copy.
+/// Bytes of scratch per thread: the input and output offsets of a block's positions, the sums to be pooled and, unless
+/// several work items share it, the input copy.
 struct HalfScratch {
   int64_t places, pooled, copy, shared;
 

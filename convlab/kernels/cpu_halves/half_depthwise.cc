@@ -1,3 +1,5 @@
+// Depthwise convolution of a band of output rows in bf16 nhwc.
+
 #include "convlab/kernels/cpu_halves/half_depthwise.h"
 
 #include "convlab/kernels/cpu/bf16.h"
@@ -13,15 +15,15 @@ HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX3
-/// For processors without the instruction. Not inlined: every tile would have it for each of its pixels.
+/// For processors without the instruction. Not inlined, or every tile would contain a copy for each of its pixels.
 HWY_NOINLINE void store_whole(hn::Vec<hn::FixedTag<float, 16>> value, uint16_t* to) {
   store_halves(hn::FixedTag<float, 16>(), value, to);
 }
 #endif
 
-/// Channels of a pixel, 16 to a vector if there are so many.
+/// Channels of a bf16 pixel, up to 16 per vector.
 struct InHalves {
-  bool converts;  ///< by the instruction of AVX512-BF16
+  bool converts;  ///< with the AVX512-BF16 instruction
 
   using Element = uint16_t;
   static constexpr int64_t kStep = 0;

@@ -4,7 +4,8 @@
 
 namespace convlab {
 
-/// Writes outputs in Layout::channel_halves: as compute_band() in lanes, rounded once.
+/// Writes outputs in bf16 `nhwc` (Layout::channel_halves): the same fp32 sums as compute_band() in nchw8c, rounded
+/// once.
 void compute_band(const DepthwiseBand<uint16_t>& band);
 
 }  // namespace convlab

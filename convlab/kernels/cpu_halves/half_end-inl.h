@@ -1,4 +1,4 @@
-// What becomes of sums in Layout::channel_halves: bias, addition, activation, and bfloat16.
+// Epilogue of sums in bf16 `nhwc` (Layout::channel_halves): bias, addition, activation, and rounding to bf16.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -28,14 +28,14 @@ namespace convlab::HWY_NAMESPACE {
 using Maps = hn::CappedTag<float, 16>;
 using Sum = hn::Vec<Maps>;
 
-/// Ends that are computed in registers, in full vectors, and any other.
+/// Epilogues: clamp and swish run in registers on full vectors; any handles all other cases.
 enum class Ending { clamp, swish, any };
 
-/// What becomes of the sums of a panel's maps. kConverts: by the instruction of AVX512-BF16.
+/// Epilogue of the output channels of a panel. kConverts: rounds with the AVX512-BF16 instruction.
 template <bool kConverts>
 class PanelEnd {
  public:
-  static constexpr int64_t kTogether = 1;  // places that are finished together
+  static constexpr int64_t kTogether = 1;  // positions finished together
   PanelEnd() = default;
   PanelEnd(const HalfSums& sums, int64_t first)
       : activation_(sums.activation),
@@ -54,8 +54,8 @@ class PanelEnd {
 
   Ending ending() const { return ending_; }
 
-  /// What a vector of maps from number `map` of the panel on needs for an end that is not just any, in registers: what
-  /// is stored might be the end's own.
+  /// Holds in registers what the clamp and swish epilogues of a vector of output channels need; `map` is its first
+  /// channel in the panel. These are copies because the compiler must assume that a store may alias the PanelEnd.
   class Column {
    public:
     HWY_INLINE Column(const PanelEnd& end, int64_t map)
@@ -83,7 +83,7 @@ class PanelEnd {
     int64_t y_step_;
   };
 
-  /// All maps of some places.
+  /// Finishes all output channels of `count` positions.
   HWY_INLINE void finish_places(const PlaceSums<float>& sums, const int32_t* y_at, int64_t count) const {
 #if HWY_TARGET == HWY_AVX3
     if (kConverts && ending_ == Ending::clamp && maps_ == kPanelMaps) {
@@ -105,7 +105,7 @@ class PanelEnd {
     }
   }
 
-  /// The same of any end. Not inlined: it is long, and tiles are many.
+  /// Same for any epilogue. Not inlined: it is long, and there are many sizes of tile.
   HWY_NOINLINE void finish_any(const PlaceSums<float>& sums, const int32_t* y_at, int64_t count) const {
     switch (activation_.kind) {
       case ActivationKind::none:
@@ -129,7 +129,7 @@ class PanelEnd {
 
  private:
 #if HWY_TARGET == HWY_AVX3
-  /// The same of a full panel, with both vectors of a place at once.
+  /// Same for a full panel: finishes both vectors of a position together.
   template <bool kAdds>
   HWY_INLINE void finish_panel(const PlaceSums<float>& sums, const int32_t* y_at, int64_t count) const {
     const Maps d;
@@ -150,7 +150,7 @@ class PanelEnd {
   }
 #endif
 
-  /// The kind is known at compile time, so that the loop does not ask for it.
+  /// The activation kind is a template parameter, so that the loop does not branch on it.
   template <ActivationKind kKind>
   HWY_INLINE void finish_kind(const PlaceSums<float>& sums, const int32_t* y_at, int64_t count) const {
     const Activation known{kKind, activation_.alpha, activation_.beta};
@@ -174,7 +174,7 @@ class PanelEnd {
     }
   }
 
-  /// A place's maps of one tile.
+  /// Finishes the output channels of one tile at one position.
   HWY_INLINE void finish_tile(const Activation& known, const float* from, int64_t map, const uint16_t* added,
                               uint16_t* y) const {
     const Maps d;
@@ -191,7 +191,7 @@ class PanelEnd {
   Ending ending_ = Ending::any;
   Activation activation_;
   Clamp clamp_;
-  int64_t maps_ = 0;  ///< that there are
+  int64_t maps_ = 0;  ///< existing output channels, padding excluded
   const uint16_t* added_ = nullptr;
   int64_t added_step_ = 0;
   uint16_t* y_ = nullptr;

@@ -1,4 +1,4 @@
-// Sums in Layout::channel_halves by VDPBF16PS, in registers.
+// Sums in bf16 `nhwc` (Layout::channel_halves) by VDPBF16PS, in register tiles.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -24,11 +24,11 @@ namespace convlab::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX3
 
-/// Sums in registers: of some places and kVectors vectors of maps.
+/// Register tile: up to 12 positions x kVectors vectors of 16 output channels.
 template <int kVectors>
 class RegisterSums {
  public:
-  /// All places, evenly cut.
+  /// Computes all positions, in tiles of nearly equal size.
   static void compute(const HalfSums& sums, const uint16_t* w, int64_t w_count, int64_t next_bytes,
                       const PanelEnd<true>& end) {
     constexpr auto kTile = by_count<kMostPlaces>([](auto places) { return &RegisterSums::tile<places>; });
@@ -54,7 +54,7 @@ class RegisterSums {
     for (int p = 0; p < kPlaces; ++p) {
       int32_t both;
       std::memcpy(&both, x[p] + at, sizeof(both));
-      const __m512i pair = _mm512_set1_epi32(both);  // a load for all vectors; as an operand in memory each had its own
+      const __m512i pair = _mm512_set1_epi32(both);  // one load for all vectors; as memory operands, each would load it
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) asm("vdpbf16ps %2, %1, %0" : "+v"(sum[p][v]) : "v"(weights[v]), "v"(pair));
     }

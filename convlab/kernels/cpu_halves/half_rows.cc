@@ -1,3 +1,5 @@
+// Converts rows of fp32 and uint8 pixels to bf16, and back.
+
 #include "convlab/kernels/cpu_halves/half_rows.h"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ void row_to_floats(const uint16_t* from, int64_t count, float* to) {
   for (; i < count; ++i) to[i] = from_bf16(from[i]);
 }
 
-/// Pixels of up to four maps, four channels each: those that do not exist are zero.
+/// Converts pixels of up to four planes to nhwc with four channels; missing channels are zero.
 void few_maps_to_pixels(const float* from, int64_t plane_step, int64_t channels, int64_t count, uint16_t* to) {
   int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
@@ -64,7 +66,7 @@ HWY_EXPORT(row_to_halves);
 HWY_EXPORT(row_to_floats);
 HWY_EXPORT(few_maps_to_pixels);
 
-constexpr int64_t kPixels = 64;  // at a time: what is written of them stays in the first cache
+constexpr int64_t kPixels = 64;  // at a time: the pixels being written stay in L1
 
 template <class Pixel>
 void interleave(const Pixel* from, int64_t plane_step, int64_t channels, int64_t count, uint16_t* to, int64_t to_step,

@@ -1,3 +1,5 @@
+// Scales and shifts the channels of bf16 nhwc pixels.
+
 #include "convlab/kernels/cpu_halves/half_scale.h"
 
 #include "convlab/kernels/cpu/bf16.h"
@@ -12,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Some pixels, for which a channel's numbers are loaded once. kConverts: by the instruction of AVX512-BF16.
+/// Scales kPixels pixels, loading a channel's parameters once. kConverts: rounds with the AVX512-BF16 instruction.
 template <bool kConverts, int kPixels>
 HWY_INLINE void scale_some(const HalfScale& scale, const uint16_t* x, uint16_t* y) {
   for_channels(scale.channels, [&](auto d, int64_t c) HWY_ATTR {

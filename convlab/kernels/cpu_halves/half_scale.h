@@ -6,7 +6,7 @@
 
 namespace convlab {
 
-/// Pixels in Layout::channel_halves, and numbers for each of their channels.
+/// Pixels in bf16 `nhwc` (Layout::channel_halves), and the parameters of each channel.
 struct HalfScale {
   int64_t channels = 0, pixels = 0;
   const uint16_t* x = nullptr;

@@ -1,3 +1,5 @@
+// Decides where a convolution in bf16 nhwc reads its input, and copies input rows if needed.
+
 #include "convlab/kernels/cpu_halves/half_source.h"
 
 #include <algorithm>
@@ -11,8 +13,8 @@ namespace convlab {
 
 namespace {
 
-/// Whether rows of outputs, each with tiles of its own, take clearly more loads than rows that go on from one to the
-/// next: for two tiles of places 4, for one alone 3, as it shares no tile of weights.
+/// Whether output rows with tiles of their own need many more tile loads than output rows that run on into the next
+/// row. Two tiles of positions need 4 loads; a single one needs 3, because it shares no tile of weights.
 bool leaves_tiles_empty(const ConvProblem& problem) {
   const int64_t tiles = ceil_div(problem.q(), kTilePlaces), width = problem.q() + (problem.s - 1) / problem.stride_w;
   const int64_t loads = tiles / 2 * 4 + tiles % 2 * 3;
@@ -78,7 +80,7 @@ const uint16_t* HalfSource::pixel_at(const void* image, int64_t group, int64_t h
          (h * problem_.w + w) * pixel_step(step_.input_step, problem_.input_shape());
 }
 
-/// One row, which may be padding, to a row of each phase's plane.
+/// Copies one row, which may be padding, to a row of each phase's plane.
 void HalfSource::copy_phases(const void* image, int64_t group, int64_t h, int64_t plane, uint16_t* to) const {
   const bool inside = h >= 0 && h < problem_.h;
   for (int64_t phase = 0; phase < phases_; ++phase) {
@@ -96,7 +98,7 @@ void HalfSource::copy_phases(const void* image, int64_t group, int64_t h, int64_
 
 void HalfSource::pad_behind(uint16_t* behind) const { std::fill_n(behind, most_padding() * pixel_, uint16_t{0}); }
 
-/// One row: zeros, pixels, zeros.
+/// Copies one row: zeros, pixels, zeros.
 void HalfSource::copy_pixels(const void* image, int64_t group, int64_t h, uint16_t* to) const {
   const int64_t channels = problem_.channels_per_group(), every = gathered_ ? problem_.stride_w : 1;
   const int64_t begin = std::min(width_, (problem_.pad_left + every - 1) / every);

@@ -1,3 +1,5 @@
+// Runs the bf16 GEMM of half_sums.h on the selected multiply unit.
+
 #include "convlab/kernels/cpu_halves/half_sums.h"
 
 #include "convlab/kernels/cpu/simd.h"

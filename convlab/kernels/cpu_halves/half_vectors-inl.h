@@ -1,5 +1,5 @@
-// Vectors of floats from bfloat16 and to it. Included once for each instruction set, after convlab/kernels/cpu/simd.h
-// and hwy/foreach_target.h; hence no #pragma once.
+// Converts vectors between fp32 and bf16. Included once for each instruction set, after convlab/kernels/cpu/simd.h and
+// hwy/foreach_target.h; hence no #pragma once.
 
 #if defined(CONVLAB_KERNELS_CPU_HALVES_HALF_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CONVLAB_KERNELS_CPU_HALVES_HALF_VECTORS_INL_H_
@@ -23,8 +23,8 @@ HWY_INLINE hn::Vec<D> load_halves(D d, const uint16_t* from) {
   return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(halves, from))));
 }
 
-/// The nearest bfloat16 as the upper half of each lane, ties to even; NaN becomes the quiet one. The lower half is what
-/// is left over.
+/// Returns the nearest bf16 in the upper 16 bits of each lane, ties to even; NaN becomes the quiet NaN. The lower 16
+/// bits are residue of the rounding.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> rounded_to_half(D d, hn::Vec<D> value) {
   const hn::RebindToUnsigned<D> bits;
@@ -44,8 +44,8 @@ HWY_INLINE void store_halves(D d, hn::Vec<D> value, uint16_t* to) {
 
 #if HWY_TARGET == HWY_AVX3
 
-/// The same by an instruction of AVX512-BF16, which takes what is denormal for 0. AVX3 does not promise it; so it is
-/// written out, and used only where has_unit() has found it.
+/// Same with an AVX512-BF16 instruction, which treats denormals as 0. Highway's AVX3 target does not include it, so it
+/// is inline assembly, and used only if has_unit() reports it.
 HWY_INLINE void convert_and_store(__m512 value, uint16_t* to) {
   __m256i halves;
   asm("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(value));
@@ -59,7 +59,7 @@ HWY_INLINE void convert_and_store(__m512 first, __m512 second, uint16_t* to) {
 
 #endif
 
-/// kConverts: a vector of 16 by that instruction.
+/// kConverts: rounds a vector of 16 with that instruction.
 template <bool kConverts, class D>
 HWY_INLINE void round_and_store(D d, hn::Vec<D> value, uint16_t* to) {
 #if HWY_TARGET == HWY_AVX3
@@ -68,13 +68,13 @@ HWY_INLINE void round_and_store(D d, hn::Vec<D> value, uint16_t* to) {
   store_halves(d, value, to);
 }
 
-/// x / (1 + exp(-x)) to 12 bits, of which a half keeps 8; NaN stays NaN.
+/// Returns x / (1 + exp(-x)) with 12 correct bits, of which bf16 keeps 8; NaN stays NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> swish_of_half(D d, hn::Vec<D> x) {
 #if HWY_TARGET == HWY_AVX3
   if constexpr (hn::MaxLanes(D()) == 16) {
-    // exp(-x) is 2^n 2^r. 2^r is of relative error 7.5e-5, by a polynomial of degree 3 that an exchange algorithm
-    // found.
+    // exp(-x) = 2^n * 2^r. 2^r is a polynomial of degree 3 with a relative error of 7.5e-5, found by the Remez exchange
+    // algorithm.
     const __m512 power = _mm512_max_ps(_mm512_set1_ps(-150), _mm512_mul_ps(x.raw, _mm512_set1_ps(-1.44269504f)));
     const __m512 n = _mm512_roundscale_ps(power, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m512 r = _mm512_sub_ps(power, n);
@@ -88,7 +88,7 @@ HWY_INLINE hn::Vec<D> swish_of_half(D d, hn::Vec<D> x) {
   return sigmoid_of(d, x, x);
 }
 
-/// Calls compute(d, first) for vectors of all channels, whose number is a multiple of 8.
+/// Calls compute(d, first) for each vector of channels. `channels` is a multiple of 8.
 template <class Compute>
 HWY_INLINE void for_channels(int64_t channels, const Compute& compute) {
   const hn::CappedTag<float, 16> whole;

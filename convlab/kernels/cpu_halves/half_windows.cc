@@ -1,3 +1,5 @@
+// Max and average pooling of bf16 nhwc images.
+
 #include "convlab/kernels/cpu_halves/half_windows.h"
 
 #include <algorithm>
@@ -15,11 +17,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Maxima are those of whole numbers, whose order is that of the halves: what a sign bit turns round is turned round,
-/// and NaN of either sign is the largest.
+/// Computes maxima as int16: with the lower bits of negative numbers inverted, integers are ordered as the bf16
+/// numbers, and NaN of either sign becomes the largest integer.
 struct LargestHalf {
   using Joined = int16_t;
-  static constexpr int kVectors = 2;  // at once, so that lines of the cache are read whole
+  static constexpr int kVectors = 2;  // at once, so that whole cache lines are read
 
   template <class D>
   static HWY_INLINE hn::Vec<D> none(D d) {
@@ -79,20 +81,20 @@ struct SumOfHalves {
   }
 };
 
-/// Whether windows share columns, so that what the rows of a column are joined to is kept for all of them.
+/// Whether windows share columns: then the reduction of each column over the rows is kept for all windows.
 HWY_INLINE bool share_columns(const BlockPool& pool) { return pool.stride < pool.taps; }
 
-/// Some vectors of channels of a row of outputs.
+/// Computes kVectors vectors of channels of an output row.
 template <class Rule, int kVectors, class D>
 class RowOfWindows {
  public:
   using Joined = typename Rule::Joined;
 
-  /// x: the channels' first pixel of the first row that windows have.
+  /// x: first pixel, at these channels, of the windows' first input row.
   RowOfWindows(const HalfWindows& windows, const PoolSpan& rows, const uint16_t* x)
       : windows_(windows), pool_(windows.pool), rows_(rows), x_(x) {}
 
-  /// Where windows share columns, there is room for the pool's width of vectors in `columns`.
+  /// If windows share columns, `columns` has room for the vectors of the pool's whole width.
   template <class Y>
   HWY_INLINE void compute(Joined* columns, Y* y) const {
     const bool share = share_columns(pool_);

@@ -8,12 +8,12 @@
 
 namespace convlab {
 
-// What kernels of Layout::channel_halves, and of other rows of pixels, share.
+// Helpers shared by kernels of bf16 `nhwc` (Layout::channel_halves) and of the other nhwc layouts.
 
-/// Elements from one pixel to the next: `step` of a ConvStep or OpStep, or as dense as the shape is.
+/// Returns the elements from pixel to pixel: `step` of a ConvStep or OpStep, or, if 0, the number of channels.
 inline int64_t pixel_step(int64_t step, const Shape& shape) { return step != 0 ? step : shape[1]; }
 
-/// The same of an operator's input, and of its output.
+/// Same for an operator's input and output.
 inline int64_t input_pixel_step(const OpStep& step, size_t input) {
   return pixel_step(step.input_steps.empty() ? 0 : step.input_steps[input], step.inputs[input]);
 }
@@ -26,7 +26,7 @@ inline uint16_t* half_output(const OpArgs& args) { return reinterpret_cast<uint1
 
 inline bool has_pixel_rows(const Shape& shape) { return shape.size() == 4 && shape[1] % kChannelLanes == 0; }
 
-/// Why a step does not give images in this layout of rows of pixels, from such.
+/// Returns why a step does not map images in this nhwc layout to images in this layout.
 inline Refusal refuse_unless_rows(const OpStep& step, Layout layout) {
   if (step.input_layout != layout || step.output_layout != layout) {
     return fmt::format("input and output layout must be '{}'", name_of(layout));
@@ -35,7 +35,7 @@ inline Refusal refuse_unless_rows(const OpStep& step, Layout layout) {
   return std::nullopt;
 }
 
-/// Why a step's first input is not an image in this layout, or its output neither that nor plain images of one pixel.
+/// Returns why a step's first input is not in this nhwc layout, or its output is neither in it nor plain 1x1 images.
 inline Refusal refuse_unless_from_rows(const OpStep& step, Layout layout) {
   const Shape& y = step.output;
   if (step.input_layout != layout || !has_pixel_rows(step.inputs[0])) {

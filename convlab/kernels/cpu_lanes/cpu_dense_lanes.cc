@@ -1,10 +1,11 @@
-// cpu.dense_lanes: alpha * A * B' + C, then an activation, for images in lanes; B constant, packed once.
+// cpu.dense_lanes: alpha * A * B' + C with fused activation, for 16 images in the lanes (nchw16n); B is constant and
+// packed once.
 //
-// An element of A is a pixel in the sense of cpu/lanes.h: 16 images wide. The kernel takes a convolution's output as it
-// lies. A thread takes some blocks of 16 images, 528 images at most, and some tiles of outputs. Sums are taken in parts
-// of 128 terms. Three blocks' part of A, 24 KiB, stays in the first cache while all weights of these terms pass by from
-// the second, 4 KiB for a tile of 8 outputs, where they wait for the next three blocks, which are meanwhile fetched
-// from afar. The order of all sums is that of cpu.dense (see cpu_gemm/gemm.h), so that both give the same bits.
+// An element of A is a pixel in the sense of cpu/lanes.h: 16 images wide. The kernel reads a convolution's output in
+// place. A work item is some blocks of 16 images, at most 528 images, times some tiles of outputs. It sums 128 along K
+// at a time. For this range of K, three blocks of A, 24 KiB, stay in L1 while all weights stream from L2, 4 KiB per
+// tile of 8 outputs. The weights stay in L2 for the next three blocks, which are meanwhile prefetched from memory. The
+// order of all sums is that of cpu.dense (see cpu_gemm/gemm.h), so that both give the same bits.
 
 #include <algorithm>
 #include <array>
@@ -23,7 +24,7 @@ namespace {
 constexpr int64_t kMostBlocks = 33;
 constexpr int64_t kTileBlocks = 3;
 
-/// How a step is cut into pieces.
+/// How a step is partitioned into work items.
 struct Cut : LaneDense {
   Cut(const OpStep& step, int threads)
       : LaneDense(step),
@@ -46,7 +47,7 @@ size_t prepared_bytes(const OpStep& step) {
   return static_cast<size_t>(checked_product({step.inputs[0][1], step.output[1], sizeof(float)}));
 }
 
-/// Weights by part of kGemmDepth terms, tile of outputs, term and output.
+/// Packs weights: [range of kGemmDepth along K][tile of outputs][K index][output].
 void prepare(const OpArgs& args, Stream& stream) {
   const Cut cut(args.step, 1);
   const float* b = args.inputs[1];
@@ -66,7 +67,7 @@ void prepare(const OpArgs& args, Stream& stream) {
   });
 }
 
-/// The table of terms; and the outputs in lanes, if the step wants them otherwise.
+/// The table of K offsets; and the outputs in nchw16n, if the step needs the plain order.
 size_t workspace_bytes(const OpStep& step) {
   const int64_t outputs = step.output_layout == Layout::plain ? element_count(step.output, Layout::image_lanes) : 0;
   return static_cast<size_t>(checked_mul(checked_add(outputs, kGemmDepth), sizeof(float)));
@@ -91,7 +92,7 @@ class Launch {
     for (int64_t first = 0; first < cut_.k; first += kGemmDepth) {
       const int64_t depth = std::min(kGemmDepth, cut_.k - first);
       for (int64_t b = 0; b < blocks; b += kTileBlocks) {
-        // What comes next: `fetched` blocks from `next` on, at the term `next_first`.
+        // What to prefetch next: `fetched` blocks starting at block `next`, at K index `next_first`.
         const bool last = b + kTileBlocks >= blocks;
         const int64_t next = last ? 0 : b + kTileBlocks, next_first = last ? first + kGemmDepth : first;
         const int64_t fetched = next_first + depth <= cut_.k ? std::min(kTileBlocks, blocks - next) : 0;
@@ -124,7 +125,7 @@ class Launch {
   const OpArgs& args_;
   Cut cut_;
   const uint32_t* offsets_;
-  float* y_;  ///< in lanes
+  float* y_;  ///< nchw16n
   std::array<int64_t, kTileBlocks> x_at_{};
 };
 

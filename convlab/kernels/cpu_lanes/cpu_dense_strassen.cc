@@ -1,25 +1,28 @@
-// cpu.dense_strassen: alpha * A * B' + C, then an activation, for many images in lanes, by seven products of eight.
+// cpu.dense_strassen: alpha * A * B' + C with fused activation, for many images in the lanes (nchw16n), with seven
+// products instead of eight.
 //
-// One level of Strassen's method, in Winograd's variant (see strassen_sums.h, whose A are weights, B images): rows are
-// the two halves of the outputs, columns the two blocks of 16 images of a couple, lane by lane, and inner halves two
-// neighbouring parts of 128 terms. Leftover terms, and a block without a partner, are multiplied directly.
+// One level of Strassen's method, in Winograd's variant (see strassen_sums.h; there, A is the weights and B the
+// images). The two row halves are the halves of the outputs. The two column halves are the two blocks of 16 images of a
+// couple, lane by lane. The two inner halves are neighboring ranges of 128 along K. The K remainder, and a block
+// without a partner, are multiplied directly.
 //
-// A thread takes some couples of blocks and some tiles of outputs. Seven sums of half the outputs are kept for each
-// couple, over all terms. For two parts of the terms and three couples, 24 KiB of pixels or of their differences stay
-// in the first cache while a product's weights pass by from the second; then come the next three couples. Sums of
-// weights were taken once, in double.
+// A work item is some couples of blocks times some tiles of outputs. Seven sums of half the outputs are kept for each
+// couple, over the whole K dimension. For two ranges of K and three couples, 24 KiB of pixels or of their differences
+// stay in L1 while a product's weights stream from L2; then come the next three couples. Sums of weights are computed
+// once, in double, by prepare().
 //
-// The error. Let w and x be the largest magnitudes of two coupled rows of weights and of two coupled images, k the
-// number of terms and u = 2^-24. To first order, since nothing is rounded more than 136 + k / 256 times on its way into
-// an output, and sums of seven products contain up to 18 w x for two terms (the norms of S and T, multiplied):
+// Error bound. Let w and x be the largest magnitudes of two coupled rows of weights and of two coupled images, k the K
+// dimension and u = 2^-24. No value is rounded more than 136 + k / 256 times on its way to an output, and sums of seven
+// products contain up to 18 w x per two K indices (the product of the norms of S and T). So, to first order:
 //
-//   |error| <= 9 k (136 + k / 256) w x u      beside (128 + k / 128) u sum |weight * pixel| of cpu.dense_lanes
+//   |error| <= 9 k (136 + k / 256) w x u      compared with (128 + k / 128) u sum |weight * pixel| of cpu.dense_lanes
 //
-// (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23.2.2). Of random numbers, errors were 2.2 to 2.5
-// times those of cpu.dense_lanes. But they are relative to the largest terms of both halves, not to an output's own:
-// hence halves are coupled only where the larger w or x is at most 8 times the smaller, so that the bound grows by no
-// more. Two blocks whose images differ by more, or are not finite, are computed directly, and give the bits of
-// cpu.dense; if weights differ by more, everything is. An image of zeros gets zeros for sums beside any other.
+// (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23.2.2). For random numbers, errors were 2.2 to
+// 2.5 times those of cpu.dense_lanes. But the errors are relative to the largest products of both halves, not to an
+// output's own. Hence halves are coupled only if the larger w or x is at most 8 times the smaller, so that the bound
+// grows by no more than that. Two blocks with images that differ by more, or that are not finite, are computed
+// directly, with the same bits as cpu.dense; if weights differ by more, everything is. An image of zeros gets zero sums
+// next to any other image.
 
 #include <algorithm>
 #include <array>
@@ -39,24 +42,24 @@ namespace {
 
 constexpr int64_t kLeastImages = 256, kLeastOutputs = 128, kLeastTerms = 1024;
 static_assert(kLeastTerms >= kPairTerms);
-constexpr float kMostPixel = 0x1p64f;  // so that sums of products of sums are still finite
+constexpr float kMostPixel = 0x1p64f;  // keeps sums of products of sums finite
 constexpr int64_t kGroupCouples = 3, kMostCouples = 32;
-constexpr int64_t kCacheFloats = int64_t{448} << 10;  // of the second cache, for what a piece uses again and again
+constexpr int64_t kCacheFloats = int64_t{448} << 10;  // share of L2 for what a work item reuses
 
-/// How a step is cut into pieces.
+/// How a step is partitioned into work items.
 struct Cut : StrassenDense {
   Cut(const OpStep& step, int threads)
       : StrassenDense(step),
         blocks(ceil_div(n, kImageLanes)),
         pieces(ceil_div(blocks, 2), tiles, most_couples(), threads) {}
 
-  /// Their sums and pixels should stay in the cache beside a pair's weights.
+  /// The sums and pixels of a work item's couples should stay in the cache together with a pair's weights.
   int64_t most_couples() const {
     const int64_t left = kCacheFloats - kStrassenProducts * matrix_floats();
     return std::clamp(left / (sums_floats() + 2 * kPairTerms * kImageLanes), kGroupCouples, kMostCouples);
   }
 
-  int64_t sums_floats() const { return kStrassenProducts * half * kImageLanes; }  ///< of a couple
+  int64_t sums_floats() const { return kStrassenProducts * half * kImageLanes; }  ///< per couple
 
   int64_t blocks;
   DensePieces pieces;  ///< of couples of blocks
@@ -80,7 +83,7 @@ void prepare(const OpArgs& args, Stream& stream) {
   pack_strassen_weights(StrassenDense(args.step), args.inputs[1], args.prepared, *stream.threads());
 }
 
-/// The table of terms; seven sums by couple; and the outputs in lanes, if the step wants them otherwise.
+/// The table of K offsets; seven sums per couple; and the outputs in nchw16n, if the step needs the plain order.
 size_t workspace_bytes(const OpStep& step) {
   const Cut cut(step, 1);
   const int64_t outputs = step.output_layout == Layout::plain ? element_count(step.output, Layout::image_lanes) : 0;
@@ -90,10 +93,10 @@ size_t workspace_bytes(const OpStep& step) {
 
 using Matrix = StrassenMatrix;
 
-/// Some terms of some blocks, or of couples' left or right blocks.
+/// A range of K of some blocks, or of the left or right blocks of couples.
 struct Panel {
   const float* pixels = nullptr;
-  const int64_t* at = nullptr;  ///< by block, in floats
+  const int64_t* at = nullptr;  ///< per block, in floats
   int64_t blocks = 0;
 };
 
@@ -101,10 +104,10 @@ struct Panel {
 struct Product {
   const float* w = nullptr;
   Panel x;
-  Panel ahead;  ///< what is needed next, of kGemmDepth terms as x is
+  Panel ahead;  ///< prefetched: needed next; kGemmDepth along K, as x
   int64_t terms = kGemmDepth;
   float* y = nullptr;
-  int64_t y_step = 0;  ///< from block to block
+  int64_t y_step = 0;  ///< floats from block to block
   bool add = false;
 };
 
@@ -174,7 +177,7 @@ class Launch {
 
   float* outputs(int64_t block, int64_t j) const { return y_ + (block * cut_.outputs + j) * kImageLanes; }
 
-  /// B11 of some couples.
+  /// Returns B11 of some couples.
   Panel upper_left(int64_t pair, int64_t couple, int64_t couples) const {
     return {pixels(2 * couple, pair * kPairTerms), couples_at_.data(), couples};
   }
@@ -198,8 +201,8 @@ class Launch {
     }
   }
 
-  /// The seven products of a pair of parts for some couples of blocks. The parts of a difference were multiplied just
-  /// before, come next, or have been fetched meanwhile.
+  /// Computes the seven products of a pair of K ranges for some couples of blocks. The operands of a difference were
+  /// multiplied just before, come next, or have been prefetched meanwhile.
   void multiply_couples(int64_t pair, int64_t couple, int64_t couples, const Tiles& tiles, const Panel& ahead,
                         Largest* largest) const {
     alignas(64) std::array<float, kGroupCouples * kGemmDepth * kImageLanes> differences;
@@ -242,7 +245,7 @@ class Launch {
     multiply_by(Matrix::s3, 7, t, ahead);
   }
 
-  /// The same pair of parts by definition, for some neighbouring blocks.
+  /// Multiplies the same pair of K ranges directly, for some neighboring blocks.
   void multiply_directly(int64_t pair, int64_t block, int64_t blocks, const Tiles& tiles) const {
     for (const int64_t part : {0, 1}) {
       for (const int64_t lower : {0, 1}) {
@@ -274,7 +277,7 @@ class Launch {
     }
   }
 
-  /// By lane; of an image that is zero there is nothing to lose.
+  /// Checks lane by lane; an image of zeros has nothing to lose.
   static bool may_couple_all(const Largest& left, const Largest& right) {
     for (size_t i = 0; i < left.size(); ++i) {
       const auto a = std::bit_cast<float>(left[i]), b = std::bit_cast<float>(right[i]);
@@ -283,7 +286,7 @@ class Launch {
     return true;
   }
 
-  /// The four quadrants of a couple from its seven sums.
+  /// Computes the four quadrants of a couple from its seven sums.
   void add_up(int64_t couple, const Tiles& tiles, const Largest* largest) const {
     const int64_t j = cut_.first_output(tiles.begin);
     add_strassen({.sums = sums_ + couple * cut_.sums_floats() + j * kImageLanes,
@@ -302,8 +305,8 @@ class Launch {
   StrassenWeights weights_;
   const uint32_t* offsets_ = nullptr;
   float* sums_ = nullptr;                                                  ///< [couple][product][output][16]
-  float* y_ = nullptr;                                                     ///< in lanes
-  std::array<int64_t, kGroupCouples> x_at_{}, couples_at_{}, panel_at_{};  ///< by neighbouring block; by couple
+  float* y_ = nullptr;                                                     ///< nchw16n
+  std::array<int64_t, kGroupCouples> x_at_{}, couples_at_{}, panel_at_{};  ///< per neighboring block; per couple
 };
 
 const RegisterOpKernel registered{{

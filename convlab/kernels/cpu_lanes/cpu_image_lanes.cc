@@ -1,4 +1,5 @@
-// Sums are taken in the order of cpu.direct, so that both give the same bits.
+// cpu.image_lanes: direct convolution of 16 images at once, one per lane (nchw16n). Sums are in the order of
+// cpu.direct, so that both give the same bits.
 
 #include <algorithm>
 #include <array>
@@ -33,24 +34,24 @@ constexpr KernelInfo kInfo{
         "as the next multiple.",
 };
 
-constexpr int64_t kCopiedCount = int64_t{128} << 10;  // floats that a band's copied pixels should take: 512 KiB
-constexpr int64_t kRunPixels = 36;  // pixels of all maps that are computed before the next ones: they stay in cache
+constexpr int64_t kCopiedCount = int64_t{128} << 10;  // target size of a band's copied pixels: 512 KiB
+constexpr int64_t kRunPixels = 36;  // pixels computed for all output channels before the next ones, to stay in cache
 
-/// How a step is computed, and what scratch each thread needs for it.
+/// How a step is partitioned, and the scratch per thread.
 struct Cut {
   bool pooled = false, copies = false;
-  int64_t window = 1;                        ///< side of the squares that are pooled
+  int64_t window = 1;                        ///< side of the pooling window
   int64_t grid_h = 0, grid_w = 0;            ///< rows and columns of the output
-  int64_t step_h = 1, step_w = 1;            ///< input rows and columns between neighbours in the output
-  int64_t blocks = 0, bands = 0;             ///< of 16 images, and of rows of each
-  int64_t rows = 0;                          ///< output rows of a band
+  int64_t step_h = 1, step_w = 1;            ///< input rows and columns between neighboring outputs
+  int64_t blocks = 0, bands = 0;             ///< blocks of 16 images, and bands of rows of each
+  int64_t rows = 0;                          ///< output rows per band
   int64_t held_h = 0, held_w = 0;            ///< rows and columns of a channel as the sums read it
-  int64_t pixels_count = 0, sums_count = 0;  ///< floats of a thread's scratch
+  int64_t pixels_count = 0, sums_count = 0;  ///< floats of scratch per thread
 
   int64_t scratch_count() const { return pixels_count + sums_count; }
 };
 
-/// Input rows under this many rows of output.
+/// Returns the input rows that `rows` output rows read.
 int64_t rows_below(const ConvProblem& problem, const Cut& cut, int64_t rows) {
   return (rows * cut.window - 1) * problem.stride_h + (problem.r - 1) * problem.dilation_h + 1;
 }
@@ -68,7 +69,7 @@ Cut cut_of(const ConvStep& step, int threads) {
   cut.blocks = ceil_div(problem.n, kImageLanes);
   cut.held_w = problem.pad_left + problem.w + problem.pad_right;
 
-  // As many rows as the cache holds, but enough bands to keep all threads busy.
+  // As many rows as fit in the cache, but enough bands to keep all threads busy.
   const int64_t row_count = checked_product({problem.channels_per_group(), cut.held_w, kImageLanes});
   const int64_t fitting = (kCopiedCount / row_count - rows_below(problem, cut, 1)) / cut.step_h + 1;
   const int64_t for_cache = cut.copies ? ceil_div(cut.grid_h, std::max<int64_t>(fitting, 1)) : 1;
@@ -81,7 +82,7 @@ Cut cut_of(const ConvStep& step, int threads) {
   return cut;
 }
 
-/// One launch: the tables that all pieces share, and the pieces.
+/// One launch: the tables that all work items share, and the work items.
 class Launch {
  public:
   Launch(const ConvArgs& args, int threads)
@@ -138,7 +139,7 @@ class Launch {
   }
 
  private:
-  /// Rows [first, first + rows) of a channel of 16 images as pixels, zeros around the image included.
+  /// Copies rows [first, first + rows) of a channel of 16 images as pixels, including the zero padding.
   void copy_channel(int64_t block, int64_t channel, int64_t first, int64_t rows, float* to) const {
     for (int64_t row = first; row < first + rows; ++row, to += cut_.held_w * kImageLanes) {
       if (row < 0 || row >= problem_.h) {
@@ -152,7 +153,7 @@ class Launch {
     }
   }
 
-  /// Some maps at `count` neighbouring pixels of the output, all terms and the epilogue.
+  /// Computes some output channels at `count` neighboring output pixels: the whole K dimension and the epilogue.
   void compute_run(int64_t block, int64_t map, int64_t maps, const float* x, const int64_t* x_at, int64_t pixel,
                    int64_t count, float* sums) const {
     const bool in_place = step_.output_layout == Layout::image_lanes;
@@ -191,9 +192,9 @@ class Launch {
   const ConvStep& step_;
   const ConvProblem& problem_;
   Cut cut_;
-  float* scratch_;     ///< by thread
-  int64_t* x_at_;      ///< by pixel of a band
-  uint32_t* offsets_;  ///< by term
+  float* scratch_;     ///< per thread
+  int64_t* x_at_;      ///< per pixel of a band
+  uint32_t* offsets_;  ///< per K index
   std::array<int64_t, kPoolWindow> window_{};
 };
 
@@ -208,7 +209,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   }
   const Cut cut = cut_of(step, caps.threads);
   if (checked_product({problem.channels_per_group(), cut.held_h, cut.held_w, kImageLanes}) > UINT32_MAX) {
-    return "16 images must have fewer than 2^32 elements";  // offsets are 32-bit numbers
+    return "16 images must have fewer than 2^32 elements";  // offsets are 32-bit
   }
   return std::nullopt;
 }
@@ -217,7 +218,7 @@ size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   return static_cast<size_t>(checked_mul(step.problem.filter_count(), sizeof(float)));
 }
 
-/// Filters by tile of maps: [channel][column][row of the filter][map of the tile].
+/// Packs filters per tile of output channels: [channel][filter column][filter row][output channel of the tile].
 void prepare(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
   auto* to = static_cast<float*>(args.prepared);

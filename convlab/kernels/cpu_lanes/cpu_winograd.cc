@@ -1,3 +1,5 @@
+// cpu.winograd: one-dimensional Winograd convolution along the width, of 16 images in the lanes (nchw16n).
+
 #include <algorithm>
 #include <array>
 
@@ -37,21 +39,21 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int64_t kLeastChannels = 4, kLeastMaps = 8;
-constexpr int64_t kMostSummed = 1024;  // channels times filter rows: terms of a sum at one point
-constexpr int64_t kTermsAtOnce = 96;   // of these, summed in one go, so that errors do not pile up
-constexpr int64_t kStretchTiles = 9;   // few: for all maps, what a stretch reads at a point stays in the first cache
-constexpr int64_t kSpanTiles = 4;      // tiles of maps whose sums at all points wait in the second cache
+constexpr int64_t kMostSummed = 1024;  // channels times filter rows: K dimension of a sum at one point
+constexpr int64_t kTermsAtOnce = 96;   // of these, summed in one pass, so that rounding errors do not accumulate
+constexpr int64_t kRunTiles = 9;       // few: what a run reads at a point stays in L1 for all output channels
+constexpr int64_t kSpanTiles = 4;      // tiles of output channels whose sums at all points stay in L2
 
-/// Of a sum at a point.
+/// Returns the K dimension of a sum at one point.
 int64_t terms_of(const ConvProblem& problem) { return problem.channels_per_group() * problem.r; }
 
-/// How a step is cut, and what scratch each thread needs for it.
+/// How a step is partitioned, and the scratch per thread.
 struct Cut {
-  int64_t outputs = 0, tiles = 0;            ///< of a tile; of a row
-  int64_t blocks = 0, bands = 0;             ///< of 16 images, and of output rows of each
-  int64_t rows = 0;                          ///< of a band
+  int64_t outputs = 0, tiles = 0;            ///< outputs per tile; tiles per row
+  int64_t blocks = 0, bands = 0;             ///< blocks of 16 images, and bands of output rows of each
+  int64_t rows = 0;                          ///< output rows per band
   int64_t row_step = 0, point_step = 0;      ///< floats from row to row, and from point to point, of transformed pixels
-  int64_t padded_count = 0, sums_count = 0;  ///< floats: of a row with its padding, of a stretch's sums
+  int64_t padded_count = 0, sums_count = 0;  ///< floats: of a row with its padding, of a run's sums
 
   int64_t scratch_count() const { return padded_count + kWinogradPoints * point_step + sums_count; }
 };
@@ -64,30 +66,30 @@ Cut cut_of(const ConvStep& step, int threads) {
   const int64_t for_threads = ceil_div(2 * threads, cut.blocks * problem.groups);
   cut.rows = ceil_div(problem.p(), std::clamp<int64_t>(for_threads, 1, problem.p()));
   cut.bands = ceil_div(problem.p(), cut.rows);
-  // An odd number of lines: with a power of two, the rows of a sum would meet in a few sets of the first cache.
+  // An odd number of cache lines: with a power of two, the rows of a sum would map to the same few sets of L1.
   cut.row_step = (cut.tiles | 1) * kImageLanes;
   cut.point_step = checked_product({problem.channels_per_group(), problem.r, cut.row_step});
   cut.padded_count = ((cut.tiles - 1) * cut.outputs + kWinogradPoints) * kImageLanes;
-  cut.sums_count = kWinogradPoints * kSpanTiles * most_lane_maps(false) * kStretchTiles * kImageLanes;
+  cut.sums_count = kWinogradPoints * kSpanTiles * most_lane_maps(false) * kRunTiles * kImageLanes;
   return cut;
 }
 
-/// Where tile j of a stretch is, from the first.
+/// Offset of tile j of a run from the first, in floats.
 constexpr auto kTileAt = [] {
-  std::array<int64_t, kStretchTiles> at{};
-  for (int64_t j = 0; j < kStretchTiles; ++j) at[static_cast<size_t>(j)] = j * kImageLanes;
+  std::array<int64_t, kRunTiles> at{};
+  for (int64_t j = 0; j < kRunTiles; ++j) at[static_cast<size_t>(j)] = j * kImageLanes;
   return at;
 }();
 
-/// Neighbouring tiles of an output row, for some maps of a group.
-struct Stretch {
+/// A run of neighboring tiles of an output row, for some output channels of a group.
+struct Run {
   int64_t block, row;   ///< of the image
   int64_t tile, count;  ///< of the row
   int64_t first_map;    ///< of the group
-  int64_t from, to;     ///< tiles of maps
+  int64_t from, to;     ///< tiles of output channels
 };
 
-/// One launch: the table that all pieces share, and the pieces.
+/// One launch: the table that all work items share, and the work items.
 class Launch {
  public:
   Launch(const ConvArgs& args, int threads)
@@ -101,7 +103,7 @@ class Launch {
     uint32_t* offset = offsets_;
     for (int64_t row = 0; row < problem_.r; ++row) {
       for (int64_t c = 0; c < problem_.channels_per_group(); ++c) {
-        for (int64_t r = 0; r < problem_.r; ++r) *offset++ = static_cast<uint32_t>(place_of(c, row + r));
+        for (int64_t r = 0; r < problem_.r; ++r) *offset++ = static_cast<uint32_t>(offset_of(c, row + r));
       }
     }
   }
@@ -116,49 +118,51 @@ class Launch {
     float* const points = padded + cut_.padded_count;
     float* const sums = points + kWinogradPoints * cut_.point_step;
     const int64_t first_map = group * problem_.maps_per_group();
-    // A row of the input takes the place of the one that is no longer needed.
+    // A new input row overwrites the one that is no longer needed.
     const auto transform = [&](int64_t h) {
       for (int64_t c = 0; c < problem_.channels_per_group(); ++c) {
         transform_row(input(block, group * problem_.channels_per_group() + c, h - problem_.pad_top), padded,
-                      points + place_of(c, h));
+                      points + offset_of(c, h));
       }
     };
     for (int64_t h = first; h < first + problem_.r - 1; ++h) transform(h);
     for (int64_t row = first; row < first + rows; ++row) {
       transform(row + problem_.r - 1);
-      for (int64_t tile = 0; tile < cut_.tiles; tile += kStretchTiles) {
+      for (int64_t tile = 0; tile < cut_.tiles; tile += kRunTiles) {
         for (int64_t from = 0; from < map_tiles_.count; from += kSpanTiles) {
-          const Stretch stretch{.block = block,
-                                .row = row,
-                                .tile = tile,
-                                .count = std::min(kStretchTiles, cut_.tiles - tile),
-                                .first_map = first_map,
-                                .from = from,
-                                .to = std::min(from + kSpanTiles, map_tiles_.count)};
-          sum_stretch(stretch, points, sums);
-          write_stretch(stretch, sums);
+          const Run run{.block = block,
+                        .row = row,
+                        .tile = tile,
+                        .count = std::min(kRunTiles, cut_.tiles - tile),
+                        .first_map = first_map,
+                        .from = from,
+                        .to = std::min(from + kSpanTiles, map_tiles_.count)};
+          sum_run(run, points, sums);
+          write_run(run, sums);
         }
       }
     }
   }
 
  private:
-  /// Of a channel's transformed row `h` of the input, padding counted, at a point. Rows take turns.
-  int64_t place_of(int64_t channel, int64_t h) const { return (channel * problem_.r + h % problem_.r) * cut_.row_step; }
+  /// Offset of a channel's transformed input row `h`, counted with the padding, at a point. Rows form a ring buffer.
+  int64_t offset_of(int64_t channel, int64_t h) const {
+    return (channel * problem_.r + h % problem_.r) * cut_.row_step;
+  }
 
-  /// A row of 16 images, or null where it is padding.
+  /// Returns a row of 16 images, or null if it is padding.
   const float* input(int64_t block, int64_t channel, int64_t h) const {
     if (h < 0 || h >= problem_.h) return nullptr;
     return static_cast<const float*>(args_.x) +
            ((block * problem_.c + channel) * problem_.h + h) * problem_.w * kImageLanes;
   }
 
-  /// A pixel of a map of 16 images.
+  /// Returns the address of an output pixel of 16 images.
   float* output(int64_t block, int64_t k, int64_t row, int64_t column) const {
     return args_.y + (((block * problem_.k + k) * problem_.p() + row) * problem_.q() + column) * kImageLanes;
   }
 
-  /// All tiles of a row, at all points. `padded` is scratch.
+  /// Transforms all tiles of a row, at all points. `padded` is scratch.
   void transform_row(const float* row, float* padded, float* to) const {
     if (row == nullptr) {
       for (int64_t i = 0; i < kWinogradPoints; ++i) {
@@ -175,7 +179,7 @@ class Launch {
     transform_with_padding(row, end, cut_.tiles, padded, to);
   }
 
-  /// Tiles [begin, end) of a row, some of which reach beyond it.
+  /// Transforms tiles [begin, end) of a row, some of which extend beyond it.
   void transform_with_padding(const float* row, int64_t begin, int64_t end, float* padded, float* to) const {
     if (begin == end) return;
     const int64_t first = begin * cut_.outputs - problem_.pad_left;  // pixel of the row
@@ -188,23 +192,23 @@ class Launch {
     winograd_input(padded, end - begin, cut_.outputs, to + begin * kImageLanes, cut_.point_step);
   }
 
-  /// sums[point][map][tile].
-  void sum_stretch(const Stretch& stretch, const float* points, float* sums) const {
-    const int64_t map_step = stretch.count * kImageLanes, point_step = maps_of(stretch) * map_step;
-    const float* const w = static_cast<const float*>(args_.prepared) + stretch.first_map * terms_ * kWinogradPoints;
-    const uint32_t* const offsets = offsets_ + stretch.row % problem_.r * terms_;
+  /// Computes sums[point][output channel][tile].
+  void sum_run(const Run& run, const float* points, float* sums) const {
+    const int64_t map_step = run.count * kImageLanes, point_step = maps_of(run) * map_step;
+    const float* const w = static_cast<const float*>(args_.prepared) + run.first_map * terms_ * kWinogradPoints;
+    const uint32_t* const offsets = offsets_ + run.row % problem_.r * terms_;
     for (int64_t point = 0; point < kWinogradPoints; ++point) {
       for (int64_t term = 0; term < terms_; term += kTermsAtOnce) {
-        for (int64_t tile = stretch.from; tile < stretch.to; ++tile) {
+        for (int64_t tile = run.from; tile < run.to; ++tile) {
           const int64_t map = map_tiles_.first(tile), maps = map_tiles_.first(tile + 1) - map;
-          sum_lanes({.x = points + point * cut_.point_step + stretch.tile * kImageLanes,
+          sum_lanes({.x = points + point * cut_.point_step + run.tile * kImageLanes,
                      .x_at = kTileAt.data(),
-                     .pixels = stretch.count,
+                     .pixels = run.count,
                      .offsets = offsets + term,
                      .terms = std::min(kTermsAtOnce, terms_ - term),
                      .w = w + map * terms_ * kWinogradPoints + (point * terms_ + term) * maps,
                      .maps = static_cast<int>(maps),
-                     .y = sums + point * point_step + (map - map_tiles_.first(stretch.from)) * map_step,
+                     .y = sums + point * point_step + (map - map_tiles_.first(run.from)) * map_step,
                      .map_step = map_step,
                      .pixel_step = kImageLanes,
                      .add = term > 0});
@@ -213,15 +217,14 @@ class Launch {
     }
   }
 
-  /// Outputs of the sums.
-  void write_stretch(const Stretch& stretch, const float* sums) const {
+  /// Computes the outputs from the sums.
+  void write_run(const Run& run, const float* sums) const {
     const Epilogue& epilogue = args_.step.epilogue;
-    const int64_t maps = maps_of(stretch), map_step = stretch.count * kImageLanes;
-    const int64_t column = stretch.tile * cut_.outputs,
-                  pixels = std::min(stretch.count * cut_.outputs, problem_.q() - column);
+    const int64_t maps = maps_of(run), map_step = run.count * kImageLanes;
+    const int64_t column = run.tile * cut_.outputs, pixels = std::min(run.count * cut_.outputs, problem_.q() - column);
     for (int64_t m = 0; m < maps; ++m) {
-      const int64_t k = stretch.first_map + map_tiles_.first(stretch.from) + m;
-      float* const y = output(stretch.block, k, stretch.row, column);
+      const int64_t k = run.first_map + map_tiles_.first(run.from) + m;
+      float* const y = output(run.block, k, run.row, column);
       winograd_output({.from = sums + m * map_step,
                        .point_step = maps * map_step,
                        .pixels = pixels,
@@ -232,17 +235,15 @@ class Launch {
     }
   }
 
-  int64_t maps_of(const Stretch& stretch) const {
-    return map_tiles_.first(stretch.to) - map_tiles_.first(stretch.from);
-  }
+  int64_t maps_of(const Run& run) const { return map_tiles_.first(run.to) - map_tiles_.first(run.from); }
 
   const ConvArgs& args_;
   const ConvProblem& problem_;
   Cut cut_;
   MapTiles map_tiles_;
   int64_t terms_;
-  float* scratch_;     ///< by thread
-  uint32_t* offsets_;  ///< by term, for each row that an output row may begin at
+  float* scratch_;     ///< per thread
+  uint32_t* offsets_;  ///< per K index, for each position in the ring buffer where an output row may begin
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
@@ -273,7 +274,7 @@ size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
       checked_product({problem.k, problem.channels_per_group(), problem.r, kWinogradPoints, sizeof(float)}));
 }
 
-/// Transformed filters by tile of maps: [point][channel][row of the filter][map of the tile].
+/// Packs transformed filters per tile of output channels: [point][channel][filter row][output channel of the tile].
 void prepare(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
   const int64_t terms = terms_of(problem);

@@ -1,3 +1,5 @@
+// Shared by dense layers with 16 images in the lanes: refusals, epilogue and work partition.
+
 #include "convlab/kernels/cpu_lanes/lane_dense.h"
 
 #include <algorithm>

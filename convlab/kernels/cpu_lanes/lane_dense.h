@@ -6,16 +6,16 @@
 
 namespace convlab {
 
-// What dense layers of images in lanes share, whatever their elements: alpha * A * B' + C, B constant.
+// Shared by dense layers with 16 images in the lanes, for any element type: alpha * A * B' + C, B constant.
 
-/// Why not, apart from a kernel's arithmetic. `layout` is the one that the kernel takes.
+/// Returns why the step is not supported, apart from a kernel's arithmetic. `layout` is the kernel's input layout.
 Refusal refuse_lane_dense(const OpStep& step, Layout layout);
 
 /// The sizes of a step, and its weights.
 struct LaneDense {
   explicit LaneDense(const OpStep& step);
 
-  /// Of term i in output j, times alpha.
+  /// Returns the weight of K index i for output j, times alpha.
   float weight(const float* b, int64_t i, int64_t j) const {
     return alpha * b[transpose_b ? j * k + i : i * outputs + j];
   }
@@ -25,8 +25,8 @@ struct LaneDense {
   bool transpose_b = false;
 };
 
-/// The end of a step, for outputs [begin, end) of a block of 16 images: what is added, the activation and, if asked
-/// for, the plain order. `sums`: in lanes, of all blocks.
+/// Epilogue of a step, for outputs [begin, end) of a block of 16 images: adds C, applies the activation and, if
+/// requested, converts to the plain order. `sums` has the images in the lanes, and all blocks.
 void finish_lane_dense(const OpArgs& args, float* sums, int64_t block, int64_t begin, int64_t end);
 
 /// Some blocks of 16 images times some tiles of outputs.
@@ -35,12 +35,13 @@ struct DensePiece {
   int64_t tile = 0, tiles_end = 0;
 };
 
-/// All of them. They are few and of one size: each takes all of its weights, which come from afar, through the cache.
+/// All work items. They are few and of equal size, because each streams all of its weights from memory through the
+/// cache.
 class DensePieces {
  public:
   DensePieces() = default;
 
-  /// Of at most `most_blocks` blocks, and enough for all threads.
+  /// Partitions into work items of at most `most_blocks` blocks, and enough of them for all threads.
   DensePieces(int64_t blocks, int64_t tiles, int64_t most_blocks, int threads);
 
   int64_t blocks() const { return blocks_; }
@@ -50,7 +51,7 @@ class DensePieces {
  private:
   int64_t blocks_ = 0, tiles_ = 0;
   int64_t image_pieces_ = 0;
-  int64_t tiles_each_ = 0, across_ = 0;  ///< of a piece; pieces for the same images
+  int64_t tiles_each_ = 0, across_ = 0;  ///< tiles per work item; work items for the same images
 };
 
 }  // namespace convlab

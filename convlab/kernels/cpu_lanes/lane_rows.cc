@@ -1,3 +1,5 @@
+// Copies rows of 16 input images, one image per lane.
+
 #include "convlab/kernels/cpu_lanes/lane_rows.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Vectorized additions and subtractions of Strassen's method.
+
 #include "convlab/kernels/cpu_lanes/strassen_sums.h"
 
 #include "convlab/kernels/cpu/simd.h"

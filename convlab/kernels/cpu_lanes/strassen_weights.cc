@@ -1,3 +1,5 @@
+// Packs the weights of cpu.dense_strassen.
+
 #include "convlab/kernels/cpu_lanes/strassen_weights.h"
 
 #include <algorithm>
@@ -14,12 +16,12 @@ namespace {
 constexpr float kMostRatio = 8;
 constexpr float kMostWeight = 0x1p31f;
 
-/// Ahead of the weights, in a line of the cache.
+/// Header before the weights, one cache line.
 struct alignas(64) Known {
   bool coupled = false;
 };
 
-/// Packs, and notes by output the bits of the largest magnitude, as Largest does by lane.
+/// Packs weights and records the bits of the largest magnitude per output, as Largest does per lane.
 class Packer {
  public:
   Packer(const StrassenDense& dense, const float* b, float* packed) : dense_(dense), b_(b), packed_(packed) {}
@@ -55,7 +57,7 @@ class Packer {
     return value;
   }
 
-  /// An element of each matrix.
+  /// Packs one element of each matrix.
   void pack_quadrants(int64_t term, int64_t j, float* to, int32_t* largest) const {
     const int64_t right = term + kGemmDepth, below = j + dense_.half;
     const double a11 = weight(term, j, largest), a12 = weight(right, j, largest);
@@ -96,7 +98,7 @@ size_t strassen_weights_bytes(const StrassenDense& dense) {
 void pack_strassen_weights(const StrassenDense& dense, const float* b, void* packed, ThreadPool& threads) {
   auto* const known = static_cast<Known*>(packed);
   const Packer packer(dense, b, reinterpret_cast<float*>(known + 1));
-  std::vector<int32_t> largest(static_cast<size_t>((dense.pairs + 1) * dense.outputs));  // by pair, and of the rest
+  std::vector<int32_t> largest(static_cast<size_t>((dense.pairs + 1) * dense.outputs));  // per pair, then leftover
   threads.parallel_for(dense.pairs + 1, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t pair = begin; pair < end; ++pair) {
       int32_t* const to = largest.data() + pair * dense.outputs;

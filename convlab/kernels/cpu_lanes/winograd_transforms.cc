@@ -1,3 +1,5 @@
+// Vectorized Winograd transforms of input rows and sums, and the transform of filter rows.
+
 #include "convlab/kernels/cpu_lanes/winograd_transforms.h"
 
 #include "convlab/kernels/cpu/simd.h"
@@ -26,7 +28,7 @@ void transform_input(const float* row, int64_t tiles, int64_t step, float* to, i
 #pragma GCC unroll 8
       for (int64_t i = 0; i < kWinogradPoints; ++i) x[i] = hn::Load(d, row + i * kImageLanes + part);
       const auto store = [&](int64_t point, V value) HWY_ATTR { hn::Store(value, d, to + point * point_step + part); };
-      // Points come in pairs of opposite sign: what is even in the point, and what is odd.
+      // Points come in pairs of opposite sign: the terms even and odd in the point are computed once for both.
       const auto store_pair = [&](int64_t point, V even, V odd) HWY_ATTR {
         store(point, hn::Add(even, odd));
         store(point + 1, hn::Sub(even, odd));
@@ -42,7 +44,7 @@ void transform_input(const float* row, int64_t tiles, int64_t step, float* to, i
   }
 }
 
-/// One tile of kOutputs, the first `wanted` of which are written.
+/// Computes one tile of kOutputs outputs, and writes the first `wanted` of them.
 template <int kOutputs>
 HWY_INLINE void output_tile(const float* from, int64_t point_step, int64_t wanted, float bias, float* to) {
   const F d;
@@ -52,7 +54,7 @@ HWY_INLINE void output_tile(const float* from, int64_t point_step, int64_t wante
     V m[kWinogradPoints];
 #pragma GCC unroll 8
     for (int64_t i = 0; i < kWinogradPoints; ++i) m[i] = hn::Load(d, from + i * point_step + part);
-    // Even parts go to outputs 0, 2, ..., odd ones to 1, 3, ...: so each gets the bias once.
+    // Even parts go to outputs 0, 2, ..., odd parts to 1, 3, ...: m[1] is in both, so each output gets the bias once.
     m[1] = hn::Add(m[1], offset);
     const V even[3] = {hn::Add(m[1], m[2]), hn::Add(m[3], m[4]), hn::Add(m[5], m[6])};
     const V odd[3] = {hn::Sub(m[1], m[2]), hn::Sub(m[3], m[4]), hn::Sub(m[5], m[6])};
@@ -106,7 +108,7 @@ std::array<double, kWinogradPoints> winograd_filter(const float* row, int64_t s)
     double power = kFactor[i];
     for (int64_t j = 0; j < s; ++j, power *= kPoint[i]) result[i] += power * row[j];
   }
-  result.back() = row[s - 1];  // infinity
+  result.back() = row[s - 1];  // the point at infinity
   return result;
 }
 

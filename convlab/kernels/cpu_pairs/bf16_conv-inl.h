@@ -1,5 +1,5 @@
-// Some outputs of a convolution (PairConvolution in bf16_sums.h): while one step's products are under way, the one
-// before is finished from memory, bit by bit between tiles.
+// Computes some outputs of a convolution (PairConvolution in bf16_sums.h). While the products of one step are in
+// flight, the previous step is finished from memory, a little between every two tiles.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -23,15 +23,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-constexpr int64_t kMostPlaces = 4;  // of a step
+constexpr int64_t kMostPlaces = 4;  // positions per step
 constexpr int64_t kStepFloats = kMostPlaces * 2 * kTileBytes / 4;
 
-/// Two tiles of rows, or the last one, at all places, a step of some places after the other. `Ending`, a class of
-/// bf16_ends-inl.h, finishes outputs bit by bit.
+/// Computes two row tiles, or the last one, at all positions, a few positions per step. `Ending`, a class of
+/// bf16_ends-inl.h, finishes outputs incrementally.
 template <class Tiles, int kProducts, int kM, class Ending>
 class RowsOfConvolution {
  public:
-  /// `sums` are scratch: those of a step, and of the one before.
+  /// `sums` is scratch for the sums of the current step and of the previous one.
   RowsOfConvolution(Tiles& tiles, const PairConvolution& job, int64_t row_tile, float (&sums)[2][kStepFloats])
       : tiles_(tiles),
         job_(job),
@@ -70,7 +70,7 @@ class RowsOfConvolution {
       multiply_step<kHeld>(step);
       while (end_some()) continue;
       step_sums_ = sums_[step % 2];
-      const int64_t each = job_.phases ? 2 : 1;  // outputs of a place
+      const int64_t each = job_.phases ? 2 : 1;  // outputs per position
       output_ = job_.pooled ? step : step * places_ * each;
       output_end_ = job_.pooled ? step + 1 : std::min(job_.outputs, output_ + places_ * each);
     }
@@ -95,7 +95,7 @@ class RowsOfConvolution {
     }
   }
 
-  /// Finishes some more of the step before; false if nothing is left of it.
+  /// Finishes some more of the previous step; returns false if nothing of it is left.
   HWY_INLINE bool end_some() {
     if (!ending_.has_more()) {
       if (output_ == output_end_) return false;
@@ -106,7 +106,7 @@ class RowsOfConvolution {
     return true;
   }
 
-  /// Where the sums of output_ begin.
+  /// Returns the address of the sums of output_.
   HWY_INLINE const float* output_sums() const {
     if (job_.pooled) return step_sums_;
     if (!job_.phases) return step_sums_ + output_ % places_ * place_step();
@@ -118,10 +118,10 @@ class RowsOfConvolution {
   float (&sums_)[2][kStepFloats];
   Operands operands_;
   int64_t tile_floats_;
-  int64_t places_;  ///< of a step
+  int64_t places_;  ///< per step
   Ending ending_;
-  const float* step_sums_ = nullptr;     ///< of the step before
-  int64_t output_ = 0, output_end_ = 0;  ///< its outputs that are left
+  const float* step_sums_ = nullptr;     ///< of the previous step
+  int64_t output_ = 0, output_end_ = 0;  ///< its remaining outputs
 };
 
 template <class Tiles, int kProducts, class Ending>
@@ -139,7 +139,7 @@ void compute_and_end(const PairConvolution& job) {
 
 template <class Tiles, int kProducts>
 void compute_with(const PairConvolution& job) {
-  if constexpr (kProducts < 3 && !Tiles::kIsForChecks) {  // pixels that are bytes, or bfloat16
+  if constexpr (kProducts < 3 && !Tiles::kIsForChecks) {  // uint8 or bf16 pixels
     constexpr bool kSplit = kProducts > 1;
     using Ending = EndingOfPooledTanh<kSplit ? End::tanh : End::short_tanh, kSplit>;
     if (Ending::ends(job)) return compute_and_end<Tiles, kProducts, Ending>(job);

@@ -1,4 +1,4 @@
-// Some blocks of 16 images times some rows of weights (PairDense in bf16_sums.h), some tiles of terms at a time.
+// Multiplies blocks of 16 images by rows of weights (PairDense in bf16_sums.h), a range of K at a time.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -23,11 +23,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Lines that are needed later, to be fetched into the second cache: at each step some of each source.
+/// Cache lines that are needed later, prefetched into L2: at each step, some lines of each source.
 struct Ahead {
   const std::byte* from = nullptr;
-  int64_t left = 0;     ///< lines of each source
-  int64_t at_once = 0;  ///< of each
+  int64_t left = 0;     ///< remaining lines of each source
+  int64_t at_once = 0;  ///< lines per step and source
   int64_t sources = 1, source_step = 0;
 
   HWY_INLINE void fetch() {
@@ -62,10 +62,10 @@ class Dense {
 
  private:
   static constexpr int64_t kMostHeldPairs = 8;
-  static constexpr int64_t kPlanes = kProducts > 2 ? 2 : 1;  // of an image
+  static constexpr int64_t kPlanes = kProducts > 2 ? 2 : 1;  // per image
   static constexpr int64_t kTileLines = kTileBytes / kPairBytes;
 
-  /// Some tiles of terms, or none behind the last one.
+  /// A range of tiles along K; empty past the last one.
   struct Terms {
     int64_t first = 0, tiles = 0;
   };
@@ -75,10 +75,10 @@ class Dense {
 
   int64_t row_pairs() const { return ceil_div(job_.end_row_tile - job_.first_row_tile, 2); }
 
-  /// Two tiles of rows times all blocks, then the next two: weights stay in the first cache, images and sums in the
-  /// second, so there must not be too many rows. Meanwhile what comes next is fetched from afar, evenly.
+  /// Multiplies two row tiles by all blocks, then the next two row tiles. Weights stay in L1, images and sums in L2, so
+  /// there must not be too many rows. Meanwhile prefetches the next operands from memory at an even rate.
   void hold_weights(Terms now, Terms next) {
-    const int64_t share = ceil_div(next.tiles * kTileLines, row_pairs());  // of the next images' lines
+    const int64_t share = ceil_div(next.tiles * kTileLines, row_pairs());  // next images' lines per pair of row tiles
     for (int64_t tile = job_.first_row_tile; tile < job_.end_row_tile; tile += 2) {
       if (tile + 2 < job_.end_row_tile) {
         fetch_weights(tile + 2, now, now.tiles);
@@ -92,8 +92,8 @@ class Dense {
     }
   }
 
-  /// Two blocks times all rows, then the next two blocks: where rows are many, or split images would not fit beside
-  /// weights. Meanwhile the next images are fetched.
+  /// Multiplies two blocks by all rows, then the next two blocks: for many rows, or if split images would not fit in
+  /// the cache together with the weights. Meanwhile prefetches the next images.
   void hold_images(Terms now) {
     for (int64_t block = 0; block < job_.blocks; block += 2) {
       const bool is_last = block + 2 >= job_.blocks;
@@ -102,7 +102,7 @@ class Dense {
     }
   }
 
-  /// From now on, for each two blocks in `steps` steps, fetches weights of up to two tiles of rows.
+  /// Starts prefetching the weights of up to two row tiles, spread over `steps` steps for each two blocks.
   void fetch_weights(int64_t tile, Terms terms, int64_t steps) {
     weights_ahead_ = {};
     if (terms.tiles == 0) return;
@@ -112,7 +112,7 @@ class Dense {
     weights_ahead_.at_once = ceil_div(weights_ahead_.left, steps * ceil_div(job_.blocks, 2));
   }
 
-  /// From now on, in `steps` steps, fetches lines [first, first + count) of some terms of up to two blocks of images.
+  /// Starts prefetching lines [first, first + count) of a range of K of up to two blocks, spread over `steps` steps.
   void fetch_images(int64_t block, Terms terms, int64_t first, int64_t count, int64_t steps) {
     images_ahead_ = {};
     if (terms.tiles == 0) return;
@@ -123,7 +123,7 @@ class Dense {
     images_ahead_.source_step = job_.block_bytes / kPlanes;
   }
 
-  /// Two tiles of rows, or the last one, times two blocks, or the last one.
+  /// Multiplies two row tiles, or the last one, by two blocks, or the last one.
   void multiply_blocks(Terms terms, int64_t block, int64_t tile) {
     if (block + 1 < job_.blocks) {
       multiply_some_blocks<2>(terms, block, tile);

@@ -1,5 +1,5 @@
-// What becomes of sums (PairsEnd in bf16_sums.h), one output of some maps at a time: the largest of four, bias,
-// activation, and bfloat16 or float32.
+// Epilogue of sums (PairsEnd in bf16_sums.h), one output of some output channels at a time: maximum of four, bias,
+// activation, and conversion to bf16 or fp32.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -21,18 +21,18 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Where the sums of one output lie: the first map's, and the steps to the next map's and, for the largest of four, to
-/// the one on the right and the one below.
+/// Addresses of the sums of one output: the first channel's, and the steps to the next channel's and, for the maximum
+/// of four, to the sum on the right and the one below.
 struct OutputSums {
   const float* first = nullptr;
   int64_t map_step = 0, right = 0, below = 0;
 };
 
-/// Finishes one output's maps [first, last); first is even.
+/// Finishes one output's channels [first, last); first is even.
 using Finish = void (*)(const PairsEnd& end, int64_t first, int64_t last, int64_t output, const OutputSums& sums);
 
-/// As pairs. Everything that the loop reads again is copied first: as far as the compiler knows, storing pairs might
-/// change it.
+/// Stores outputs as pairs. Copies everything that the loop rereads into locals first: the compiler must assume that
+/// storing pairs may change it.
 template <int kWindow, Sums kSums, End kEnd, bool kSplit>
 void finish_pairs(const PairsEnd& end, int64_t first, int64_t last, int64_t output, const OutputSums& sums) {
   const Floats d;
@@ -67,7 +67,7 @@ void finish_floats(const PairsEnd& end, int64_t first, int64_t last, int64_t out
   }
 }
 
-/// Finishes outputs as `end` says, each the largest of kWindow sums.
+/// Returns the function that finishes outputs according to `end`, each the maximum of kWindow sums.
 template <int kWindow, Sums kSums>
 Finish finish_of(const PairsEnd& end) {
   const bool is_tanh = end.activation.kind == ActivationKind::tanh;
@@ -80,7 +80,7 @@ Finish finish_of(const PairsEnd& end) {
   return is_tanh ? finish_pairs<kWindow, kSums, End::short_tanh, false> : finish_pairs<kWindow, kSums, End::any, false>;
 }
 
-/// Finishes outputs of maps [first, last), each at once, by a function that is chosen at run time.
+/// Finishes outputs of channels [first, last), each in one go, by a function chosen at run time.
 class EndingOfAny {
  public:
   EndingOfAny(const PairsEnd& end, bool pooled, bool finite, int64_t first, int64_t last, const OutputSums& sums)
@@ -110,7 +110,7 @@ class EndingOfAny {
   int64_t output_ = 0;
 };
 
-/// What most networks begin with, without a call and a pair of maps at a time, so that it fits between tiles.
+/// Pooled tanh, with which most networks begin: without a call, and a pair of channels at a time, to fit between tiles.
 template <End kEnd, bool kSplit>
 class EndingOfPooledTanh {
  public:

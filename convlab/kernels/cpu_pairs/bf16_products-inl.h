@@ -1,5 +1,5 @@
-// Products of tiles, summed over all tiles of terms. `Tiles`, a class of bf16_tiles-inl.h, multiplies them; bf16_sums.h
-// describes all else.
+// Products of tiles, summed over all tiles along K. `Tiles`, a class of bf16_tiles-inl.h, multiplies them; bf16_sums.h
+// describes the operands.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -21,7 +21,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// What is multiplied: kM tiles A at a time, as they lie, with kN tiles B.
+/// Operands of a product: kM contiguous tiles A at a time, times kN tiles B.
 struct Operands {
   const std::byte* w;
   const int64_t* offsets;
@@ -58,10 +58,10 @@ HWY_INLINE void for_sums(float* c, int64_t n_step, int64_t m_step, Each each) {
   if constexpr (kM > 1 && kN > 1) each(std::integral_constant<int, 3>(), c + n_step + m_step);
 }
 
-/// c = (or, with kAdd, +=) all products: of tile A m and tile B n at c + n * n_step + m * m_step. kHeld: the only tiles
-/// A are loaded already. meanwhile() is called after every few tiles, to compute something else: tiles take long from
-/// instruction to result, and vectors can be computed beside them, but a processor does not look far enough ahead to
-/// find more than what comes next.
+/// Sets c to all products or, with kAdd, adds them: tile A m times tile B n goes to c + n * n_step + m * m_step. kHeld:
+/// the only tiles A are loaded already. Calls meanwhile() after every few tiles to overlap other work: tile
+/// instructions have a long latency, during which vector instructions can run, but out-of-order execution does not look
+/// far enough ahead to find more than the next few instructions.
 template <class Tiles, int kProducts, int kM, int kN, bool kAdd, bool kHeld = false, class Meanwhile>
 HWY_INLINE void sum_products(Tiles& tiles, const Operands& job, const std::byte* const (&x)[kN], float* c,
                              int64_t n_step, int64_t m_step, Meanwhile meanwhile) {
@@ -80,7 +80,7 @@ HWY_INLINE void sum_products(Tiles& tiles, const Operands& job, const std::byte*
     if constexpr (!kHeld) load_weights<kM>(tiles, w);
     w += kM * kTileBytes;
     multiply<kM, kN>(tiles);
-    if constexpr (kProducts > 1) {  // these were the low parts of the weights
+    if constexpr (kProducts > 1) {  // the tiles above were the low parts of the weights
       load_weights<kM>(tiles, w);
       w += kM * kTileBytes;
       multiply<kM, kN>(tiles);

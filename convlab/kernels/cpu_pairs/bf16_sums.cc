@@ -1,5 +1,5 @@
-// The loops of bf16_*-inl.h by each unit's tiles, and the packing of pixels. All are compiled as one file: what GCC
-// inlines depends on how much a file holds, and in two files the inner loops come out differently.
+// Compiles the loops of bf16_*-inl.h for each multiply unit, and packs pixels into pairs. They are in one file on
+// purpose: what GCC inlines depends on the size of the file, and in two files the inner loops compile differently.
 
 #include "convlab/kernels/cpu_pairs/bf16_sums.h"
 
@@ -7,7 +7,7 @@
 
 #include "convlab/kernels/cpu/simd.h"
 
-// SSE4 brings these loops nothing that a plan uses, and costs the compiler as much as each other instruction set.
+// No plan uses SSE4 for these loops, and it costs as much compile time as any other instruction set.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (CONVLAB_DISABLED_TARGETS | HWY_SSE4)
 
@@ -35,8 +35,8 @@ void compute_as(const Job& job) {
 }
 
 #if HWY_TARGET == HWY_AVX3 && (HWY_TARGETS & HWY_AVX2) != 0
-/// Plain vectors are what others are checked against: with AVX-512 they need not be faster than with AVX2, compiled
-/// before.
+/// Bf16Unit::vectors is the reference for the other units. With AVX-512 it need not be faster than with AVX2, so it
+/// calls the AVX2 code, which is compiled earlier.
 HWY_INLINE void compute_in_vectors(const PairConvolution& job) { N_AVX2::convolve_on(Bf16Unit::vectors, job); }
 HWY_INLINE void compute_in_vectors(const PairDense& job) { N_AVX2::multiply_on(Bf16Unit::vectors, job); }
 #else

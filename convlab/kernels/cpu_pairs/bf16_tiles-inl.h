@@ -1,14 +1,14 @@
-// Tiles of bfloat16 operands and float32 sums, by each unit of a processor. Included once for each instruction set,
-// after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma once.
+// Tiles of bf16 operands and fp32 sums, for each multiply unit. Included once for each instruction set, after
+// convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma once.
 //
 // Shapes are those of matrix_tiles.h:
 //
 //   C[i][j] += sum over l < depth of A[i][l][0] * B[l][j][0] + A[i][l][1] * B[l][j][1]
 //
-// Rows of A and B may lie apart, by as many bytes as they are loaded with.
+// Rows of A and B may be any number of bytes apart: load() has the step as a parameter.
 //
-// Tiles have the numbers of AMX's. Rows beyond those of the job's shape are neither read nor written, so that no zero
-// is multiplied by what may be NaN.
+// Tiles are numbered as in AMX. Rows beyond the job's shape are neither read nor written, so that a zero is never
+// multiplied by a possible NaN.
 
 #if defined(CONVLAB_KERNELS_CPU_BF16_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CONVLAB_KERNELS_CPU_BF16_TILES_INL_H_
@@ -64,7 +64,8 @@ class TilesInMemory {
   }
 
  private:
-  /// Not inlined: a call is little beside a tile's sums, and copies of this in every loop cost the compiler a minute.
+  /// Not inlined: a call is cheap compared with a tile's sums, and copies of this in every loop add a minute of compile
+  /// time.
   static HWY_NOINLINE void add_all(float* c, PairRows a, PairRows b, TileShape shape) {
     int row = 0;
     for (; row + 8 <= shape.rows; row += 8) Dot::template add<8>(c + row * 16, {a.row(row), a.step}, b, shape.depth);
@@ -77,7 +78,7 @@ class TilesInMemory {
   HWY_ALIGN float sums_[kSumTiles][16 * 16];
 };
 
-/// Pairs as two float32 multiply-adds.
+/// Multiplies a pair with two fp32 multiply-adds.
 struct DotInVectors {
   static constexpr bool kIsForChecks = true;
   template <int kRows>
@@ -110,7 +111,8 @@ using TilesOfVectors = TilesInMemory<DotInVectors>;
 
 #if HWY_TARGET == HWY_AVX3
 
-/// VDPBF16PS, which AVX3 does not promise; so it is written out, and used only where has_unit() has found it.
+/// VDPBF16PS. Highway's AVX3 target does not include it, so it is inline assembly, and used only if has_unit() reports
+/// it.
 struct DotOfAvx512Bf16 {
   static constexpr bool kIsForChecks = false;
   template <int kRows>

@@ -1,4 +1,4 @@
-// Vectors of sums on their way to what is stored: the largest of four, bias, activation, and pairs of bfloat16.
+// Converts vectors of sums to what is stored: maximum of four, bias, activation, and pairs of bf16.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -23,20 +23,20 @@ namespace convlab::HWY_NAMESPACE {
 
 constexpr int64_t kRowFloats = 16;
 
-// What a register holds of a row of sums, and of its bits: all, or a part.
+// A register's share of a row of 16 sums, and of its bits: all of it, or a part.
 using Floats = hn::CappedTag<float, kRowFloats>;
 using Bits = hn::RebindToUnsigned<Floats>;
 using V = hn::Vec<Floats>;
 
-/// To bfloat16's precision, in place: the nearest, a tie away from 0. No NaN may have bits below those of bfloat16,
-/// which is true of all results of bfloat16 operands.
+/// Rounds to bf16 in place: to nearest, ties away from 0. A NaN must have no bits set below those of bf16; all results
+/// of bf16 operands satisfy this.
 HWY_INLINE hn::Vec<Bits> rounded_up(V value) { return hn::Add(hn::BitCast(Bits(), value), hn::Set(Bits(), 0x8000u)); }
 HWY_INLINE hn::Vec<Bits> upper_half(hn::Vec<Bits> bits) { return hn::And(bits, hn::Set(Bits(), 0xffff0000u)); }
 HWY_INLINE hn::Vec<Bits> paired(hn::Vec<Bits> even, hn::Vec<Bits> odd) {
   return hn::Or(hn::ShiftRight<16>(even), upper_half(odd));
 }
 
-/// Stores the values as pairs: their high part and, if kSplit, their low one.
+/// Stores the values as pairs: their high parts and, if kSplit, their low parts.
 template <bool kSplit>
 HWY_INLINE void store_pairs(V even, V odd, std::byte* high, int64_t low_at) {
   const Bits bits;
@@ -49,7 +49,7 @@ HWY_INLINE void store_pairs(V even, V odd, std::byte* high, int64_t low_at) {
   }
 }
 
-/// What is known of sums: whether one may be NaN or infinite.
+/// Whether a sum may be NaN or infinite.
 enum class Sums { any, finite };
 
 /// table[index % 32].
@@ -63,12 +63,12 @@ HWY_INLINE V looked_up(const std::array<float, TanhTable::kPieces>& table, hn::V
 #endif
 }
 
-/// x, but no further from 0 than `limit`. NaN stays NaN, if there may be one.
+/// Returns x clamped to [-limit, limit]. NaN stays NaN, unless kSums rules it out.
 template <Sums kSums>
 HWY_INLINE V limited(V x, float limit) {
   const Floats d;
 #if HWY_TARGET == HWY_AVX3
-  static_assert(kSecondOfNan);  // of Min and Max
+  static_assert(kSecondOfNan);  // Min and Max return the second operand if either is NaN
   constexpr int kLeastMagnitude = 2;
   if constexpr (kSums == Sums::finite) return V{_mm512_range_ps(x.raw, _mm512_set1_ps(limit), kLeastMagnitude)};
 #endif
@@ -76,7 +76,7 @@ HWY_INLINE V limited(V x, float limit) {
   return kSecondOfNan || kSums == Sums::finite ? inside : hn::IfThenElse(hn::IsNaN(x), x, inside);
 }
 
-/// tanh for results that are rounded to bfloat16: see TanhTable.
+/// Returns tanh(x) for results that are rounded to bf16: see TanhTable.
 template <Sums kSums>
 HWY_INLINE V short_tanh(V x) {
   const V inside = limited<kSums>(x, TanhTable::kLimit);
@@ -85,7 +85,7 @@ HWY_INLINE V short_tanh(V x) {
   return hn::Mul(inside, hn::MulAdd(looked_up(kTanhTable.b, index), s, looked_up(kTanhTable.a, index)));
 }
 
-/// The largest of the sums of one output and map, NaN if any is. kWindow is 1 or 4.
+/// Returns the maximum of the sums of one output and channel, NaN if any is. kWindow is 1 or 4.
 template <int kWindow, Sums kSums>
 HWY_INLINE V largest(const float* sums, int64_t right, int64_t below) {
   const Floats d;
@@ -97,10 +97,10 @@ HWY_INLINE V largest(const float* sums, int64_t right, int64_t below) {
   return max_of_four_or_nan(a, b, c, e);
 }
 
-/// Activations. The two that matter most are known at compile time.
+/// Activations. The two most important ones are known at compile time.
 enum class End { any, tanh, short_tanh };
 
-/// The end of one output's sums of one map.
+/// Applies the epilogue to the sums of one output and channel.
 template <int kWindow, Sums kSums, End kEnd>
 HWY_INLINE V ended(const Activation& activation, float bias, const float* sums, int64_t right, int64_t below) {
   const Floats d;

@@ -1,3 +1,5 @@
+// cpu.amx_bf16: bf16 convolution in nchw16n2c (Layout::lane_pairs) with AMX.
+
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"
 

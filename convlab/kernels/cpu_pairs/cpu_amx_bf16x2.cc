@@ -1,3 +1,5 @@
+// cpu.amx_bf16x2: convolution in split nchw16n2c (Layout::split_lane_pairs) with AMX, nearly as precise as fp32.
+
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"
 

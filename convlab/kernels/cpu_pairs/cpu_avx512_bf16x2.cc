@@ -1,3 +1,5 @@
+// cpu.avx512_bf16x2: convolution in split nchw16n2c (Layout::split_lane_pairs) with AVX512-BF16.
+
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"
 

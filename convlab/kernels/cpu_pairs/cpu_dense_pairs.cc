@@ -1,10 +1,10 @@
-// cpu.dense_*_bf16 and _bf16x2: alpha * A * B' + C, then an activation, for images in lanes and channels in pairs of
-// bfloat16; B constant, packed once. The arithmetic is in bf16_sums.h.
+// cpu.dense_*_bf16 and _bf16x2: alpha * A * B' + C with fused activation, for 16 images in the lanes and channels in
+// bf16x2 pairs (`nchw16n2c`); B is constant and packed once. The arithmetic is in bf16_sums.h.
 //
-// A's pairs are multiplied as they lie, in the order of memory; the weights are packed in that order, and
-// OpStep::written tells A's shape before it was flattened. A thread takes some blocks of 16 images, 512 images at most,
-// and some rows of weights. Sums are taken in parts of 16 tiles of terms, each with all of its rows, so that its part
-// of the weights stays in the second cache, and that of two blocks of images in the first.
+// A's pairs are multiplied in place, in memory order. The weights are packed in that order; OpStep::written is A's
+// shape before it was flattened. A work item is some blocks of 16 images, at most 512 images, times some rows of
+// weights. It sums 16 tiles along K at a time, each with all of its rows, so that this range of the weights stays in
+// L2, and that of two blocks of images in L1.
 
 #include <algorithm>
 
@@ -20,13 +20,13 @@ namespace {
 
 constexpr int64_t kMostBlocks = 32;
 
-/// Sizes of a step, and how it is cut into pieces.
+/// Sizes of a step, and how it is partitioned into work items.
 struct Cut {
   int64_t n = 0, outputs = 0;
   int64_t channels = 0, pixels = 0;  ///< of an image, as it was written
   TermTiles terms{1};
   TileWeights w;
-  DensePieces pieces;  ///< a tile being two tiles of rows
+  DensePieces pieces;  ///< here, a tile is two row tiles
   bool split = false;
 
   int64_t plane() const { return terms.count * kPairBytes; }
@@ -37,7 +37,7 @@ Cut cut_of(const OpStep& step, Math math, int threads) {
   Cut cut{.n = step.output[0], .outputs = step.output[1], .channels = step.written[1], .pixels = 1};
   for (size_t i = 2; i < step.written.size(); ++i) cut.pixels = checked_mul(cut.pixels, step.written[i]);
   cut.terms = TermTiles(checked_mul(cut.pixels, ceil_div(cut.channels, 2)));
-  cut.terms.depth = std::min(cut.terms.count, kTileRows);  // full tiles, but perhaps the last one: there are many
+  cut.terms.depth = std::min(cut.terms.count, kTileRows);  // full tiles, except perhaps the last one: there are many
   cut.w = tile_weights(cut.outputs, 1, cut.terms, 1, math, false);
   cut.pieces = DensePieces(ceil_div(cut.n, kImageLanes), ceil_div(cut.w.row_tiles, 2), kMostBlocks, threads);
   cut.split = math == Math::bf16x2;
@@ -63,7 +63,7 @@ void prepare(const OpArgs& args, Math math) {
   });
 }
 
-/// Sums of all rows. Behind them are the tiles' offsets, and what is added to each output.
+/// Sums of all rows. The tiles' offsets, and what is added to each output, follow them.
 int64_t workspace_floats(const Cut& cut) { return checked_mul(cut.pieces.blocks(), cut.block_floats()); }
 
 size_t workspace_bytes(const OpStep& step, Math math) {

@@ -1,3 +1,5 @@
+// cpu.pairs_bf16: bf16 convolution in nchw16n2c (Layout::lane_pairs) in plain vector instructions.
+
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"
 

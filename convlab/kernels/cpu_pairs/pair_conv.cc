@@ -1,16 +1,16 @@
-// Convolutions with 16 images in the lanes and neighbouring channels in pairs of bfloat16: see bf16_sums.h.
+// Convolution of 16 images in the lanes, with neighboring channels as bf16x2 pairs (`nchw16n2c`): see bf16_sums.h.
 //
-// Threads: a piece of work is a band of output rows of 16 images. Where pixels lie in pairs of channels and there is no
-//   padding, tiles are loaded from the input as it is; plain images, and padded ones, are copied in pairs, with their
-//   border, to a thread's scratch before. The pairs of a filter's row are one behind the other in memory: 5 x 12
-//   channels are 30 pairs, two tiles of 15.
-// Raw pixels of one channel make pairs with their right neighbours: no operand is half empty. A tile's rows are then
-//   maps x 2 phases, which is the output at the pair's first pixel and the next one, and its terms (pair of columns,
-//   row) of the filter: 3 x 5 = 15 for 5 x 5. They are made contiguous by copying the rows under one row of output to
-//   a "window", [pair of columns][row]. For the next row of output only the rows that are new are copied, in place of
-//   those that are not read any more; so the window's rows are the filter's in a rotation, and there are as many
-//   packed filters as rotations. One of the weights is 0 where both phases do not read both pixels; pixels that are
-//   bytes are never NaN.
+// Threads: a work item is a band of output rows of 16 images. Unpadded nchw16n2c input is loaded in place; nchw input,
+// and padded input, is first copied as pairs, with its zero border, to the thread's scratch. The pairs of a filter row
+// are contiguous in memory: 5 pixels x 12 channels are 30 pairs, two tiles of 15.
+//
+// Phases: uint8 pixels of one channel are paired with their right neighbors, so that no operand is half empty. A tile's
+// rows are then output channels x 2 phases (the output at the pair's first pixel, and the next one), and its K
+// dimension is [pair of columns][row] of the filter: 3 x 5 = 15 for 5 x 5. The input rows under one output row are
+// copied to a contiguous "window", [pair of columns][row]. For the next output row, only new rows are copied, over the
+// rows that are no longer read. So the window's rows are a rotation of the filter's, and there is a packed copy of the
+// filters for each rotation. A weight is 0 if only one phase reads a pixel of a pair; this is safe because uint8 pixels
+// are never NaN.
 
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 
@@ -27,7 +27,7 @@
 namespace convlab {
 namespace {
 
-/// One launch: the tables that all pieces share, and the pieces.
+/// One launch: the tables that all work items share, and the work items.
 class Launch {
  public:
   Launch(const ConvArgs& args, Math math, Bf16Unit unit, int threads)
@@ -92,7 +92,7 @@ class Launch {
   }
 
  private:
-  /// Where a segment of a filter's terms begins, in bytes from its place.
+  /// Byte offset of a filter segment from its position.
   int64_t segment_at(int64_t segment) const {
     if (cut_.phases) return 0;
     if (problem_.unit_dilation()) return segment * cut_.held_row();
@@ -100,7 +100,7 @@ class Launch {
            segment % problem_.s * problem_.dilation_w * cut_.pixel_bytes();
   }
 
-  /// Where a place of a band begins, in bytes.
+  /// Byte offset of a position of a band.
   int64_t place_at(int64_t place) const {
     if (cut_.phases) {
       return place % cut_.window * cut_.window_side() + place / cut_.window * problem_.r * kPairBytes;
@@ -111,7 +111,7 @@ class Launch {
     return row * problem_.stride_h * cut_.held_row() + column * problem_.stride_w * cut_.pixel_bytes();
   }
 
-  /// Makes the windows those of row `row` of a band's output, from its pixels `x` and the windows of the row before.
+  /// Advances the windows to row `row` of a band's output, from the band's pixels `x` and the previous row's windows.
   void fill_windows(const std::byte* x, int64_t row, std::byte* windows) const {
     const int64_t r = problem_.r, top = row * cut_.step_h, kept = row > 0 ? std::max<int64_t>(r - cut_.step_h, 0) : 0;
     for (int64_t side = 0; side < cut_.window; ++side) {
@@ -124,7 +124,8 @@ class Launch {
     }
   }
 
-  /// `count` outputs from `output` on, at the band's places from output `run` on, with rotated filters.
+  /// Computes `count` outputs starting at `output`, at the band's positions of output `run` and on, with rotated
+  /// filters.
   void compute_run(int64_t block, const std::byte* x, int64_t rotation, int64_t run, int64_t output, int64_t count,
                    std::byte* scratch) const {
     const int64_t squares = cut_.window * cut_.window, plane = cut_.grid_h * cut_.grid_w;
@@ -163,7 +164,7 @@ class Launch {
   TileWeights w_;
   PairsEnd end_;
   bool finite_;
-  std::byte* scratch_;  ///< by thread
+  std::byte* scratch_;  ///< per thread
   int64_t *x_at_, *offsets_;
 };
 

@@ -6,8 +6,8 @@
 
 namespace convlab {
 
-// The kernels of convolutions in Layout::lane_pairs (bf16) and Layout::split_lane_pairs (bf16x2): one for each unit of
-// a processor that multiplies tiles. What they do is in pair_conv.cc.
+// Kernels for convolutions in Layout::lane_pairs (bf16, `nchw16n2c`) and Layout::split_lane_pairs (bf16x2): one for
+// each Bf16Unit. pair_conv.cc describes the method.
 
 Refusal refuse_pairs(const ConvStep& step, Bf16Unit unit);
 size_t pairs_prepared_bytes(const ConvStep& step, Math math);

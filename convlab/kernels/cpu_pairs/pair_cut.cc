@@ -1,3 +1,5 @@
+// Partitions a convolution in bf16x2 pairs into work items and computes its scratch sizes.
+
 #include "convlab/kernels/cpu_pairs/pair_cut.h"
 
 #include <algorithm>
@@ -8,8 +10,8 @@
 namespace convlab {
 namespace {
 
-constexpr int64_t kCopiedBytes = int64_t{256} << 10;  // what a band's copied pixels should take
-constexpr int64_t kRunOutputs = 36;                   // outputs at a time where they become plain
+constexpr int64_t kCopiedBytes = int64_t{256} << 10;  // target size of a band's copied pixels
+constexpr int64_t kRunOutputs = 36;                   // outputs at a time if the output is nchw
 constexpr int64_t kFloatPixel = kImageLanes * sizeof(float);
 
 }  // namespace
@@ -32,7 +34,7 @@ PairCut pair_cut(const ConvStep& step, Math math, int threads) {
   const int64_t across = cut.pooled ? cut.grid_w : ceil_div(problem.q(), 2);  // pairs of outputs
   cut.held_w = cut.phases ? across + problem.s / 2 : columns;
 
-  // As many rows as the cache holds, but enough bands to keep all threads busy.
+  // As many rows as fit in the cache, but enough bands to keep all threads busy.
   const int64_t planes = cut.split ? 2 : 1, row = checked_mul(cut.held_row(), planes);
   const int64_t fitting = (kCopiedBytes / row - cut.rows_below(problem, 1)) / cut.step_h + 1;
   const int64_t for_cache = cut.copies ? ceil_div(cut.grid_h, std::max<int64_t>(fitting, 1)) : 1;

@@ -1,3 +1,5 @@
+// Packs the filters of a convolution in bf16x2 pairs.
+
 #include "convlab/kernels/cpu_pairs/pair_filters.h"
 
 #include <cmath>
@@ -7,7 +9,7 @@
 namespace convlab {
 
 bool takes_phases(const ConvStep& step) {
-  constexpr int64_t kMostRotations = 16;  // copies of the weights at most
+  constexpr int64_t kMostRotations = 16;  // copies of the weights, at most
   const ConvProblem& problem = step.problem;
   return step.input == ElementType::u8 && step.input_layout == Layout::plain && problem.c == 1 &&
          problem.stride_w == 1 && problem.unit_dilation() && problem.r <= kMostRotations;
@@ -60,13 +62,13 @@ void pack_filters(const ConvArgs& args, Math math) {
 }
 
 bool gives_finite_sums(const ConvArgs& args) {
-  constexpr float kMost = 1e38f, kBrightest = 255;  // a third of what a float can be: roundings do not matter
+  constexpr float kMost = 1e38f, kBrightest = 255;  // a third of FLT_MAX: rounding does not matter
   if (args.step.input != ElementType::u8) return false;
   const ConvProblem& problem = args.step.problem;
   for (int64_t map = 0; map < problem.k; ++map) {
     float most = args.step.epilogue.bias ? std::abs(args.bias[map]) : 0;
     for (int64_t i = 0; i < problem.terms(); ++i) most += kBrightest * std::abs(args.w[map * problem.terms() + i]);
-    if (!(most <= kMost)) return false;  // NaN, too
+    if (!(most <= kMost)) return false;  // also for NaN
   }
   return true;
 }

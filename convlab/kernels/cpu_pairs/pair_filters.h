@@ -7,29 +7,30 @@
 
 namespace convlab {
 
-// Filters of a convolution in pairs as tiles A: see bf16_sums.h, and pair_conv.cc for the phases.
+// Filters of a convolution in pairs, packed as tiles A: see bf16_sums.h, and pair_conv.cc for the phases.
 
-/// Whether a step's pixels make pairs with their right neighbours instead of the next channel's.
+/// Whether a step pairs each pixel with its right neighbor instead of pairing neighboring channels.
 bool takes_phases(const ConvStep& step);
 
-/// How often filters are kept, with their rows rotated: number i has row (j - i) mod r of the filter in the place of
-/// row j. More than once only with phases.
+/// Returns how many rotated copies of the filters are packed: copy i has filter row (j - i) mod r at row j. More than
+/// one only with phases.
 int64_t filter_rotations(const ConvStep& step);
 
-/// Rows of a filter (or its elements, if it is dilated) whose pairs lie apart, and how many pairs each has.
+/// K dimension of a filter: `segments` filter rows (or elements, if dilated) that are not contiguous, each split in
+/// tiles.
 struct FilterTerms {
   int64_t segments;
   TermTiles tiles;
 };
 FilterTerms filter_terms(const ConvStep& step);
 
-/// The tiles of all filters, in one rotation, without their data.
+/// Returns the tiles of all filters, in one rotation, without their data.
 TileWeights filter_tiles(const ConvStep& step, Math math);
 
-/// Writes them, one rotation behind the other, from args.w to args.prepared.
+/// Packs all rotations, one after the other, from args.w to args.prepared.
 void pack_filters(const ConvArgs& args, Math math);
 
-/// Whether no sum can be NaN or infinite, whatever the pixels: they are bytes, and no weight is too large.
+/// Whether no sum can be NaN or infinite for any input: pixels are uint8, and no weight is too large.
 bool gives_finite_sums(const ConvArgs& args);
 
 }  // namespace convlab

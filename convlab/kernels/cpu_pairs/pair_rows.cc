@@ -1,3 +1,5 @@
+// Copies input rows of a convolution in bf16x2 pairs.
+
 #include "convlab/kernels/cpu_pairs/pair_rows.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 namespace convlab {
 namespace {
 
-/// A row of pairs, with its border.
+/// Copies a row of pairs, with its zero border.
 void copy_pairs(const ConvProblem& problem, const PairCut& cut, const std::byte* from, std::byte* to) {
   const int64_t pixel = cut.pixel_bytes();
   std::memset(to, 0, static_cast<size_t>(problem.pad_left * pixel));
@@ -17,8 +19,8 @@ void copy_pairs(const ConvProblem& problem, const PairCut& cut, const std::byte*
   std::memset(to + problem.w * pixel, 0, static_cast<size_t>(problem.pad_right * pixel));
 }
 
-/// Row `row` of all channels' rows of 16 plain images, `columns` pixels of it from the left border on, in lanes; zeros
-/// outside.
+/// Transposes the first `columns` pixels, left border included, of row `row` (counted through all channels) of 16 nchw
+/// images to pixels 16 images wide; zeros outside the image.
 template <class Pixel>
 void copy_lanes(const ConvArgs& args, int64_t block, int64_t row, int64_t columns, Pixel* to) {
   const ConvProblem& problem = args.step.problem;
@@ -37,7 +39,7 @@ void pack(const uint8_t* even, const uint8_t* odd, const PairCut& cut, std::byte
   pack_pairs(even, odd, cut.held_w, kImageLanes, to, cut.pixel_bytes());
 }
 
-/// A row of a plain image's channels, by pairs of them.
+/// Packs a row of all channels of nchw images, two channels at a time.
 template <class Pixel>
 void pack_channels(const ConvArgs& args, const PairCut& cut, int64_t block, int64_t row, std::byte* to, std::byte* low,
                    Pixel* lanes) {

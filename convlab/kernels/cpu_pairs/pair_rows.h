@@ -8,9 +8,9 @@
 
 namespace convlab {
 
-/// Copies row `row` of the input's 16 images number `block`, which may be one above or below, as the sums read it: in
-/// pairs, zeros around the image included. Split values have their low part cut.held_plane() bytes further. `lanes` is
-/// scratch of cut.lanes_bytes.
+/// Copies row `row` of the input's block `block` of 16 images as the sums read it: in pairs, with the zero padding.
+/// `row` may be above or below the image. The low parts of split values are cut.held_plane() bytes after the high
+/// parts. `lanes` is scratch of cut.lanes_bytes bytes.
 void copy_pair_row(const ConvArgs& args, const PairCut& cut, int64_t block, int64_t row, std::byte* to,
                    std::byte* lanes);
 

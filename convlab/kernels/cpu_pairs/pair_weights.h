@@ -12,7 +12,7 @@
 
 namespace convlab {
 
-/// The shape of all tiles for `rows` rows of weights, in tiles of a multiple of `even` rows, and these terms.
+/// Returns the tile shape for `rows` rows of weights and this K dimension; tiles have a multiple of `even` rows.
 inline TileWeights tile_weights(int64_t rows, int64_t even, const TermTiles& terms, int64_t segments, Math math,
                                 bool exact_x) {
   TileWeights w{.row_tiles = ceil_div(rows, kTileRows), .term_tiles = checked_mul(segments, terms.tiles)};
@@ -22,7 +22,7 @@ inline TileWeights tile_weights(int64_t rows, int64_t even, const TermTiles& ter
   return w;
 }
 
-/// Writes w.bytes() to `to`: weight(row, tile of terms, l, e) is that of element e of pair l.
+/// Writes w.bytes() bytes to `to`. weight(row, tile along K, l, e) returns the weight of element e of pair l.
 template <class Weight>
 void pack_weights(const TileWeights& w, std::byte* to, Weight weight) {
   std::memset(to, 0, static_cast<size_t>(w.bytes()));
@@ -41,7 +41,7 @@ void pack_weights(const TileWeights& w, std::byte* to, Weight weight) {
   }
 }
 
-/// The layout of a class: bf16 or bf16x2.
+/// Returns the layout for a math class: bf16 or bf16x2.
 constexpr Layout pairs_layout(Math math) { return math == Math::bf16 ? Layout::lane_pairs : Layout::split_lane_pairs; }
 
 }  // namespace convlab

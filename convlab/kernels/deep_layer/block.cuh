@@ -5,10 +5,10 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What a block of layer.cuh has: warps, and shared memory.
+// Warps and shared memory of a block of layer.cuh.
 
-/// A kernel's shape: `R` filter rows, `Columns` of 8 maps a block; units of `Rows` rows; warps of each role; the writer
-/// is one more.
+/// Configuration of a kernel: `R` filter rows, `Columns` columns of 8 output channels per block, units of `Rows` rows,
+/// and the warps of each role; the writer is one more.
 template <int R, int Columns, int Rows, int Consumers, int Producers, template <int> class InputOf,
           template <int, int> class OutputOf>
 struct DeepConfig {
@@ -16,14 +16,15 @@ struct DeepConfig {
   static constexpr int kConsumers = Consumers, kProducers = Producers;
   static constexpr int kThreads = (Consumers + Producers + 1) * 32;
   static constexpr int kMostBuffers = 4, kMostResultBuffers = 2;
-  static constexpr int kTurns = 8;  ///< more tasks than producers can be ahead of the writer, since buffers limit that
+  /// Ring of Staged: more tasks than producers can be ahead of the writer, which the buffers limit.
+  static constexpr int kTurns = 8;
   static_assert(kTurns > kMostBuffers + kMostResultBuffers);
   static constexpr int kBarriers = 2 * kMostBuffers + 2 * kMostResultBuffers + 1;
   using Input = InputOf<Producers * 32>;
   using Output = OutputOf<Columns, Rows>;
 };
 
-/// Where things lie in a block's shared memory, in bytes.
+/// Byte offsets in a block's shared memory.
 struct DeepMemory {
   int scratch, offsets, bias, filters, results, result_bytes, buffers, raw, end;
 
@@ -43,10 +44,10 @@ struct DeepMemory {
   }
 };
 
-/// Where a warp is on its rounds through some buffers.
+/// A warp's position in a ring of buffers.
 struct Rounds {
   int buffers, buffer = 0;
-  uint32_t parity = 0;  ///< of this round, as barrier_wait() takes it
+  uint32_t parity = 0;  ///< of this round, for barrier_wait()
 
   __device__ void next() {
     if (++buffer < buffers) return;
@@ -61,10 +62,10 @@ struct DeepBlock {
   char* memory = dynamic_shared<char>();
   DeepMemory at;
   uint64_t* full = reinterpret_cast<uint64_t*>(memory);      ///< a buffer is staged
-  uint64_t* empty = full + Config::kMostBuffers;             ///< and may be staged again
+  uint64_t* empty = full + Config::kMostBuffers;             ///< a buffer may be staged again
   uint64_t* stored = empty + Config::kMostBuffers;           ///< a buffer of results is full
-  uint64_t* drained = stored + Config::kMostResultBuffers;   ///< and its results have left for y
-  uint64_t* fetched = drained + Config::kMostResultBuffers;  ///< the input's bulk copies have come
+  uint64_t* drained = stored + Config::kMostResultBuffers;   ///< a buffer's results have been copied to y
+  uint64_t* fetched = drained + Config::kMostResultBuffers;  ///< the input's bulk copies have arrived
   Staged* staged = reinterpret_cast<Staged*>(fetched + 1);   ///< of the last kTurns tasks
   float* bias;
 
@@ -77,8 +78,8 @@ struct DeepBlock {
 
   __device__ char* results(int index) const { return memory + at.results + index * at.result_bytes; }
 
-  /// Stages offsets, filters and bias; and zeros, since tiles reach beyond what is staged. All threads take part; no
-  /// barrier.
+  /// Loads offsets, filters and bias to shared memory, and zeros the input buffers, because tiles extend beyond the
+  /// staged pixels. All threads take part; there is no barrier.
   __device__ void fill(const DeepLayer& layer, const float* from_bias, const uint2* from_filters) const {
     auto* offsets = reinterpret_cast<int*>(memory + at.offsets);
     for (int i = threadIdx.x; i < layer.steps * 2; i += Config::kThreads) {

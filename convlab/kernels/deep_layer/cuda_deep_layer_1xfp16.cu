@@ -1,3 +1,6 @@
+// cuda.deep_layer_1xfp16: convolutions with several channels in nchw fp32, in one fp16 product of scaled operands (see
+// layer.cuh).
+
 #include "convlab/kernels/deep_layer/launch.cuh"
 #include "convlab/kernels/registry.h"
 

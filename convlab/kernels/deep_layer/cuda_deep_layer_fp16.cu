@@ -1,3 +1,5 @@
+// cuda.deep_layer_fp16: convolutions with several channels in fp16, from nchw8c to nchw8c or nchw (see layer.cuh).
+
 #include "convlab/kernels/deep_layer/launch.cuh"
 #include "convlab/kernels/registry.h"
 
@@ -24,7 +26,7 @@ constexpr KernelInfo kInfo{
 
 template <template <int, int> class Output>
 struct Shape16 {
-  // With fewer columns there is less to multiply for each pixel that is staged.
+  // With fewer columns, there are fewer multiplications for each staged pixel.
   static constexpr int consumers(int columns) { return columns == 3 ? 12 : 8; }
 
   template <int R, int Columns>

@@ -5,21 +5,21 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// The producers of layer.cuh: how a task's input gets into a buffer. An input has
-//   fetch(task)            unless kCopies: begins to bring the pixels nearer
-//   await()                unless kCopies, on GPUs: until they are there
+// The producers of layer.cuh: how a task's input is staged in a buffer. An input class has
+//   fetch(task)            unless kCopies: starts to prefetch the pixels
+//   await()                unless kCopies, on GPUs: waits until they have arrived
 //   begin(task, buffer)    stages the task's pixels
-//   finish(task, buffer)   after all producers have come to the end of begin; gives what consumers must know
-//   kCopies                staged with copy_async, so that the data may come later
-// plain_input.cuh has the other one.
+//   finish(task, buffer)   after all producers have finished begin(); returns information for the consumers
+//   kCopies                whether begin() uses copy_async, so that the data may arrive later
+// plain_input.cuh has the other input class.
 
-/// What consumers must know of a staged task.
+/// Information about a staged task for the consumers.
 struct Staged {
-  float unscale = 1;           ///< sums times this are the convolution
-  bool by_definition = false;  ///< the values leave the operands' range: nothing is staged
+  float unscale = 1;           ///< factor from sums to results of the convolution
+  bool by_definition = false;  ///< the values are outside fp16 range: nothing is staged
 };
 
-/// The pixels of a task, row by row with padding, one thread taking every kThreads-th.
+/// Iterates over the pixels of a task, row by row with padding. A thread visits every kThreads-th.
 template <int kThreads>
 class PixelWalk {
  public:
@@ -35,7 +35,7 @@ class PixelWalk {
     slot_ = (row * layer.pitch + column) * 16;
   }
 
-  /// From the first pixel on.
+  /// Returns the iteration from the first pixel of a task on.
   __device__ PixelWalk of(const Task& task, int filter_rows) const {
     PixelWalk walk = *this;
     walk.h_ += task.first_row;
@@ -44,13 +44,13 @@ class PixelWalk {
   }
 
   __device__ bool done() const { return left_ <= 0; }
-  __device__ bool exists() const {  ///< in the image
+  __device__ bool exists() const {  ///< whether it is in the image
     return static_cast<unsigned>(h_) < static_cast<unsigned>(layer_.h) &&
            static_cast<unsigned>(w_) < static_cast<unsigned>(layer_.w);
   }
   __device__ int pixel() const { return h_ * layer_.w + w_; }
   __device__ int slot() const { return slot_; }  ///< in bytes
-  /// Whether the slot to the left has this pixel as its neighbour; the first of a row has no such slot.
+  /// Returns whether the slot to the left has this pixel as its neighbor; the first pixel of a row has no such slot.
   __device__ bool is_neighbour() const { return w_ + layer_.pad_left > 0 && layer_.s > 1; }
 
   __device__ void next() {
@@ -69,7 +69,7 @@ class PixelWalk {
   int width_, left_, step_h_, step_w_, h_, w_, slot_;
 };
 
-/// Images in Layout::channel_blocks, copied as they lie but for the slots of neighbours.
+/// Images in nchw8c (Layout::channel_blocks), copied without change, except for the slots of neighbors.
 template <int kThreads>
 class BlocksInput {
  public:

@@ -9,10 +9,10 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What the host does for the kernels of layer.cuh: which steps they take, and how tasks and buffers are laid out.
+// Host side of layer.cuh: supported steps, and the layout of tasks and buffers.
 
-/// The layer with bands of as many rows as fit into shared memory twice, up to the whole image; nullopt: not even one
-/// group of rows does.
+/// Returns the layer with bands of as many rows as fit in shared memory twice, up to the whole image; nullopt if not
+/// even one group of rows fits.
 template <class Config>
 std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation& activation,
                                     size_t shared_bytes_per_block) {
@@ -34,7 +34,7 @@ std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation
                   .neighbours = (problem.c - 1) % 8 < 4,
                   .least = activation.kind == ActivationKind::relu ? 0 : -HUGE_VALF};
   layer.steps = (layer.halves() + 1) / 2;
-  // The slot after a group's last is that of the next group's first, modulo 8, where there is such a pitch.
+  // Modulo 8, the slot after a group's last is that of the next group's first, if there is such a pitch.
   int64_t pitch = width;
   while (pitch < width + 8 && (kRows * pitch - q) % 8 != 0) ++pitch;
   layer.pitch = narrow(pitch == width + 8 ? width : pitch);
@@ -42,7 +42,7 @@ std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation
   const auto fits = [&](int64_t rows, int64_t buffers, int64_t result_buffers, int64_t raw_bytes) {
     const int64_t slots = (rows + problem.r - 1) * layer.pitch * layer.planes;
     if (rows / kRows * q >= 1 << 16) return false;
-    if (slots * 16 * buffers + raw_bytes > shared_bytes) return false;  // and the next is then computed in 32 bits
+    if (slots * 16 * buffers + raw_bytes > shared_bytes) return false;  // so that the following sizes fit in 32 bits
     layer.staged_rows = narrow(rows + problem.r - 1);
     layer.band_rows = narrow(rows);
     layer.buffers = narrow(buffers);
@@ -56,8 +56,8 @@ std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation
   layer.bands = narrow(ceil_div(p, rows));
   rows = round_up(ceil_div(p, layer.bands), kRows);  // bands of about the same height
   layer.bands = narrow(ceil_div(p, rows));
-  // What fits besides: an image as it lies in memory, if it is needed and a multiple of 16 bytes; a third buffer for
-  // input, a second for results, and a fourth.
+  // Use the remaining memory for: an image as it is in global memory, if needed and a multiple of 16 bytes; a third
+  // buffer for input, a second for results, and a fourth for input.
   const int64_t image_bytes = problem.c * problem.h * problem.w * 4;
   const bool raw = !Config::Input::kCopies && layer.bands == 1 && problem.c % 4 == 0;
   constexpr int64_t kChoices[][2] = {
@@ -70,13 +70,14 @@ std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation
   return layer;
 }
 
-/// Rows of a unit: as many as registers have room for (sums and A fragments), but 4 with 7 filter rows and 3 columns,
-/// so that the 27 rows of 33 x 33 images are not rounded up to 30.
+/// Returns the rows of a unit: as many as registers have room for (sums and A fragments), but 4 with 7 filter rows and
+/// 3 columns, so that the 27 output rows of 33x33 images are not rounded up to 30.
 constexpr int deep_rows(int filter_rows, int columns) {
   return filter_rows == 7 && columns == 3 ? 4 : std::min(80 / (columns * 4 + 4), 8);
 }
 
-/// Columns of 8 maps that a block takes: 1, 2 or 3, whichever wastes the fewest maps; of several, the most.
+/// Returns the columns of 8 output channels of a block: 1, 2 or 3, whichever wastes the fewest output channels; of
+/// several, the most.
 inline int deep_columns(int64_t maps) {
   int best = 1;
   for (int columns : {2, 3}) {
@@ -85,8 +86,8 @@ inline int deep_columns(int64_t maps) {
   return best;
 }
 
-/// Calls visit.operator()<Config>() with the kernel's configuration for this problem. Shape::Config<R, Columns>
-/// says what a kernel makes of filter rows and columns.
+/// Calls visit.operator()<Config>() with the kernel's configuration for this problem. Shape::Config<R, Columns> is the
+/// configuration for given filter rows and columns.
 template <class Shape, class Visit>
 auto with_deep_config(const ConvProblem& problem, const Visit& visit) {
   const auto of_rows = [&]<int kR>() {
@@ -109,7 +110,7 @@ auto with_deep_config(const ConvProblem& problem, const Visit& visit) {
   }
 }
 
-/// Why a kernel that takes `input` does not take a step; the step's layouts and types come last.
+/// Returns why a kernel with input layout `input` does not support a step. Checks the step's layouts and types last.
 template <class Shape>
 Refusal refuses_deep_layer(const ConvStep& step, const DeviceCaps& caps, Layout input) {
   const ConvProblem& problem = step.problem;
@@ -123,7 +124,7 @@ Refusal refuses_deep_layer(const ConvStep& step, const DeviceCaps& caps, Layout 
     return "activations other than ReLU are not supported";
   }
   if (caps.compute_capability < 80) return "compute capability 8.0 or later is required";
-  constexpr int64_t kMost = int64_t{1} << 28;  // with a margin: a few times these, in bytes, must fit into 32 bits
+  constexpr int64_t kMost = int64_t{1} << 28;  // with a margin: a few times these, in bytes, must fit in 32 bits
   const int64_t padded =
       (problem.h + problem.pad_top + problem.pad_bottom) * (problem.w + problem.pad_left + problem.pad_right);
   if (std::max({problem.n * problem.p(), padded * round_up(problem.c, 8), problem.filter_count() * 4,
@@ -139,7 +140,7 @@ Refusal refuses_deep_layer(const ConvStep& step, const DeviceCaps& caps, Layout 
   return std::nullopt;
 }
 
-/// B fragments of all maps, in uint2.
+/// Returns the B fragments of all output channels, in uint2.
 template <class Config>
 int deep_fragments(const DeepLayer& layer) {
   return static_cast<int>(ceil_div(layer.k, Config::kColumns * 8)) * layer.steps * Config::kR * Config::kColumns * 32;

@@ -5,10 +5,10 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What consumers of layer.cuh do with the sums of a unit: sum[row][column][i] of lane (g, t) is of position g,
-// or g + 8 where i >= 2, and of map column * 8 + 2 * t, or the next where i is odd.
+// Epilogue of layer.cuh's consumers. sum[row][column][i] of lane (g, t) is of position g, or g + 8 if i >= 2, and of
+// output channel column * 8 + 2 * t, or the next if i is odd.
 
-/// max(value, least), or NaN where value is.
+/// Returns max(value, least), or NaN if the value is NaN.
 inline __device__ float at_least(float value, float least) {
 #ifdef __CUDACC__
   asm("max.NaN.f32 %0, %0, %1;" : "+f"(value) : "f"(least));
@@ -18,14 +18,14 @@ inline __device__ float at_least(float value, float least) {
 #endif
 }
 
-/// What turns sums into outputs.
+/// Converts sums to outputs.
 struct Finish {
   float unscale;
-  const float* bias;  ///< in shared memory, of the block's maps
+  const float* bias;  ///< of the block's output channels, in shared memory
   int first_map;      ///< of the block
-  float least;        ///< of outputs: 0 with ReLU, otherwise -infinity
+  float least;        ///< lower bound of outputs: 0 with ReLU, otherwise -infinity
 
-  /// All sums of a unit.
+  /// Converts all sums of a unit.
   template <int kColumns, int kRows>
   __device__ void operator()(float (&sum)[kRows][kColumns][4]) const {
 #pragma unroll
@@ -47,40 +47,41 @@ struct Finish {
 };
 
 /// A part of a task's results that is contiguous in shared memory and in y.
-struct Stretch {
+struct ResultSpan {
   char* to;
   const char* from;
   int bytes;
 };
 
-/// One warp copies a stretch from shared memory; then `from` may be written again. Other warps must have written there
+/// One warp copies a span from shared memory; then `from` may be written again. Other warps must have written there
 /// before and, on GPUs, called fence_for_async() since.
-inline __device__ void copy_stretch(const Stretch& stretch) {
+inline __device__ void copy_span(const ResultSpan& span) {
   const int lane = threadIdx.x % 32;
-  const auto together = reinterpret_cast<uintptr_t>(stretch.to) | reinterpret_cast<uintptr_t>(stretch.from) |
-                        static_cast<uintptr_t>(stretch.bytes);
+  const auto together = reinterpret_cast<uintptr_t>(span.to) | reinterpret_cast<uintptr_t>(span.from) |
+                        static_cast<uintptr_t>(span.bytes);
   if (kBulkCopies && together % 16 == 0) {
-    if (lane == 0) copy_bulk(stretch.to, stretch.from, stretch.bytes);
+    if (lane == 0) copy_bulk(span.to, span.from, span.bytes);
     __syncwarp();
   } else if (together % 16 == 0) {
-    for (int at = lane * 16; at < stretch.bytes; at += 32 * 16) {
-      *reinterpret_cast<uint4*>(stretch.to + at) = *reinterpret_cast<const uint4*>(stretch.from + at);
+    for (int at = lane * 16; at < span.bytes; at += 32 * 16) {
+      *reinterpret_cast<uint4*>(span.to + at) = *reinterpret_cast<const uint4*>(span.from + at);
     }
   } else {
-    for (int at = lane * 4; at < stretch.bytes; at += 32 * 4) {
-      *reinterpret_cast<uint32_t*>(stretch.to + at) = *reinterpret_cast<const uint32_t*>(stretch.from + at);
+    for (int at = lane * 4; at < span.bytes; at += 32 * 4) {
+      *reinterpret_cast<uint32_t*>(span.to + at) = *reinterpret_cast<const uint32_t*>(span.from + at);
     }
   }
 }
 
-/// Whether all of a unit's positions, which lanes 0 to 15 have in `at`, have all of its rows; the same for all lanes.
+/// Returns whether all positions of a unit, which lanes 0 to 15 have in `at`, have all of its rows; uniform across the
+/// warp.
 template <int kRows>
 __device__ bool is_whole(const Task& task, const Position<kRows>& at) {
   return __all_sync(0xffffffffu, at.exists && at.row + kRows <= task.rows);
 }
 
-/// Layout::channel_blocks. Staged as in y: [block][row of the task][column], slots of 16 bytes, of 8 in a last block of
-/// at most 4 maps.
+/// nchw8c (Layout::channel_blocks). Staged as in y: [block][row of the task][column], in slots of 16 bytes, or of 8 in
+/// a last block of at most 4 output channels.
 template <int kColumns, int kRows>
 struct BlocksOutput {
   static __host__ __device__ int bytes(const DeepLayer& layer) { return kColumns * layer.result_rows() * layer.q * 16; }
@@ -94,10 +95,10 @@ struct BlocksOutput {
     }
   }
 
-  /// 16 slots at a time: 8 x 8 matrices of positions and maps.
+  /// Stores 16 slots at a time: 8 x 8 matrices of positions and output channels.
   static __device__ void store_whole(const float (&value)[kRows][kColumns][4], const DeepLayer& layer, const Task& task,
                                      const Position<kRows>& at, char* results) {
-    constexpr int kTiles = kRows * kColumns;  // of 16 positions by 8 maps, two at a time
+    constexpr int kTiles = kRows * kColumns;  // of 16 positions by 8 output channels, two at a time
     const int lane = threadIdx.x % 32, block_bytes = task.rows * layer.q * 16;
     const SharedAddress first = to_shared(results) + (at.row * layer.q + at.column) * 16;
     const auto to = [&](int tile) { return first + tile / kRows * block_bytes + tile % kRows * layer.q * 16; };
@@ -122,13 +123,13 @@ struct BlocksOutput {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const Position<kRows> at(layer, task, unit * 16 + half * 8 + g);
-      const int rows = at.exists ? task.rows - at.row : 0;  // of this position, at most kRows
+      const int rows = at.exists ? task.rows - at.row : 0;  // rows from this position on
       char* block = results;
 #pragma unroll
       for (int column = 0; column < kColumns; ++column, block += block_bytes) {
-        const int maps = layer.k - first_map - column * 8;  // left
+        const int maps = layer.k - first_map - column * 8;  // output channels left
         const int slot_bytes = maps <= 4 ? 8 : 16;
-        // Maps that do not exist are zero whatever was summed.
+        // Output channels that do not exist are zero, whatever was summed.
         const uint32_t keep = 2 * t + 1 < maps ? ~0u : 2 * t < maps ? 0xffffu : 0;
         char* to = block + (at.row * layer.q + at.column) * slot_bytes + t * 4;
         const bool exists = t * 4 < slot_bytes && maps > 0;
@@ -141,7 +142,7 @@ struct BlocksOutput {
     }
   }
 
-  /// One warp writes what all have stored.
+  /// One warp copies the staged results to y.
   static __device__ void drain(const DeepLayer& layer, const Task& task, int first_map, void* y, char* results) {
     const int area = layer.p * layer.q, slots = task.rows * layer.q;
     const int maps = (layer.k + 3) / 4 * 4, here = min(kColumns * 8, maps - first_map);
@@ -149,20 +150,20 @@ struct BlocksOutput {
     char* image = static_cast<char*>(y) + static_cast<int64_t>(task.image) * image_bytes;
     const bool last = first_map + here == maps && task.first_row + task.rows == layer.p;
     if (layer.bands == 1) {
-      copy_stretch({image + first_map * area * 2, results, here * area * 2});
+      copy_span({image + first_map * area * 2, results, here * area * 2});
     } else {
       for (int map = 0; map < here; map += 8) {
         const int slot_bytes = min(16, (here - map) * 2);
-        copy_stretch({image + (first_map + map) * area * 2 + task.first_row * layer.q * slot_bytes,
-                      results + map / 8 * slots * 16, slots * slot_bytes});
+        copy_span({image + (first_map + map) * area * 2 + task.first_row * layer.q * slot_bytes,
+                   results + map / 8 * slots * 16, slots * slot_bytes});
       }
     }
-    const int at = used + threadIdx.x % 32 * 8;  // the rest of the image, a multiple of 8
+    const int at = used + threadIdx.x % 32 * 8;  // the image's padding, a multiple of 8 bytes
     if (last && at < image_bytes) *reinterpret_cast<uint2*>(image + at) = {0, 0};
   }
 };
 
-/// Plain fp32. Staged as in y: [map][row of the task][column].
+/// nchw fp32. Staged as in y: [output channel][row of the task][column].
 template <int kColumns, int kRows>
 struct PlainOutput {
   static __host__ __device__ int bytes(const DeepLayer& layer) {
@@ -185,11 +186,11 @@ struct PlainOutput {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const Position<kRows> at(layer, task, unit * 16 + half * 8 + g);
-      const int rows = at.exists ? task.rows - at.row : 0;  // of this position, at most kRows
+      const int rows = at.exists ? task.rows - at.row : 0;  // rows from this position on
       float* first = reinterpret_cast<float*>(results) + 2 * t * map_floats + at.row * layer.q + at.column;
 #pragma unroll
       for (int column = 0; column < kColumns; ++column, first += 8 * map_floats) {
-        const int maps = layer.k - first_map - column * 8;  // left
+        const int maps = layer.k - first_map - column * 8;  // output channels left
         float *to = first, *to_next = first + map_floats;
 #pragma unroll
         for (int j = 0; j < kRows; ++j, to += layer.q, to_next += layer.q) {
@@ -200,19 +201,19 @@ struct PlainOutput {
     }
   }
 
-  /// One warp writes what all have stored.
+  /// One warp copies the staged results to y.
   static __device__ void drain(const DeepLayer& layer, const Task& task, int first_map, void* y, char* results) {
     const int area = layer.p * layer.q, floats = task.rows * layer.q, maps = min(kColumns * 8, layer.k - first_map);
     char* to = reinterpret_cast<char*>(static_cast<float*>(y) +
                                        (static_cast<int64_t>(task.image) * layer.k + first_map) * area +
                                        task.first_row * layer.q);
-    if (layer.bands == 1) return copy_stretch({to, results, maps * area * 4});
-    for (int map = 0; map < maps; ++map) copy_stretch({to + map * area * 4, results + map * floats * 4, floats * 4});
+    if (layer.bands == 1) return copy_span({to, results, maps * area * 4});
+    for (int map = 0; map < maps; ++map) copy_span({to + map * area * 4, results + map * floats * 4, floats * 4});
   }
 };
 
-/// A unit's outputs by definition, in fp32: for operands outside fp16's range. Kept out of the code that multiplies,
-/// whose registers it would take.
+/// Computes a unit's outputs directly, in fp32, for operands outside fp16 range. Not inlined, because it would take
+/// registers from the code that multiplies.
 template <int kRows>
 #ifdef __CUDACC__
 __noinline__
@@ -231,7 +232,7 @@ __noinline__
     const float* filter = w + map * layer.c * filter_rows * layer.s;
     float sum = 0;
     for (int c = 0; c < layer.c; ++c) {
-      float of_channel = 0;  // kept apart, so that a large sum does not round each small term
+      float of_channel = 0;  // kept separate, so that a large sum does not round each small product
       for (int r = 0; r < filter_rows; ++r) {
         const int h = p - layer.pad_top + r;
         for (int s = 0; s < layer.s; ++s, ++filter) {

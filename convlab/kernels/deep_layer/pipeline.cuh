@@ -9,7 +9,7 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// The roles of layer.cuh at work.
+// The loops of the roles of layer.cuh.
 
 /// The arrays of a launch.
 struct DeepArrays {
@@ -20,7 +20,7 @@ struct DeepArrays {
   const FilterHeader* header;  ///< filters follow it
 };
 
-/// A consumer: takes the units whose turn it is.
+/// A consumer warp, which takes every kConsumers-th unit.
 template <class Config>
 struct Consumer {
   static constexpr int kRows = Config::kRows, kColumns = Config::kColumns;
@@ -29,7 +29,7 @@ struct Consumer {
   const DeepArrays& arrays;
   const DeepBlock<Config>& block;
   FilterHeader header = *arrays.header;
-  int turn = threadIdx.x / 32;  ///< units until the next that is this warp's
+  int turn = threadIdx.x / 32;  ///< index of this warp's next unit in the task
 
   /// Calls release() when it no longer needs the buffer, and claim() before it stores results, each once.
   template <class Release, class Claim>
@@ -51,7 +51,7 @@ struct Consumer {
       }
       float sum[kRows][kColumns][4];
       const Position<kRows> at(layer, task, turn * 16 + threadIdx.x % 16);
-      // Lanes without an output read the first one's pixels: any that are staged.
+      // Lanes without an output read the first output's pixels; any staged pixels would do.
       const SharedAddress pixel = buffer + (at.exists ? (at.row * layer.pitch + at.column) * 16 : 0);
       const auto* offsets = reinterpret_cast<const int*>(block.memory + block.at.offsets) + threadIdx.x % 32 / 16;
       const auto* filters = reinterpret_cast<const uint2*>(block.memory + block.at.filters) + threadIdx.x % 32;
@@ -72,18 +72,19 @@ struct Consumer {
   }
 };
 
-/// The kernel: blocks in x share the tasks, blocks in y the maps.
+/// The kernel: blocks in x share the tasks, blocks in y the output channels.
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, 1)
     convolve_deep_layer(const __grid_constant__ DeepLayer layer, const __grid_constant__ DeepArrays arrays) {
   const DeepBlock<Config> block(layer);
   block.fill(layer, arrays.bias, reinterpret_cast<const uint2*>(arrays.header + 1));
   const int tasks = layer.n * layer.bands, warp = threadIdx.x / 32;
-  const int producer = threadIdx.x - Config::kConsumers * 32;  // its number, where it is one
+  const int producer = threadIdx.x - Config::kConsumers * 32;  // index of the producer thread, if it is one
   const int first_map = blockIdx.y * Config::kColumns * 8;
   Consumer<Config> consumer{layer, arrays, block};
 #ifdef __CUDACC__
-  // Every thread arrives, though one of a warp could for all: racecheck does not see that a warp's lanes met before.
+  // Every thread arrives, although one lane could arrive for its warp: racecheck does not see that a warp's lanes have
+  // synchronized before.
   if (threadIdx.x == 0) {
     for (int buffer = 0; buffer < layer.buffers; ++buffer) {
       barrier_init(block.full + buffer, Config::kProducers * 32);
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   }
   __syncthreads();
   Rounds in{layer.buffers}, out{layer.result_buffers};
-  int done = 0;  // tasks of this block
+  int done = 0;  // tasks that this block has finished
   const auto next = [&] {
     ++done;
     in.next();
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
     }
   }
 #else
-  // The host's version of shared memory has no such barriers: the roles take turns.
+  // The host emulation of shared memory has no such barriers: the roles run one after another.
   typename Config::Input input(layer, arrays.x, producer, block.memory + block.at.scratch,
                                to_shared(block.memory + block.at.raw), block.fetched);
   const bool produces = warp >= Config::kConsumers && warp < Config::kConsumers + Config::kProducers;

@@ -20,7 +20,7 @@ struct GlobalChannels {
   }
 };
 
-/// And in shared memory.
+/// A pixel's channels in shared memory.
 struct SharedChannels {
   SharedAddress at;
 
@@ -29,17 +29,17 @@ struct SharedChannels {
   __device__ void advance(int area) { at += area * 4; }
 };
 
-/// Plain fp32 images, times a power of two that brings all of the task's values into the range of fp16's normal
-/// numbers: so a product has the same bits with any such power. The power is guessed from the task before; where it
-/// does not do, the task is staged once more with the best one, and where none does, not at all.
+/// nchw fp32 images, scaled by a power of two that brings all of the task's values into the range of normal fp16
+/// numbers, so that a product has the same bits with any such power. The power is predicted from the previous task. If
+/// it does not fit, the task is staged again with the best one; if none fits, nothing is staged.
 template <int kThreads>
 class PlainInput {
  public:
   static constexpr bool kCopies = false;
   static constexpr int kWarps = kThreads / 32;
-  static constexpr int kScratchWords = 4 * kWarps;  ///< two ranges a warp, used in turn
+  static constexpr int kScratchWords = 4 * kWarps;  ///< two ranges per warp, used alternately
 
-  /// `raw` is room for an image, with a barrier for it; where the layer has none, pixels are loaded when they are
+  /// `raw` is a buffer for a raw image, with barrier `fetched`. If the layer has none, pixels are loaded when they are
   /// staged.
   __device__ PlainInput(const DeepLayer& layer, const void* x, int thread, void* scratch, SharedAddress raw,
                         uint64_t* fetched)
@@ -51,8 +51,8 @@ class PlainInput {
         walk_(layer, thread),
         ranges_(static_cast<uint2*>(scratch)) {}
 
-  /// Begins to copy what begin() will read, or asks L2 for it. All producers must have come here since the last
-  /// begin(), and since finish() if again() holds after it.
+  /// Starts to copy the pixels for begin(), or prefetches them to L2. All producers must have synchronized since the
+  /// last begin(), and since finish() if again() holds after it.
   template <int kR>
   __device__ void fetch(const Task& task) {
     if (raw_ == 0) return prefetch<kR>(task);
@@ -69,7 +69,7 @@ class PlainInput {
   }
 
 #ifdef __CUDACC__
-  /// Waits until what was fetched is there.
+  /// Waits until the fetched pixels have arrived.
   __device__ void await() {
     if (raw_ == 0) return;
     if (kBulkCopies) {
@@ -82,7 +82,7 @@ class PlainInput {
   }
 #endif
 
-  /// Whether finish() has read the pixels again.
+  /// Returns whether finish() has read the pixels again.
   __device__ bool again() const { return again_; }
 
   template <int kR>
@@ -106,7 +106,7 @@ class PlainInput {
       again_ = true;
       staged.unscale = power_of_two(-best);
     }
-    constexpr int kRoom = 3;  // for larger values in the next task
+    constexpr int kRoom = 3;  // powers of two, for larger values in the next task
     exponent_ = max(-60, min(60, 14 - kRoom - range.top()));
     return staged;
   }
@@ -133,9 +133,9 @@ class PlainInput {
     }
   }
 
-  static constexpr int kPixels = 5;  ///< that a thread stages at a time, so that many loads are on their way
+  static constexpr int kPixels = 5;  ///< that a thread stages at a time, so that many loads are in flight
 
-  /// Where these pixels lie.
+  /// Offsets of these pixels.
   struct Pixels {
     SharedAddress slot[kPixels];  ///< in a plane; ~0 for none
     int from[kPixels];            ///< in a channel; -1 for padding
@@ -155,7 +155,8 @@ class PlainInput {
       }
       for (int plane = 0; plane < layer_.planes; ++plane) {
         const SharedAddress to = buffer + plane * layer_.plane_bytes();
-        const int channels = layer_.c - plane * 8, from = plane * 8 * layer_.h * layer_.w;  // left; floats before them
+        // Channels left; floats before them.
+        const int channels = layer_.c - plane * 8, from = plane * 8 * layer_.h * layer_.w;
         if (raw_ != 0) {
           const SharedChannels of_plane{raw_ + from * 4};
           if (channels >= 8) {
@@ -178,8 +179,8 @@ class PlainInput {
     return range;
   }
 
-  /// Stages kChannels channels of some pixels. Where channels do not exist, it repeats the last: the filters are zero
-  /// there, and only finite values are ever multiplied.
+  /// Stages kChannels channels of some pixels. Channels that do not exist repeat the last: their filters are zero, and
+  /// only finite values are ever multiplied.
   template <int kChannels, bool kAllExist, class Channels>
   __device__ void stage_channels(const Pixels& pixels, const Channels& of_plane, int channels, SharedAddress to,
                                  float scale, Range& range) {

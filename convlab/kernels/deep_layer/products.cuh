@@ -5,9 +5,9 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What the consumers of layer.cuh do most of the time.
+// The inner loop of layer.cuh's consumers.
 
-/// The filters' fragments of a step and filter row.
+/// The B fragments of a step and filter row.
 template <int kColumns>
 struct FilterRow {
   uint32_t b[kColumns][2];
@@ -22,12 +22,13 @@ struct FilterRow {
   }
 };
 
-/// The sums of a unit: sum[row][column of 8 maps], as mma_fp16 has them. `pixel` is where the slots of this lane's
-/// position begin (see Position), `offsets` those of the halves, `filters` the first B fragment.
+/// Computes the sums of a unit: sum[row][column of 8 output channels], as D fragments of mma_fp16. `pixel`: the first
+/// slot of this lane's position (see Position); `offsets`: those of the halves; `filters`: the first B fragment.
 ///
-/// A filter row meets all output rows before the next does, so that products that follow each other go to different
-/// sums and none waits for the one before. a[i] has input rows i, i + kRows, ...: a row is loaded as soon as the one
-/// before is used up, long before it is needed, and so are those of the next step, and the next filter row.
+/// A filter row is multiplied by the input rows of all output rows before the next filter row, so that consecutive mma
+/// instructions add to different sums and do not wait for each other. a[i] has input rows i, i + kRows, ...: a row is
+/// loaded as soon as the previous one has been used, long before it is needed. The rows of the next step and the next
+/// filter row are prefetched likewise.
 template <int kR, int kColumns, int kRows>
 __device__ void multiply_unit(float (&sum)[kRows][kColumns][4], const DeepLayer& layer, SharedAddress pixel,
                               const int* offsets, const uint2* filters) {

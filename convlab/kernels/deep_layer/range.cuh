@@ -5,9 +5,9 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// Whether values, times a power of two, fit fp16's range.
+// Checks whether values, scaled by a power of two, fit in fp16 range.
 
-/// max(largest, |value|), or NaN where either is.
+/// Returns max(largest, |value|), or NaN if either is NaN.
 inline __device__ float larger_magnitude(float largest, float value) {
 #ifdef __CUDACC__
   asm("max.NaN.f32 %0, %0, %1;" : "+f"(largest) : "f"(fabsf(value)));
@@ -17,17 +17,18 @@ inline __device__ float larger_magnitude(float largest, float value) {
 #endif
 }
 
-/// The magnitudes of values that were noted.
+/// The range of magnitudes of the values passed to note().
 struct Range {
-  float largest = 0;                ///< NaN if any is
-  uint32_t smallest = 0xffffffffu;  ///< of those not zero: bits times two, less one, so that zero comes last
+  float largest = 0;                ///< NaN if any value is
+  uint32_t smallest = 0xffffffffu;  ///< of the nonzero values: bits times two, minus one, so that zero is last
 
   __device__ void note(float value) {
     largest = larger_magnitude(largest, value);
     smallest = min(smallest, __float_as_uint(value) * 2 - 1);
   }
 
-  /// For all values that a warp has noted: the bits of `largest`, ordered as magnitudes are, and `smallest`.
+  /// Returns, for all values that a warp has noted, the bits of `largest`, which are ordered like magnitudes, and
+  /// `smallest`.
   __device__ uint2 of_warp() const {
     return {__reduce_max_sync(0xffffffffu, __float_as_uint(largest) & 0x7fffffffu),
             __reduce_min_sync(0xffffffffu, smallest)};
@@ -38,11 +39,12 @@ struct Range {
     return {__uint_as_float(all.x), all.y};
   }
 
-  /// Powers of two: largest < 2^(top() + 1), smallest >= 2^bottom(). Infinity and NaN have a top of 128.
+  /// Return exponents: largest < 2^(top() + 1), smallest >= 2^bottom(). Infinity and NaN have a top of 128.
   __device__ int top() const { return static_cast<int>(__float_as_uint(largest) >> 23) - 127; }
   __device__ int bottom() const { return static_cast<int>((smallest + 1) >> 24) - 127; }
 
-  /// Whether all values times 2^exponent are zero or normal numbers in fp16, and 2^`spare` of room is left below.
+  /// Returns whether all values times 2^exponent are zero or normal fp16 numbers, with a margin of 2^`spare` at the
+  /// lower end.
   __device__ bool fits(int exponent, int spare = 0) const {
     constexpr int kTop = 14, kBottom = -14, kSubnormal = -127, kMost = 60;
     if (largest == 0) return true;
@@ -51,7 +53,7 @@ struct Range {
   }
 };
 
-/// 2^exponent, of a normal number.
+/// Returns 2^exponent, for exponents of normal numbers.
 inline __device__ float power_of_two(int exponent) {
   return __uint_as_float(static_cast<uint32_t>(exponent + 127) << 23);
 }

@@ -5,20 +5,21 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// The filters of layer.cuh: B fragments in the order in which consumers read them, in fp16 times a power of two,
-//   [chunk of kColumns * 8 maps][step][filter row][column of 8 maps][lane],
-// behind what consumers must know of them.
+// The filters of layer.cuh: B fragments in the order in which consumers read them, in fp16, scaled by a power of two,
+//   [chunk of kColumns * 8 output channels][step][filter row][column of 8 output channels][lane],
+// after a header for the consumers.
 
 struct FilterHeader {
   float unscale;      ///< 1 / the power of two
-  int by_definition;  ///< the filters leave fp16's range
-  int unused[14];     ///< so that what follows is aligned
+  int by_definition;  ///< the filters are outside fp16 range
+  int unused[14];     ///< padding that aligns the filters
 };
 static_assert(sizeof(FilterHeader) == 64);
 
 constexpr int kFilterThreads = 256;
 
-/// One block finds the power of two. It leaves 2 bits of range for the parts of filters that stand in two halves.
+/// One block finds the power of two. It leaves a margin of 2 bits for the parts of filters that are split between two
+/// halves.
 static __global__ void __launch_bounds__(kFilterThreads)
     scale_filters(const float* w, int count, FilterHeader* header) {
   __shared__ uint2 ranges[kFilterThreads / 32];
@@ -33,8 +34,8 @@ static __global__ void __launch_bounds__(kFilterThreads)
   *header = {.unscale = power_of_two(-best), .by_definition = range.fits(best, 2) ? 0 : 1};
 }
 
-/// The part of a map's filter that term `term` of half `half` has: w[map][channel][row][tap], halved as often as that
-/// is in two halves; 0 where the filter has none.
+/// Returns the part of an output channel's filter for element `term` of half `half`, from w[map][channel][row][tap]:
+/// divided by 2 each time that it is split between two halves; 0 if the filter has none.
 inline __device__ float filter_part(const DeepLayer& layer, const float* w, int filter_rows, int map, int row, int half,
                                     int term) {
   const Half at(layer, half);

@@ -8,41 +8,42 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// A convolution of one channel of bytes with small filters on tensor cores, pooled by maxima of 2x2 and activated, to
-// halves in blocks of channels. Few bytes move, and each output takes few products, so the number of instructions
-// counts.
+// A convolution with one uint8 input channel and small filters on tensor cores, with 2x2 max pooling and activation, to
+// fp16 in blocks of channels (nchw8c). Few bytes move and each output needs few products, so the number of instructions
+// matters.
 //
-// Products. A row of a matrix operand is a cell: neighbouring sums of one row of sums, four of them for filters of up
-// to 5x5, else two. They are folded into columns: a column is one map for one of the neighbours, with its filter
-// shifted. The terms are the 8 pixels that the neighbours read, of each row of the filter, so that 16 terms are two
-// rows:
+// Products. A row of a matrix operand is a cell: adjacent sums of one row, four for filters of up to 5x5, otherwise
+// two. They are mapped to columns: a column is one output channel for one of the adjacent sums, with its filter
+// shifted. The K dimension is the 8 pixels that these sums read, for each row of the filter, so K = 16 is two rows:
 //
 //     pixels           a b c d e f g h      a lane has two of them, and the two of the other row
 //     filter of sum 0  0 1 2 3 4 . . .
-//     filter of sum 1  . 0 1 2 3 4 . .      . is 0, and may meet any pixel, since bytes are finite
+//     filter of sum 1  . 0 1 2 3 4 . .      . is 0 and may multiply any pixel, because bytes are finite
 //     filter of sum 2  . . 0 1 2 3 4 .
 //     filter of sum 3  . . . 0 1 2 3 4
 //
-// Rows 0 to 7 of an operand are 8 cells beside each other, rows 8 to 15 the cells one row of pixels below. So a lane
-// has all 2x2 sums of its outputs; and with columns well dealt out, these are neighbours in memory. From one row of
-// outputs to the next, a cell takes two more rows of pixels and has the others in registers: outputs below each other
-// are a strip. A byte is a half as it is, 2^-24 a unit; sums are multiplied by 2^24 when the bias is added.
+// Rows 0 to 7 of an operand are 8 horizontally adjacent cells, rows 8 to 15 the cells one row of pixels below. So a
+// lane has all 2x2 sums of its outputs, and with a suitable order of columns, these outputs are adjacent in memory.
+// From one row of outputs to the next, a cell loads two more rows of pixels and has the others in registers: vertically
+// adjacent outputs form a strip. A byte is a valid fp16 value, in units of 2^-24; sums are multiplied by 2^24 when the
+// bias is added.
 //
-// Roles. A block has the pixels of a band of an image in shared memory, as they lie in memory, and begins to copy its
-// next band before it computes; bands are dealt out in turn. Four lanes take a strip at a time: they begin the products
-// of a row of outputs (bytes_products.cuh), and while tensor cores multiply, they pool, activate and store the row
-// above from registers (bytes_results.cuh), a warp 256 bytes in a row. Shared memory holds pixels, twice, and filters
-// where warpgroups multiply. Where halves cannot represent the filters, bands are computed by definition (plainly.cuh).
+// Roles. A block has the pixels of a band of an image in shared memory, copied unchanged, and starts to copy its next
+// band before it computes. Bands are assigned round-robin. Four lanes process a strip at a time: they start the
+// products of a row of outputs (bytes_products.cuh), and while tensor cores multiply, they pool, activate and store the
+// row above from registers (bytes_results.cuh), 256 contiguous bytes per warp. Shared memory holds pixels, twice, and
+// filters if warpgroups multiply. If fp16 cannot represent the filters, bands are computed by direct fp32 summation
+// (plainly.cuh).
 
-/// A lane's way through the strips of a band: from its cell to the one kThreads / 4 cells further on; past the end of a
-/// row, it goes on in the strips below.
+/// A lane's position in the strips of a band. A step moves it kThreads / 4 cells further; past the end of a row, it
+/// continues in the strips below.
 struct StripWalk {
-  int cell;   ///< of the row
-  int from;   ///< bytes from the band's first pixel to this lane's first one of the cell
-  int place;  ///< of this lane's first pooled output among those of a map
-  int rows;   ///< of outputs, from the strip's first on
+  int cell;   ///< index in the row
+  int from;   ///< bytes from the band's first pixel to this lane's first pixel of the cell
+  int place;  ///< index of this lane's first pooled output within an output channel
+  int rows;   ///< rows of outputs, from the strip's first one on
 
-  /// Keeps the compiler from computing it anew in each turn.
+  /// Keeps the compiler from recomputing it in each iteration.
   __device__ void keep() {
     opaque(cell);
     opaque(from);
@@ -75,16 +76,16 @@ __global__ void __launch_bounds__(Layer::kThreads, Layer::kLeastBlocks)
                    __half* __restrict__ y, const BytesLayerShape shape) {
   using Products = ByteProducts<Layer>;
   constexpr int kThreads = Layer::kThreads, kColumns = Layer::kColumns, kCells = kThreads / 4;
-  constexpr int kTurns = Layer::kStrip * Products::kGroups;  // of products, in a strip
+  constexpr int kTurns = Layer::kStrip * Products::kGroups;  // products (of a row and group) per strip
   const SharedAddress pixels = to_shared(dynamic_shared<unsigned char>());
   const int thread = threadIdx.x % 4, part = thread % Layer::kParts, pixel_of_cell = thread / Layer::kParts;
   const int first_map = blockIdx.x % shape.passes * (4 * Layer::kQuarters), plane = shape.rows * shape.columns;
 
-  // Some pixels beyond a band's are read, too, for filters that are 0 or results that are not stored.
+  // Clear both buffers: some pixels beyond a band are read, too, for filter values of 0 or results that are not stored.
   for (int i = threadIdx.x * 16; i < 2 * shape.buffer_bytes; i += kThreads * 16) {
     *from_shared<uint4>(pixels + i) = uint4{};
   }
-  // Bands are dealt out in turn, so that all blocks together write one part of the output at a time.
+  // Bands are assigned round-robin, so that all blocks together write one part of the output at a time.
   int image = blockIdx.x / shape.passes / shape.bands, band_of_image = blockIdx.x / shape.passes % shape.bands;
   const int step = gridDim.x / shape.passes, image_step = step / shape.bands, band_step = step % shape.bands;
   const auto band_at = [&](int of_image, int index) -> ByteBand {
@@ -126,7 +127,7 @@ __global__ void __launch_bounds__(Layer::kThreads, Layer::kLeastBlocks)
     const SharedAddress here = pixels + (buffer == 0 ? 0 : shape.buffer_bytes);
     if (!shape.contiguous) band.stage(here, shape);
     wait_for_copies();
-    __syncthreads();  // this band's pixels have come, and all threads are done with the other buffer
+    __syncthreads();  // this band's pixels have arrived, and all threads are done with the other buffer
     unsigned char* const to = reinterpret_cast<unsigned char*>(y) + image * shape.image_bytes;
     image += image_step;
     band_of_image += band_step;
@@ -143,13 +144,13 @@ __global__ void __launch_bounds__(Layer::kThreads, Layer::kLeastBlocks)
       continue;
     }
 
-    // Where this lane's halves of the band's first pixel belong.
+    // Output addresses of this lane's fp16 results for the band's first pixel.
     const int pixels_before = first_row * shape.columns, maps_before = first_map + (Layer::kOfEight > 0 ? 8 : 0);
     unsigned char* eight = to + 2 * (first_map * plane + pixels_before * 8 + part * Layer::kOfEight);
     unsigned char* four = to + 2 * (maps_before * plane + pixels_before * 4 + part * Layer::kOfFour);
     opaque(eight);
     opaque(four);
-    // Results of a turn, for a strip that begins at `place` and has `exist` rows.
+    // Finishes and stores the results of a turn, for a strip that starts at `place` and has `exist` rows.
     const auto store = [&](const float(&sums)[kColumns][4], int turn, int place, int exist) {
       const int row = turn / Products::kGroups;
       const bool is_first = turn % Products::kGroups == 0, is_last = turn % Products::kGroups == Products::kGroups - 1;
@@ -182,13 +183,13 @@ __global__ void __launch_bounds__(Layer::kThreads, Layer::kLeastBlocks)
       uint32_t operands[Products::kOperands + Layer::kStrip - 1][4];
 #pragma unroll
       for (int i = 0; i < Products::kOperands - 1; ++i) set_operand(operands[i], bytes + 2 * i);
-      float sums[2][kColumns][4];  // of a turn and of the one before it
+      float sums[2][kColumns][4];  // of the current and the previous turn
 #pragma unroll
       for (int turn = 0; turn < kTurns; ++turn) {
         const int row = turn / Products::kGroups, next = row + Products::kOperands - 1;
         if (turn % Products::kGroups == 0) set_operand(operands[next], bytes + 2 * next);
         products.begin(sums[turn % 2], operands + row, turn % Products::kGroups);
-        if (turn == kTurns - Products::kGroups) {  // all pixels are in operands
+        if (turn == kTurns - Products::kGroups) {  // all pixels are in operands: load the next strip
           done += kCells;
           walk.advance(forward, down, shape.cells);
           if (done < cells) load_strip();
@@ -201,8 +202,8 @@ __global__ void __launch_bounds__(Layer::kThreads, Layer::kLeastBlocks)
       products.template wait<0>(sums[(kTurns - 1) % 2]);
       store(sums[(kTurns - 1) % 2], kTurns - 1, place, exist);
     }
-    const int left = first_map == 0 && first_row + rows == shape.rows ? shape.left_bytes : 0;  // by one pass alone
-    if (const int word = threadIdx.x * 4; word < left) {  // these are less than 128
+    const int left = first_map == 0 && first_row + rows == shape.rows ? shape.left_bytes : 0;  // by one pass only
+    if (const int word = threadIdx.x * 4; word < left) {  // less than 128 bytes of padding
       *reinterpret_cast<uint32_t*>(to + (shape.image_bytes - left) + word) = 0;
     }
   }

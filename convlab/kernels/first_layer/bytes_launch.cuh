@@ -9,11 +9,11 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// How a step becomes a launch of bytes.cuh's kernel.
+// Plans and launches the kernel of bytes.cuh for a step.
 
-constexpr int kWideFilter = 7, kNarrowFilter = 5;  // rows and columns at most, with cells of two and of four sums
+constexpr int kWideFilter = 7, kNarrowFilter = 5;  // most rows and columns, with cells of two and of four sums
 
-/// Of a band's pixels; an image with more is divided into bands.
+/// Most bytes of a band's pixels; a larger image is divided into bands.
 constexpr int64_t kMostBandBytes = 16 << 10;
 
 template <class Layer>
@@ -29,7 +29,7 @@ BytesLayerShape plan_bytes_layer(const ConvStep& step) {
                         .cells = narrow(ceil_div(columns, Layer::kPixels)),
                         .passes = narrow(ceil_div(quarters, Layer::kQuarters)),
                         .pitch = narrow(round_up(problem.w + problem.pad_left + problem.pad_right, 2))};
-  // Whole rows, which begin at multiples of 2 bytes, of images that begin at multiples of 4.
+  // Whole rows that start at multiples of 2 bytes, in images that start at multiples of 4 bytes.
   shape.contiguous = !problem.padded() && problem.w % 2 == 0 && problem.h * problem.w % 4 == 0;
   const auto bytes_of = [&](int64_t band_rows) {
     constexpr int64_t kCells = Layer::kThreads / 4, kMostOffset = 16, kWindow = 8;

@@ -7,12 +7,12 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// How a first layer's bytes get into shared memory, as they are, and from there into operands. A byte with a zero above
-// it is a half already: a subnormal one, 2^-24 a unit, exactly.
+// Copies of a first layer's bytes to shared memory, unchanged, and from there into operands. A byte with a zero byte
+// above it is already an fp16 value: a subnormal one, in units of 2^-24, exactly.
 
-constexpr float kByteUnit = 0x1p24f;  // what sums of such halves are multiplied by
+constexpr float kByteUnit = 0x1p24f;  // factor for sums of such fp16 values
 
-/// Two neighbouring bytes, the first one low.
+/// Loads two adjacent bytes, the first one low.
 inline __device__ uint32_t load_bytes(SharedAddress from) {
 #ifdef __CUDACC__
   unsigned short bytes;
@@ -23,8 +23,8 @@ inline __device__ uint32_t load_bytes(SharedAddress from) {
 #endif
 }
 
-/// Two bytes as halves. A compiler computes equal values once and moves them where they are needed, which costs as
-/// much; so each place of an operand has a variant of its own, made with another zero.
+/// Converts two bytes to fp16. Compilers compute equal values once and move them where they are needed, which costs as
+/// much. So each position in an operand has its own variant, which selects another zero byte.
 template <int kVariant>
 __device__ uint32_t spread(uint32_t bytes) {
 #ifdef __CUDACC__
@@ -36,17 +36,18 @@ __device__ uint32_t spread(uint32_t bytes) {
 #endif
 }
 
-/// The pixels of some rows of outputs.
+/// The pixels under some rows of outputs.
 struct ByteBand {
   const uint8_t* image;
-  int top, height;  ///< in rows of the image; top may be negative, and the last rows beyond the image
+  int top, height;  ///< in image rows; top may be negative, and the last rows may be below the image
 
-  /// Bytes from the start of a buffer to the band's first: copies of 16 bytes are aligned on both sides.
+  /// Returns the bytes from the start of a buffer to the band's first pixel, so that copies of 16 bytes are aligned on
+  /// both sides.
   __device__ int offset(const BytesLayerShape& shape) const {
     return shape.contiguous ? static_cast<int>(reinterpret_cast<uintptr_t>(image + top * shape.conv.w) & 15) : 0;
   }
 
-  /// Begins to copy whole rows; only if the shape is contiguous. wait_for_copies() waits.
+  /// Starts to copy whole rows; only if the shape is contiguous. wait_for_copies() waits for them.
   template <int kThreads>
   __device__ void copy(SharedAddress buffer, const BytesLayerShape& shape) const {
     const uint8_t* from = image + top * shape.conv.w;
@@ -62,13 +63,13 @@ struct ByteBand {
         if (at < middle) copy_async(to + head + at, reinterpret_cast<const uint4*>(from + head + at), true);
       }
     }
-    if (const int word = threadIdx.x * 4; word < bytes - middle) {  // these are less than 32
+    if (const int word = threadIdx.x * 4; word < bytes - middle) {  // less than 32 bytes
       const int at = word < head ? word : word + middle;
       copy_async(to + at, reinterpret_cast<const uint32_t*>(from + at), true);
     }
   }
 
-  /// Stages any rows, with zeros around the image.
+  /// Stages the rows of any shape, with zeros around the image.
   __device__ void stage(SharedAddress buffer, const BytesLayerShape& shape) const {
     const int words = shape.pitch / 2;
     for (int i = threadIdx.x; i < height * words; i += blockDim.x) {

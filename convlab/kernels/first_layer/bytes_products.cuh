@@ -13,11 +13,11 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// How a first layer of bytes is multiplied, by a warp or, where the chip can, by a warpgroup at a time; see the picture
-// in bytes.cuh.
+// Products of a first layer of uint8 pixels, by a warp or, if the GPU has wgmma, by a warpgroup at a time; see the
+// diagram in bytes.cuh.
 
-/// Which map of a pass a column has in the results of lanes with thread % 4 == part. A lane's maps are neighbours,
-/// first those of a block of eight, then those of a block of four.
+/// Returns the output channel, within its pass, of a column in the results of lanes with thread % 4 == part. A lane's
+/// output channels are adjacent: first those in a block of eight, then those in a block of four.
 template <class Layer>
 __device__ int map_of_column(int column, int part) {
   part %= Layer::kParts;
@@ -25,12 +25,12 @@ __device__ int map_of_column(int column, int part) {
   return (Layer::kOfEight > 0 ? 8 : 0) + part * Layer::kOfFour + column - Layer::kOfEight;
 }
 
-/// Loads a lane's words of the filters, in rows of 8 pixels, rounded to halves. Returns the largest magnitude, as bits.
+/// Loads a lane's words of the filters, in rows of 8 pixels, rounded to fp16. Returns the largest magnitude, as bits.
 template <class Layer>
 __device__ uint32_t load_filters(uint32_t (&filters)[Layer::kRows][Layer::kColumns], const float* w, int first_map,
                                  const BytesLayerShape& shape) {
   const int lane = threadIdx.x % 32, part = lane / 8, right = lane / 4 % 2, r = shape.conv.r, s = shape.conv.s;
-  const int across = lane % 4 * 2 - (part / Layer::kParts * 2 + right);  // of the filter, which is shifted
+  const int across = lane % 4 * 2 - (part / Layer::kParts * 2 + right);  // column of the filter, which is shifted
   uint32_t largest = 0;
 #pragma unroll
   for (int column = 0; column < Layer::kColumns; ++column) {
@@ -48,8 +48,8 @@ __device__ uint32_t load_filters(uint32_t (&filters)[Layer::kRows][Layer::kColum
   return __reduce_max_sync(~0u, largest);
 }
 
-/// A lane's words of an operand for two rows of a filter: of the first row for the upper sums, then for the lower ones
-/// (a row of pixels further), and the same of the second row.
+/// Sets a lane's words of an operand for two filter rows: first row for the upper sums, first row for the lower sums
+/// (one row of pixels further), then the same for the second row.
 inline __device__ void set_operand(uint32_t (&operand)[4], const uint32_t* bytes) {
   operand[0] = spread<0>(bytes[0]);
   operand[1] = spread<0>(bytes[1]);
@@ -57,12 +57,12 @@ inline __device__ void set_operand(uint32_t (&operand)[4], const uint32_t* bytes
   operand[3] = spread<1>(bytes[2]);
 }
 
-/// Products by a warp, with filters in registers. Columns are multiplied in two groups, so that registers suffice for
-/// one while the other's results are made.
+/// Products by a warp, with filters in registers. Columns are multiplied in two groups, so that the registers suffice
+/// to multiply one group while the results of the other are finished.
 template <class Layer>
 class WarpByteProducts {
  public:
-  static constexpr int kSteps = Layer::kRows / 2;  // of 16 terms; a last row is one of 8 terms
+  static constexpr int kSteps = Layer::kRows / 2;  // multiplications with K = 16; an odd last row has one with K = 8
   static constexpr int kOperands = kSteps + Layer::kRows % 2;
   static constexpr int kFirstGroup = Layer::kOfEight > 0 ? Layer::kOfEight : Layer::kColumns;
   static constexpr int kGroups = kFirstGroup < Layer::kColumns ? 2 : 1;
@@ -105,15 +105,15 @@ class WarpByteProducts {
 
 #ifdef __CUDACC__
 
-/// Products by a warpgroup, which are only begun; filters stay in shared memory.
+/// Asynchronous products by a warpgroup; filters are in shared memory.
 template <class Layer>
 class WarpgroupByteProducts {
  public:
-  static constexpr int kSteps = (Layer::kRows + 1) / 2;             // multiplications of 16 terms
-  static constexpr int kOperands = kSteps;                          // that a row of outputs takes
-  static constexpr int kGroups = 1, kFirstGroup = Layer::kColumns;  // of columns, which are begun one after the other
+  static constexpr int kSteps = (Layer::kRows + 1) / 2;             // multiplications with K = 16
+  static constexpr int kOperands = kSteps;                          // per row of outputs
+  static constexpr int kGroups = 1, kFirstGroup = Layer::kColumns;  // groups of columns, started one after the other
 
-  /// All threads take part.
+  /// Stages the filters in shared memory. All threads must call it.
   __device__ void take(const uint32_t (&filters)[Layer::kRows][Layer::kColumns]) {
     __shared__ __align__(128) uint32_t staged[2 * kSteps * kWords];
     if (threadIdx.x < 32) {
@@ -141,7 +141,7 @@ class WarpgroupByteProducts {
     commit_multiplications();
   }
 
-  /// To be called before results are used that were begun before the last kLeft.
+  /// Waits for all but the last kLeft products; call it before using their results.
   template <int kLeft>
   __device__ void wait(float (&sums)[Layer::kColumns][4]) const {
     await_multiplications<kLeft>();
@@ -150,14 +150,14 @@ class WarpgroupByteProducts {
   }
 
  private:
-  static constexpr int kWords = Layer::kColumns * 32;  // of a row of the filters
+  static constexpr int kWords = Layer::kColumns * 32;  // words per filter row
   uint64_t filters_;
 };
 
 #endif
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/// 48 columns keep a warpgroup's tensor cores busy; with fewer, rereading operands takes the time.
+/// 48 columns keep a warpgroup's tensor cores busy; with fewer, rereading operands limits the speed.
 template <class Layer>
 using ByteProducts = std::conditional_t<Layer::kColumns == 6, WarpgroupByteProducts<Layer>, WarpByteProducts<Layer>>;
 #else

@@ -7,21 +7,21 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What becomes of the sums of a first layer of bytes.
+// Activation and stores of the sums of a first layer of uint8 pixels.
 
-/// An activation, to the accuracy of halves.
+/// Applies an activation to the accuracy of fp16.
 template <bool kTanh>
 __device__ float activated_roughly(const Activation& activation, float value) {
   if constexpr (!kTanh) return activated(activation, value);
 #ifdef __CUDACC__
-  asm volatile("tanh.approx.f32 %0, %0;" : "+f"(value));  // to 2^-11, like the half that it is rounded to next
+  asm volatile("tanh.approx.f32 %0, %0;" : "+f"(value));  // error 2^-11, as in the rounding to fp16 that follows
   return value;
 #else
   return tanhf(value);
 #endif
 }
 
-/// Stores kCount values as halves if they exist; predicated, since a branch would cost more than it saves.
+/// Stores kCount values as fp16 if `exist`; predicated, because a branch would cost more than it saves.
 template <int kCount>
 __device__ void store_halves(unsigned char* to, const float* values, bool exist) {
   static_assert(kCount == 0 || kCount == 1 || kCount == 2 || kCount == 4);

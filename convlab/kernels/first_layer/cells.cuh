@@ -8,11 +8,11 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// How a warp of layer.cuh multiplies cells, and what of it is staged in shared memory.
+// Multiplication of cells by a warp of layer.cuh, and staging of their results in shared memory.
 
-/// The sums of 16 cells, 8 of a row and 8 of the next one. Of a column, [0] and [1] are the left and the right sum of
-/// the first row's cell, [2] and [3] those of the second's. The lane's words for its cell of the first row are `from`
-/// bytes after `words`. If pooled, results are the larger of the sums above each other.
+/// Computes the sums of 16 cells, 8 of a row and 8 of the next row. In each column, [0] and [1] are the left and the
+/// right sum of the first row's cell, [2] and [3] those of the second row's. The lane's words of its cell in the first
+/// row are `from` bytes after `words`. With pooling, results are the larger of two vertically adjacent sums.
 template <class Layer, int kSteps, int kColumns>
 __device__ void convolve_cells(float (&result)[kColumns][4], const SharedWords (&words)[kSteps * 2], int from,
                                const Filters<kSteps, kColumns>& filters) {
@@ -75,7 +75,7 @@ __device__ void activate(const Activation& activation, float (&values)[kCount]) 
   }
 }
 
-/// Stages the results of a lane's two cells, one a row below the other. `cell` is the number of the upper one.
+/// Stages the results of a lane's two cells, one a row below the other. `cell` is the index of the upper one.
 template <class Layer, int kColumns>
 __device__ void stage_results(const float (&result)[kColumns][4], const float (&biases)[kColumns],
                               const SharedWords (&places)[kColumns], int cell, const bool (&exists)[2],

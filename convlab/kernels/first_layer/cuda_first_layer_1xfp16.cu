@@ -1,3 +1,5 @@
+// Convolves one input channel on tensor cores with values rounded to fp16.
+
 #include "convlab/kernels/first_layer/launch.cuh"
 #include "convlab/kernels/registry.h"
 

@@ -1,3 +1,5 @@
+// Convolves one input channel on tensor cores with values split into two fp16 values.
+
 #include "convlab/kernels/first_layer/launch.cuh"
 #include "convlab/kernels/registry.h"
 
@@ -27,7 +29,7 @@ constexpr KernelInfo kInfo{
     .limit = "Memory: the bytes of the output.",
 };
 
-constexpr int kOfFloats = 3, kOfBytes = 2;  // products
+constexpr int kOfFloats = 3, kOfBytes = 2;  // products per fp32 and per uint8 input
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_first_layer(step, caps)) return refusal;

@@ -1,3 +1,5 @@
+// Convolves one uint8 input channel on tensor cores, to pooled fp16 in blocks of channels (nchw8c).
+
 #include "convlab/kernels/first_layer/bytes_launch.cuh"
 #include "convlab/kernels/registry.h"
 

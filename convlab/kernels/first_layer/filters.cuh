@@ -8,40 +8,40 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What a kernel of layer.cuh is, and how its filters become operands.
+// Compile-time parameters of the kernels of layer.cuh, and staging of filters as matrix operands.
 
-/// What a kernel of the family does, fixed at compile time. Products: 3 of pixels and filters split in two halves; 2 if
-/// only filters need it, since bytes are exact; or 1 of rounded values.
+/// Compile-time parameters of a kernel of the family. kProducts is 3 if pixels and filters are split into two fp16
+/// values, 2 if only filters are split (bytes are exact in fp16), and 1 if values are rounded to fp16.
 template <class Pixel_, int kProducts_, bool kPooled_>
 struct FirstLayer {
   using Pixel = Pixel_;
   static constexpr int kProducts = kProducts_;
   static constexpr bool kPooled = kPooled_;
   static constexpr bool kSplitPixels = kProducts == 3, kSplitFilters = kProducts >= 2;
-  static constexpr bool kFinished = kPooled;  // bias and activation are part of it
+  static constexpr bool kFinished = kPooled;  // bias and activation are fused
   static constexpr bool kRangedPixels = std::is_same_v<Pixel, float>;
-  static constexpr int kRowWords = kSplitPixels ? 2 * kPitch : kPitch;  // of a staged row of pixels
-  static constexpr int kSquare = kPooled ? 2 : 1;                       // rows of sums to a row of outputs
-  static constexpr int kMostThreads = 512;                              // of a block
-  static constexpr int kUnits = kRangedPixels ? 5 : 6;  // that a thread loads while the band before is computed
+  static constexpr int kRowWords = kSplitPixels ? 2 * kPitch : kPitch;  // words per staged row of pixels
+  static constexpr int kSquare = kPooled ? 2 : 1;                       // rows of sums per row of outputs
+  static constexpr int kMostThreads = 512;                              // per block
+  static constexpr int kUnits = kRangedPixels ? 5 : 6;  // units that a thread loads while the previous band is computed
 };
 
-/// Which map of a pass a column has in the results of lanes with thread % 4 == part. Two columns together have 8 maps,
-/// and a lane has neighbouring ones: where they are staged, they are in other banks than other lanes'.
+/// Returns the output channel, within its pass, of a column in the results of lanes with thread % 4 == part. Two
+/// columns together have 8 output channels, and a lane has adjacent ones, so that lanes stage them in different banks.
 template <int kColumns>
 __device__ int map_of(int column, int part) {
   return (column | 1) < kColumns ? column / 2 * 8 + part * 2 + column % 2 : column * 4 + part;
 }
 
-/// A lane's filters for a pass, as operands: two words of each step and column. Of a column's 8, two neighbours are one
-/// map for the left and the right output of a cell.
+/// A lane's filters for a pass, as operands: two words per step and column. Of a column's 8 filters, two adjacent ones
+/// are one output channel, for the left and the right output of a cell.
 template <int kSteps, int kColumns>
 struct Filters {
   uint32_t large[kSteps][kColumns][2], small[kSteps][kColumns][2];
 };
 
-/// Stages all filters in the order in which lanes take them, those of small parts after those of large ones, then the
-/// bias. Returns whether halves cannot represent the filters. Ends with a barrier.
+/// Stages all filters in the order in which lanes load them, small parts after large parts, then the bias. Returns
+/// whether fp16 cannot represent the filters. Ends with a barrier.
 template <class Layer, int kSteps, int kColumns>
 __device__ bool stage_filters(const float* w, const float* bias, uint32_t* staged, const FirstLayerShape& shape) {
   const int r = shape.conv.r, s = shape.conv.s, columns = shape.passes * kColumns, words = kSteps * columns * 64;

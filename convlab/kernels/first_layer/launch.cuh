@@ -11,15 +11,15 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// How a step becomes a launch of layer.cuh's kernel.
+// Plans and launches the kernel of layer.cuh for a step.
 
-constexpr int kMostFilterWords = 32;             // 7 rows of a filter of 7
-constexpr int64_t kMostSharedBytes = 220 << 10;  // of what the largest chips have
+constexpr int kMostFilterWords = 32;             // enough for 7 rows of a 7x7 filter
+constexpr int64_t kMostSharedBytes = 220 << 10;  // a little less than the largest GPUs have
 
-/// What a launch may choose; 0: what was measured to be best, or as much as there is room for.
+/// Tunable parameters of a launch. 0 selects the best measured value, or as much as fits.
 struct FirstLayerTuning {
   int threads = 0, columns = 0, band_rows = 0, buffers = 0;
-  int evict_first = 0;  ///< 1: L2 is not told to evict results first, 2: it is
+  int evict_first = 0;  ///< 1: normal L2 policy for results, 2: evict first
 };
 constexpr int kThreadChoices[] = {0, 128, 256, 384, 512}, kColumnChoices[] = {0, 1, 3};
 constexpr int kBandRowChoices[] = {0, 12, 14, 18, 22, 34, 66}, kBufferChoices[] = {0, 1, 2};
@@ -32,7 +32,7 @@ constexpr Tunable kFirstLayerTunables[] = {
 struct FirstLayerLaunch {
   FirstLayerShape shape;
   int threads, steps, columns;
-  int64_t shared_bytes;  ///< more than kMostSharedBytes where not even two rows of outputs fit
+  int64_t shared_bytes;  ///< exceeds kMostSharedBytes if not even two rows of outputs fit
 };
 
 inline int first_layer_filter_words(const ConvProblem& problem) { return static_cast<int>((problem.s + 2) / 2); }
@@ -47,8 +47,8 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
   const int64_t pixel_size = sizeof(typename Layer::Pixel), all_columns = ceil_div(problem.k, 4);
   const int64_t rows = problem.p() / Layer::kSquare, width = problem.q() / Layer::kSquare;
   const int steps = first_layer_steps(problem);
-  // Measured on an H200 with the course's layers. Bulk stores gain by long stretches, waits at barriers by more blocks
-  // side by side; 14 of 66 rows leave no small band.
+  // Measured on an H200 with the course's layers. Bulk stores gain from long stretches, and waits at barriers cost less
+  // with more resident blocks. Bands of 14 of 66 rows leave no small last band.
   const bool light = Layer::kProducts == 1, small_filter = steps == 2;
   if (tuning.columns == 0) tuning.columns = 3;
   if (Layer::kPooled) {
@@ -82,13 +82,13 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
   int64_t shared_bytes = 0;
   for (int64_t band_rows = std::min<int64_t>(tuning.band_rows, rows);; band_rows = (band_rows - 1) / 2 * 2) {
     shape.bands = narrow(ceil_div(rows, band_rows));
-    // As even as possible; of an even number of rows, so that stretches and units of pixels begin where they may.
+    // Bands are as equal as possible, with an even number of rows, so that stretches and units of pixels are aligned.
     shape.band_rows = narrow(shape.bands == 1 ? rows : round_up(ceil_div(rows, shape.bands), 2));
     const int64_t height = round_up(shape.band_rows, 2) * Layer::kSquare + problem.r - 1;
     shape.results_offset = narrow(round_up(shape.pixels_offset + (height * Layer::kRowWords + 1) * 4, kLine));
     const int64_t stretch = shape.band_rows * width * 4;
     shape.stretch_pitch =
-        narrow(shape.bands == 1 ? stretch : round_up(stretch + kLine, kLine));  // it may begin anywhere in a line
+        narrow(shape.bands == 1 ? stretch : round_up(stretch + kLine, kLine));  // it may start anywhere in a line
     shape.results_bytes = narrow(round_up(columns * 4 * shape.stretch_pitch + kLine, kLine));
     shared_bytes = shape.results_offset + shape.buffers * shape.results_bytes;
     if (shared_bytes <= kMostSharedBytes) break;
@@ -100,7 +100,7 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
   }
   const int64_t band_pixels = shape.band_rows * Layer::kSquare * problem.w;
   shape.contiguous = !problem.padded() && problem.w == 2 * shape.image_words;
-  if (pixel_size == 1) {  // units of four
+  if (pixel_size == 1) {  // units of 4 bytes
     const int64_t last_height = (rows - (shape.bands - 1) * shape.band_rows) * Layer::kSquare + problem.r - 1;
     const bool even = (shape.band_rows * Layer::kSquare + problem.r - 1) * shape.image_words % 2 == 0 &&
                       last_height * shape.image_words % 2 == 0;
@@ -111,7 +111,7 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
   return {shape, std::min(tuning.threads, Layer::kMostThreads), steps, columns, shared_bytes};
 }
 
-/// What all kernels of the family refuse.
+/// Returns why no kernel of the family supports a step, or nullopt.
 inline Refusal refuse_unless_first_layer(const ConvStep& step, const DeviceCaps& caps) {
   const ConvProblem& problem = step.problem;
   if (problem.c != 1) return "only one input channel is supported";
@@ -149,7 +149,7 @@ Refusal refuse_without_room(const ConvStep& step, const DeviceCaps& caps) {
                      caps.shared_bytes_per_block);
 }
 
-/// Blocks that run at a time on the whole device, so that each can take its share of the bands.
+/// Returns the number of blocks resident on the whole device, so that each processes an equal share of the bands.
 template <class Kernel>
 int64_t resident_blocks([[maybe_unused]] Kernel kernel, [[maybe_unused]] int threads,
                         [[maybe_unused]] int64_t shared_bytes, const DeviceCaps& caps) {

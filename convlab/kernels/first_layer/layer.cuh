@@ -9,37 +9,38 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// A convolution of one channel with small filters on tensor cores, to float32. Each output takes few products, so the
-// kernel must move little and wait seldom.
+// A convolution with one input channel and small filters on tensor cores, to fp32. Each output needs few products, so
+// the kernel must move little data and rarely wait.
 //
-// Products. A matrix multiply-add takes 16 rows of 16 terms and gives 8 columns. A row is a cell: two outputs p, q and
-// p, q + 1 of a row of the image, or the 2 x 2 sums that become one pooled output, in two multiply-adds, one below the
-// other. The two neighbours are folded into columns: a column is one map for the left or the right one, with its filter
-// shifted by one. So 12 maps are 24 columns, and no channel is padded. The terms are the pixels that both neighbours
-// read: r rows of s + 1, in words of two halves, which are aligned since cells begin at even pixels. For 5x5 these are
-// 15 words, 30 terms of 32; terms without a filter are multiplied by 0, so values that are not finite must not get
-// here.
+// Products. A matrix multiply-add multiplies 16 rows of 16 elements (K = 16) by 8 columns. A row is a cell: two outputs
+// (p, q) and (p, q + 1), or the 2 x 2 sums of one pooled output, in two multiply-adds, one for the upper and one for
+// the lower sums. The two adjacent outputs are mapped to columns: a column is one output channel for the left or the
+// right output, with its filter shifted by one. So 12 output channels are 24 columns, and no channel is padded. The K
+// dimension is the pixels that both outputs read: r rows of s + 1 pixels, in words of two fp16 values, which are
+// aligned because cells start at even pixels. For 5x5 these are 15 words, 30 elements of 32. Elements without a filter
+// value are multiplied by 0, so non-finite values must not get here.
 //
-//     word 0  1  2   of the row         a 5x5 filter of a map:     left output:  w0 w1 | w2 w3 | w4 0
+//     word 0  1  2   of the row         a 5x5 filter of a channel: left output:  w0 w1 | w2 w3 | w4 0
 //     pixels ab cd ef                                             right output:  0 w0 | w1 w2 | w3 w4
 //
-// Lane l, with group = l / 4 and thread = l % 4, holds words thread, thread + 4, ... of the cells number `group` of two
-// rows of cells, one below the other: so all its addresses are 2 * steps registers, one offset, and constants. It gets
-// the left and the right sum of a map side by side, as they are stored; and the maximum of 2x2 is its own.
+// Lane l, with group = l / 4 and thread = l % 4, holds words thread, thread + 4, ... of cell `group` of two rows of
+// cells, one below the other. So all its addresses are 2 * steps registers plus one offset and constants. It gets the
+// left and the right sum of an output channel next to each other, as they are stored, and needs no other lane for a 2x2
+// maximum.
 //
-// Roles. A block has a band of an image in shared memory at a time; bands are dealt out in turn.
-//   1. All threads stage the band's pixels, as large and perhaps small halves, from registers, where they have been
-//      loaded while the band before was computed; and find the range of the values. Where halves do not cover it, the
-//      band is computed by definition, plainly.cuh.
-//   2. For each pass, which takes some of the maps: each warp multiplies groups of 16 cells and stages their results,
-//      pooled and activated, in stretches as they will lie in memory; then each warp begins to store some of the
-//      stretches, and goes on to the next pass or band while the copy engine reads them.
-// Shared memory: filters as operands, and bias; pixels; results, once or twice.
+// Roles. A block has one band of an image in shared memory at a time; bands are assigned round-robin.
+//   1. All threads stage the band's pixels as fp16 (large parts and, if split, small parts) from registers, where
+//      they were loaded while the previous band was computed, and find the range of the values. If fp16 does not cover
+//      the range, the band is computed by direct fp32 summation (plainly.cuh).
+//   2. Each pass computes some of the output channels. Each warp multiplies groups of 16 cells and stages their
+//      results, pooled and activated, in stretches, which are contiguous in the output. Then each warp starts to store
+//      some of the stretches, and continues with the next pass or band while bulk copies (TMA) read them.
+// Shared memory holds filters as operands, and bias; pixels; results, once or twice.
 //
 // Measured on an H200: bulk stores of whole stretches take 0.55 ms for 2.09 GB in stretches of 5.8 kB, 0.62 ms in
-// stretches of 1.6 kB, and 0.48 ms in one piece; a quarter longer where a stretch's offset from a line of memory is not
-// that of its results from a line of shared memory (results.cuh). Telling L2 to evict results first makes the one
-// product of halves 3 % faster with small filters, and the others slower.
+// stretches of 1.6 kB, and 0.48 ms as one range. They take a quarter longer if the offset from a 128-byte line differs
+// between a stretch in global memory and its results in shared memory (results.cuh). The L2 evict-first policy for
+// results makes the kernel with one fp16 product 3 % faster with small filters, and the others slower.
 
 template <class Layer, int kSteps, int kColumns>
 __global__ void __launch_bounds__(Layer::kMostThreads, 1)
@@ -55,16 +56,16 @@ __global__ void __launch_bounds__(Layer::kMostThreads, 1)
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, group = lane / 4, thread = lane % 4;
 
   const bool plain_filters = stage_filters<Layer, kSteps, kColumns>(w, bias, staged_filters, shape);
-  SharedWords words[kSteps * 2];  // this lane's, of the band's first cell
+  SharedWords words[kSteps * 2];  // this lane's words of the band's first cell
 #pragma unroll
   for (int i = 0; i < kSteps * 2; ++i) {
-    // The last word comes again: its filter is then 0.
+    // Past the end, repeat the last word: its filter value is then 0.
     const int word = min(i * 4 + thread, shape.conv.r * shape.filter_words - 1);
     const int row = word / shape.filter_words, across = word % shape.filter_words;
     words[i] = shared_words(pixels + row * kRowWords + across);
   }
 
-  // Bands are dealt out in turn, so that all blocks together write one part of the output at a time.
+  // Bands are assigned round-robin, so that all blocks together write one part of the output at a time.
   const int plane = shape.rows * shape.columns;
   int image = blockIdx.x / shape.bands, band_of_image = blockIdx.x % shape.bands;
   const int image_step = gridDim.x / shape.bands, band_step = gridDim.x % shape.bands;
@@ -109,7 +110,7 @@ __global__ void __launch_bounds__(Layer::kMostThreads, 1)
     }
     float* const to = y + image_now * shape.conv.k * plane;
     int cells = (rows + 1) / 2 * shape.cells, next_pair = (2 * kSquare * kRowWords - shape.cells) * 4;
-    opaque(cells);  // of each second row
+    opaque(cells);  // in every other row
     opaque(next_pair);
 #pragma unroll 1
     for (int pass = 0; pass < shape.passes; ++pass) {
@@ -133,12 +134,12 @@ __global__ void __launch_bounds__(Layer::kMostThreads, 1)
       const int first_map = pass * kColumns * 4, maps = min(kColumns * 4, shape.conv.k - first_map);
       unsigned char* const staging = results + buffer * shape.results_bytes;
       if (++buffer == shape.buffers) buffer = 0;
-      // Bytes of the image's output before a stretch, and where the stretch is staged.
+      // Byte offset of a stretch in the image's output, and its address in the staging buffer.
       const auto begin_of = [&](int stretch) {
         return ((first_map + stretch) * plane + first_row * shape.columns) * 4;
       };
       const auto staged_at = [&](int stretch) {
-        const int first = shape.bands == 1 ? 0 : stretch;  // a band of all rows has its stretches one after the other
+        const int first = shape.bands == 1 ? 0 : stretch;  // with one band per image, stretches are contiguous
         return staging + stretch * shape.stretch_pitch + ((reinterpret_cast<uintptr_t>(to) + begin_of(first)) & 127);
       };
       Filters<kSteps, kColumns> filters;

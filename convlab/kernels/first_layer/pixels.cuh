@@ -8,19 +8,19 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// How pixels of a first layer become words of two halves in shared memory, and how the kernel notices that they cannot.
-// A row of the band takes kRowWords words: those of large halves, and from kPitch on, those of small ones.
+// Staging of a first layer's pixels as words of two fp16 values in shared memory, and the check that fp16 can represent
+// them. A row of the band takes kRowWords words: the large parts and, from kPitch on, the small parts.
 
-constexpr int kPitch = 44;  // 12 modulo 32, so that words of neighbouring rows of a filter are in different banks
+constexpr int kPitch = 44;  // 12 modulo 32, so that words of adjacent filter rows are in different banks
 
-/// What the small half of a split value is multiplied by, so that it is not subnormal where the large one is not.
+/// The factor of a split value's small part, so that it is subnormal only if the large part is.
 constexpr float kSmallScale = 2048, kSmallUnit = 1 / kSmallScale;
 
 inline __device__ uint32_t bits_of(__half2 pair) {
   return __half_as_ushort(__low2half(pair)) | uint32_t{__half_as_ushort(__high2half(pair))} << 16;
 }
 
-/// Two numbers rounded to halves, the first one low, and what they lost.
+/// Two values rounded to fp16, the first in the low half, and the rounding errors.
 struct SplitPair {
   uint32_t large, small;
 };
@@ -31,7 +31,7 @@ inline __device__ SplitPair split(float first, float second) {
           to_halves((first - __low2float(large)) * kSmallScale, (second - __high2float(large)) * kSmallScale)};
 }
 
-/// Two bytes, the first one low, as halves: 0x6400 is 1024, and its last bits count ones.
+/// Converts two bytes, the first one low, to fp16: 0x6400 is 1024, and its low bits count units.
 inline __device__ uint32_t to_halves(uint32_t bytes) {
   const uint32_t above = (bytes & 0xffu) | (bytes & 0xff00u) << 8 | 0x64006400u;
   const __half2 value{__ushort_as_half(static_cast<unsigned short>(above)),
@@ -39,17 +39,18 @@ inline __device__ uint32_t to_halves(uint32_t bytes) {
   return bits_of(__hsub2(value, __float2half2_rn(1024)));
 }
 
-/// The magnitudes of a set of values, as flags.
+/// Flags for the magnitudes of a set of values.
 constexpr uint32_t kTooLarge = 1, kUsual = 2, kNotZero = 4;
 
-/// The flags of the largest magnitude, given by its bits (NaN is larger than infinity): is it 65504 or more, 2^-12 or
-/// more, more than 0?
+/// Returns the flags of the largest magnitude, passed as bits (NaN is larger than infinity): at least 65504, at least
+/// 2^-12, more than 0.
 inline __device__ uint32_t range_of(uint32_t largest) {
   return (largest >= 0x477fe000u ? kTooLarge : 0u) | (largest >= 0x39800000u ? kUsual : 0u) |
          (largest > 0 ? kNotZero : 0u);
 }
 
-/// Whether halves cannot represent the values: beyond their largest number, or all so small that their parts lose bits.
+/// Returns whether fp16 cannot represent the values: some exceed its largest number, or all are so small that their
+/// parts lose bits.
 inline __device__ bool out_of_range(uint32_t flags) {
   return (flags & kTooLarge) != 0 || (flags & (kUsual | kNotZero)) == kNotZero;
 }
@@ -58,10 +59,10 @@ inline __device__ uint32_t larger(uint32_t bits, float value) {
   return max(bits, __float_as_uint(value) & 0x7fffffffu);
 }
 
-/// value / divisor where value * divisor^2 < 2^31 and inverse = ceil(2^31 / divisor).
+/// Returns value / divisor for value * divisor^2 < 2^31 and inverse = ceil(2^31 / divisor).
 inline __device__ int divide(int value, uint32_t inverse) { return static_cast<int>(__umulhi(2u * value, inverse)); }
 
-/// A band's pixels, which threads load in units of 8 bytes of float or 4 of bytes: one word's pixels, or two words'.
+/// A band's pixels. Threads load them in units of 8 bytes of float, one word's pixels, or 4 bytes of uint8, two words'.
 template <class Pixel>
 struct Band {
   static constexpr bool kFloat = std::is_same_v<Pixel, float>;
@@ -69,9 +70,9 @@ struct Band {
   static constexpr int kWordsOfUnit = kFloat ? 1 : 2;
 
   const Pixel* image;
-  int top, height;  ///< in rows of the image; top may be negative, and the last rows beyond the image
+  int top, height;  ///< in image rows; top may be negative, and the last rows may be below the image
 
-  /// A pixel of the band's word `index`; outside of the image are zeros.
+  /// Returns a pixel of the band's word `index`, or 0 outside the image.
   __device__ Pixel at(const FirstLayerShape& shape, int index, int right) const {
     const int row = divide(index, shape.words_inverse), h = top + row;
     const int w = 2 * (index - row * shape.image_words) + right - shape.conv.pad_left;
@@ -87,7 +88,7 @@ struct Band {
     }
   }
 
-  /// This thread's units: the first, and each blockDim.x after it. Only if the shape is contiguous.
+  /// Loads this thread's units: the first, and every blockDim.x-th after it. Only if the shape is contiguous.
   template <int kUnits>
   __device__ void load_all(const FirstLayerShape& shape, Unit (&units)[kUnits]) const {
     const auto* from = reinterpret_cast<const Unit*>(image + top * shape.conv.w);
@@ -101,7 +102,7 @@ struct Band {
   }
 };
 
-/// Stages a unit; takes note of its largest magnitude.
+/// Stages a unit, and updates `largest` with its largest magnitude, as bits.
 template <int kRowWords, bool kSplit>
 __device__ void stage(float2 unit, int index, uint32_t* words, const FirstLayerShape& shape, uint32_t& largest) {
   uint32_t* to = words + index + divide(index, shape.words_inverse) * (kRowWords - shape.image_words);
@@ -123,7 +124,7 @@ __device__ void stage(uint32_t unit, int index, uint32_t* words, const FirstLaye
   }
 }
 
-// Shared memory by its address, hidden from the compiler: after one addition a load takes it as it is.
+// Shared memory by its address, opaque to the compiler, so that one addition gives the address of a load.
 #ifdef __CUDACC__
 using SharedWords = uint32_t;
 inline __device__ SharedWords shared_words(const void* words) {

@@ -8,7 +8,7 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// A band of a first layer by definition, in fp32, for pixels and filters that halves cannot represent.
+// Direct fp32 summation of a band of a first layer, for pixels and filters that fp16 cannot represent.
 
 template <class Pixel>
 __device__ float sum_plainly(const Pixel* image, const float* filter, const ConvShape& conv, int p, int q) {
@@ -23,7 +23,8 @@ __device__ float sum_plainly(const Pixel* image, const float* filter, const Conv
   return sum;
 }
 
-/// One output, of a square of kSquare x kSquare sums. NaN is larger than all else.
+/// Returns one output: the largest of kSquare x kSquare sums, with bias and activation. NaN is larger than all other
+/// values.
 template <int kSquare, class Pixel, class Shape>
 __device__ float output_plainly(const Pixel* image, const float* w, const float* bias, const Shape& shape, int map,
                                 int row, int column) {
@@ -38,7 +39,7 @@ __device__ float output_plainly(const Pixel* image, const float* w, const float*
   return activated(shape.activation, largest);
 }
 
-/// Writes rows [first_row, first_row + rows) of all maps of an image. `y` is the image's output.
+/// Writes rows [first_row, first_row + rows) of all output channels of an image. `y` is the image's output.
 template <int kSquare, class Pixel>
 __device__ void write_plainly(const Pixel* image, const float* w, const float* bias, float* y,
                               const FirstLayerShape& shape, int first_row, int rows) {
@@ -49,8 +50,9 @@ __device__ void write_plainly(const Pixel* image, const float* w, const float* b
         output_plainly<kSquare>(image, w, bias, shape, map, pixel / shape.columns, pixel % shape.columns);
   }
 }
-/// The same in blocks of channels, of maps [first_map, first_map + maps) of those that the blocks have room for. After
-/// the last row of the last map, writes zeros to the end of the image's output.
+/// The same as fp16 in blocks of channels (nchw8c; the last block may have 4), for output channels [first_map,
+/// first_map + maps), padding channels included. After the last row of the last channel, writes zeros to the end of the
+/// image's output.
 template <int kSquare, class Pixel>
 __device__ void write_plainly(const Pixel* image, const float* w, const float* bias, __half* y,
                               const BytesLayerShape& shape, int first_row, int rows, int first_map, int maps) {

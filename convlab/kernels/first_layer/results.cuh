@@ -6,12 +6,13 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// How results of a first layer get from shared memory to where they belong: in stretches, the longest contiguous pieces
-// of a band. A stretch is staged at the offset from a line of 128 bytes that it has in the output. So it needs no
-// alignment: its middle is whole vectors on both sides, and less than a vector before and after it goes word by word.
-// And bulk stores take it as it lies; where the offsets differ, they take a quarter longer on an H200.
+// Stores of a first layer's results from shared memory to the output, in stretches: the longest contiguous ranges of a
+// band. A stretch is staged at the same offset from a line of 128 bytes as in the output. So it needs no alignment: its
+// middle is whole vectors on both sides, and less than a vector before and after it is copied word by word. Bulk stores
+// copy it unchanged; if the offsets differ, they take a quarter longer on an H200.
 
-/// `bytes` bytes, a multiple of 4, to be stored at `to`; in shared memory they are at `from`, equal modulo 128.
+/// A range of `bytes` bytes, a multiple of 4, to be stored at `to`. It is in shared memory at `from`, which equals `to`
+/// modulo 128.
 struct Stretch {
   unsigned char* to;
   const unsigned char* from;
@@ -26,13 +27,13 @@ struct Stretch {
 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define CONVLAB_BULK_STORES 1  // cp.async.bulk, of compute capability 9.0
+#define CONVLAB_BULK_STORES 1  // cp.async.bulk needs compute capability 9.0
 #else
 #define CONVLAB_BULK_STORES 0
 #endif
 
 #if CONVLAB_BULK_STORES
-/// What a store tells L2 of its bytes: that they may leave before others, or nothing.
+/// Returns the L2 cache policy of a store: evict first, or normal.
 inline __device__ uint64_t store_policy(bool evict_first) {
   uint64_t first, normal;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
@@ -41,8 +42,8 @@ inline __device__ uint64_t store_policy(bool evict_first) {
 }
 #endif
 
-/// Stores stretches(0) to stretches(count - 1), a warp each; all threads take part, each after a fence_for_async() and
-/// a barrier. Bulk stores are only begun.
+/// Stores stretches(0) to stretches(count - 1), one warp each. All threads take part, each after a fence_for_async()
+/// and a barrier. Bulk stores are only started.
 template <class Stretches>
 __device__ void store_stretches(int count, [[maybe_unused]] bool evict_first, const Stretches& stretches) {
   const int lane = threadIdx.x % 32, warps = blockDim.x / 32;
@@ -78,8 +79,8 @@ __device__ void store_stretches(int count, [[maybe_unused]] bool evict_first, co
 #endif
 }
 
-/// Waits until all but the last kLeft calls of store_stretches have read the results that this thread had them store;
-/// then a barrier makes that known to all.
+/// Waits until all but the last kLeft calls of store_stretches have read the results that this thread had them store.
+/// After a barrier, this holds for all threads.
 template <int kLeft>
 __device__ void wait_for_stores() {
 #if CONVLAB_BULK_STORES

@@ -7,25 +7,26 @@
 
 namespace convlab {
 
-/// How the kernels of layer.cuh divide a convolution of one channel. A cell is what one row of a matrix operand
-/// makes: two outputs side by side, or, if pooled, the one output of 2 x 2. A band is what a block of threads has in
-/// shared memory at a time: the pixels of some rows of outputs of an image. A pass computes them for some of the maps.
+/// How the kernels of layer.cuh partition a convolution with one input channel. A cell is one row of a matrix operand:
+/// two adjacent outputs of a row or, with pooling, the one output of 2 x 2 sums. A band is the part of an image that a
+/// block has in shared memory at a time: the pixels under some rows of outputs. A pass computes a band for some of the
+/// output channels.
 struct FirstLayerShape {
   ConvShape conv;
   Activation activation;
-  int rows, columns;     ///< outputs of a map: pooled, if the layer pools
-  int cells;             ///< of a row of outputs
-  int band_rows, bands;  ///< rows of outputs of a band, an even number if there are several; bands of an image
+  int rows, columns;     ///< output height and width, after pooling if it is fused
+  int cells;             ///< cells per row of outputs
+  int band_rows, bands;  ///< output rows per band, an even number if there are several; bands per image
   int passes;
-  int filter_words;                       ///< pairs of pixels that a filter's row takes for a cell
-  int image_words;                        ///< and that a row of cells takes
-  bool contiguous;                        ///< a band's pixels are whole rows of the image, and may be read in units
-  int pixels_offset;                      ///< bytes from the start of shared memory; before them are filters and bias
-  int results_offset;                     ///< likewise
-  int stretch_pitch;                      ///< bytes from a stretch's staged results to the next's: see Stretch
-  int results_bytes;                      ///< of one pass
-  int buffers;                            ///< for results: 1 or 2
-  bool evict_first;                       ///< whether L2 is told that results may leave it before others
+  int filter_words;                       ///< words (pairs of pixels) that a filter row reads for a cell
+  int image_words;                        ///< words that a row of cells reads
+  bool contiguous;                        ///< a band's pixels are whole image rows, and can be loaded in units
+  int pixels_offset;                      ///< byte offset of pixels in shared memory, after filters and bias
+  int results_offset;                     ///< byte offset of results in shared memory
+  int stretch_pitch;                      ///< bytes from one staged stretch to the next: see Stretch
+  int results_bytes;                      ///< bytes of one pass's results
+  int buffers;                            ///< buffers for results: 1 or 2
+  bool evict_first;                       ///< whether results are stored with L2's evict-first policy
   uint32_t cells_inverse, words_inverse;  ///< see divide()
 };
 

@@ -1,6 +1,9 @@
-// cuda.dense_rows: a dense layer of one to four rows in fp16: weights are halves, rows and sums float32. A block makes
-// 4 columns of all rows; its threads take 8 terms in turn. Weights are read once, which is all the time there is.
-// Refuses more rows, few columns, weights that are not constant, addends that are no rows, transposed inputs.
+// cuda.dense_rows: fp16 dense layer of one to four rows. Weights are fp16; rows and sums are fp32. A block computes 4
+// columns of all rows; its threads divide K, 8 elements at a time. Weights are read once, which takes all of the time.
+//
+// Not supported: more rows, few columns, weights that are not constant, addends that are not row vectors, and
+// transposed A.
+//
 // Limited by memory.
 
 #include "convlab/device/early_launch.cuh"
@@ -13,18 +16,18 @@ namespace convlab {
 namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
-constexpr int kColumns = 4;  // of a block
-constexpr int kChunk = 8;    // terms that a thread loads at once
+constexpr int kColumns = 4;  // per block
+constexpr int kChunk = 8;    // K elements that a thread loads at once
 constexpr int64_t kMostRows = 4;
-constexpr int kAhead = 1;  // rounds whose weights come to the second cache while the launches before are at work
+constexpr int kAhead = 1;  // rounds whose weights are prefetched to L2 while previous kernels run
 
 struct DenseShape {
   int terms, columns;
-  int64_t column_step;  ///< weights from a column to the next
+  int64_t column_step;  ///< weights from one column to the next
   Activation activation;
 };
 
-/// x: kRows rows of terms, y: of columns. w: [column][term].
+/// x: [kRows][K]; y: [kRows][column]; w: [column][K].
 template <int kRows>
 __global__ void __launch_bounds__(kThreads)
     multiply_rows(const float* __restrict__ x, const __half* __restrict__ w, const float* __restrict__ bias,
@@ -63,7 +66,7 @@ __global__ void __launch_bounds__(kThreads)
       }
     }
   }
-  // Memory is not idle until the next layer's blocks have begun.
+  // Keeps memory busy until the next layer's blocks have started.
   for (int64_t line = int64_t{blockIdx.x} * kThreads + threadIdx.x; line < prefetch.bytes / kLine;
        line += int64_t{gridDim.x} * kThreads) {
     prefetch_line(static_cast<const std::byte*>(prefetch.from) + line * kLine);

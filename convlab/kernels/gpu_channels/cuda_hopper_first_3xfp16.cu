@@ -1,5 +1,5 @@
-// cuda.hopper_first_3xfp16: a network's first layer in float32, in three products of halves, for compute
-// capability 9.0, from plain images, of numbers or bytes, to channels last (see hopper_first.cuh).
+// cuda.hopper_first_3xfp16: a network's first layer in fp32, as three fp16 products, for compute capability 9.0. Input
+// is float or uint8 in nchw, output is nhwc (see hopper_first.cuh).
 
 #include "convlab/kernels/gpu_channels/hopper_first.cuh"
 

@@ -1,6 +1,5 @@
-// cuda.hopper_igemm_3xfp16: convolutions of deep networks in float32 for compute capability
-// 9.0, channels last: each number is the sum of two halves, and the three larger products are added up (see
-// hopper_conv.cuh).
+// cuda.hopper_igemm_3xfp16: fp32 convolution for deep networks in nhwc, for compute capability 9.0. Each operand is
+// split in two fp16 parts, and the three largest products are added (see hopper_conv.cuh).
 
 #include "convlab/kernels/gpu_channels/hopper_igemm.cuh"
 

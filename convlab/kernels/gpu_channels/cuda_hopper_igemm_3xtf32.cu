@@ -1,6 +1,5 @@
-// cuda.hopper_igemm_3xtf32: convolutions of deep networks in float32 for compute capability
-// 9.0, channels last: each number is the sum of two of TF32, and the three larger products are added up (see
-// hopper_conv.cuh).
+// cuda.hopper_igemm_3xtf32: fp32 convolution for deep networks in nhwc, for compute capability 9.0. Each operand is
+// split in two TF32 parts, and the three largest products are added (see hopper_conv.cuh).
 
 #include "convlab/kernels/gpu_channels/hopper_igemm.cuh"
 

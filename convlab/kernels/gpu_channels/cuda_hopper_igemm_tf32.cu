@@ -1,5 +1,4 @@
-// cuda.hopper_igemm_tf32: convolutions of deep networks in TF32 for compute capability 9.0,
-// channels last (see hopper_conv.cuh).
+// cuda.hopper_igemm_tf32: TF32 convolution for deep networks in nhwc, for compute capability 9.0 (see hopper_conv.cuh).
 
 #include "convlab/kernels/gpu_channels/hopper_igemm.cuh"
 

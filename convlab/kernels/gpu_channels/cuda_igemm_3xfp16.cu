@@ -1,5 +1,5 @@
-// cuda.igemm_3xfp16: convolutions of deep networks in float32, split in halves, on tensor cores, channels last (see
-// igemm.cuh).
+// cuda.igemm_3xfp16: fp32 convolution for deep networks on tensor cores in nhwc, with operands split in two fp16 parts
+// (see igemm.cuh).
 
 #include "convlab/kernels/gpu_channels/igemm_conv.cuh"
 

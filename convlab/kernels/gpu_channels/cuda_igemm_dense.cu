@@ -1,6 +1,6 @@
-// cuda.igemm_dense: a dense layer in fp16 on tensor cores, as a convolution of images of one pixel (see igemm.cuh). Its
-// input is rounded to float16 first; its output is float32. Refuses few columns, weights that are not constant, addends
-// that are no rows, transposed inputs.
+// cuda.igemm_dense: fp16 dense layer on tensor cores, computed as a convolution of 1x1 images (see igemm.cuh). Rounds
+// its input to fp16 first; its output is fp32. Not supported: few columns, weights that are not constant, addends that
+// are not row vectors, and transposed A.
 
 #include "convlab/kernels/gpu_channels/dense_halves.cuh"
 #include "convlab/kernels/gpu_channels/igemm_step.cuh"
@@ -10,7 +10,7 @@
 namespace convlab {
 namespace {
 
-/// A workspace is as large whatever the GPU: the sums are cut as for one of so many multiprocessors.
+/// Number of multiprocessors that K is split for on every GPU, so that the workspace size does not depend on the GPU.
 constexpr int kMultiprocessors = 132;
 
 Shape images_of(const OpStep& step) { return {step.inputs[0][0], step.inputs[0][1], 1, 1}; }

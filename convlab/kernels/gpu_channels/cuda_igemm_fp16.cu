@@ -1,4 +1,4 @@
-// cuda.igemm_fp16: convolutions of deep networks in fp16 on tensor cores, channels last (see igemm.cuh).
+// cuda.igemm_fp16: fp16 convolution for deep networks on tensor cores in nhwc (see igemm.cuh).
 
 #include "convlab/kernels/gpu_channels/igemm_conv.cuh"
 

@@ -1,4 +1,4 @@
-// cuda.igemm_tf32: convolutions of deep networks in TF32 on tensor cores, channels last (see igemm.cuh).
+// cuda.igemm_tf32: TF32 convolution for deep networks on tensor cores in nhwc (see igemm.cuh).
 
 #include "convlab/kernels/gpu_channels/igemm_conv.cuh"
 

@@ -1,6 +1,6 @@
-// cuda.one_pixel: convolutions of plain images of one pixel, as in squeeze-and-excitation, in float32. A warp makes a
-// map of kImages images: its lanes take turns of 4 channels, or of one, of all of them, so that a filter is read once
-// for these.
+// cuda.one_pixel: fp32 convolutions of 1x1 nchw images, as in squeeze-and-excitation. A warp computes an output channel
+// of kImages images: its lanes divide the input channels, 4 or 1 at a time, and a filter is read once for all of the
+// images.
 
 #include <optional>
 

@@ -1,4 +1,4 @@
-// cuda.pixel_depthwise: depthwise convolutions of Layout::channels_last (see pixel_depthwise.cuh).
+// cuda.pixel_depthwise: depthwise convolution in fp16 nhwc (see pixel_depthwise.cuh).
 
 #include "convlab/kernels/gpu_channels/pixel_depthwise.cuh"
 

@@ -1,4 +1,4 @@
-// cuda.pixel_depthwise_fp32: depthwise convolutions of Layout::channels_last_floats (see pixel_depthwise.cuh).
+// cuda.pixel_depthwise_fp32: depthwise convolution in fp32 nhwc (see pixel_depthwise.cuh).
 
 #include "convlab/kernels/gpu_channels/pixel_depthwise.cuh"
 

@@ -1,7 +1,7 @@
-// cuda.pixel_elementwise, cuda.pixel_elementwise_fp32: functions of one array, and of two of one shape or of an array
-// and a number, channels last. A thread makes 8 channels of a pixel.
-// Refuses other shapes, and anything that is not channels last from end to end.
-// Limited by memory, except functions that take many instructions.
+// cuda.pixel_elementwise, cuda.pixel_elementwise_fp32: elementwise functions in nhwc, of one array, of two arrays of
+// one shape, or of an array and a number. A thread computes 8 channels of a pixel.
+// Not supported: other shapes, and input or output in other layouts.
+// Limited by memory, except for functions that take many instructions.
 
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
 #include "convlab/kernels/gpu_channels/pixel_op.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// An array channels last, or, if `number` is not nullptr, that number for all elements.
+/// An array in nhwc or, if `number` is not nullptr, that number for all elements.
 template <class Element>
 struct Operand {
   const Element* array = nullptr;
@@ -27,8 +27,8 @@ struct Elementwise {
   Operand<Element> operands[2];
   Element* y;
   int64_t y_step;
-  unsigned chunks;  ///< of a pixel
-  unsigned count;   ///< of all pixels
+  unsigned chunks;  ///< per pixel
+  unsigned count;   ///< chunks of all pixels
 };
 
 template <class Element, ActivationKind kKind>
@@ -48,7 +48,7 @@ struct Product {
   __device__ float operator()(float a, float b) const { return a * b; }
 };
 
-// Of the many functions that networks rarely have, one copy is called for every element.
+// Functions that networks rarely use are not inlined: one copy is called for every element.
 __attribute__((noinline)) __device__ float any_function_of(const UnaryOp& op, float x) { return function_of(op, x); }
 __attribute__((noinline)) __device__ float any_function_of(const BinaryOp& op, float a, float b) {
   return function_of(op, a, b);

@@ -1,6 +1,7 @@
-// cuda.pixel_first_fp32: a network's first layer in float32 without tensor cores, from plain images of few channels, of
-// numbers or bytes, to channels last. A warp makes a part of an output row by 32 maps: a lane has 8 maps of every 8th
-// pixel. A block's warps have rows under each other; what they read, and the filters, lie in shared memory.
+// cuda.pixel_first_fp32: a network's first layer in fp32 without tensor cores. Input is float or uint8 in nchw with few
+// channels, output is nhwc. A warp computes a part of an output row by 32 output channels: a lane has 8 output channels
+// of every 8th pixel. A block's warps have consecutive rows. The pixels that they read, and the filters, are in shared
+// memory.
 
 #include <type_traits>
 
@@ -38,13 +39,13 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int kRows = 8, kThreads = 32 * kRows;  // output rows of a block
-constexpr int kMaps = 32, kPixels = 7;           // of a warp; of a lane
-constexpr int kColumns = 8 * kPixels;            // of a warp
+constexpr int kMaps = 32, kPixels = 7;           // output channels per warp; pixels per lane
+constexpr int kColumns = 8 * kPixels;            // pixels per warp
 constexpr int64_t kMostChannels = 4;
-constexpr int64_t kMostTerms = 160;       // of a sum
-constexpr size_t kMostBytes = 96 * 1024;  // of a block
+constexpr int64_t kMostTerms = 160;       // of the K dimension
+constexpr size_t kMostBytes = 96 * 1024;  // shared memory of a block
 
-/// A layer cut into tiles; a patch is what a tile reads of each channel.
+/// Tiling of a layer. A patch is the part of each channel that a tile reads.
 struct Cut {
   int channels, row_tiles, column_tiles, map_tiles, patch_rows, patch_columns;
 
@@ -60,14 +61,14 @@ struct Cut {
   __host__ __device__ int patch() const { return channels * patch_rows * patch_columns; }
 };
 
-/// Floats of the filters of a tile of maps: [channel][row][column][map].
+/// Returns the floats of the filters of a tile: [input channel][row][column][output channel].
 int64_t tile_floats(const ConvProblem& problem) { return checked_product({problem.c, problem.r, problem.s, kMaps}); }
 
 size_t shared_bytes(const ConvProblem& problem) {
   return static_cast<size_t>(tile_floats(problem) + Cut(problem).patch()) * sizeof(float);
 }
 
-/// conv.w: filters of each tile, as tile_floats() has them. conv.x is not used.
+/// conv.w: filters of each tile, in the order of tile_floats(). conv.x is not used.
 template <class Input>
 __global__ void __launch_bounds__(kThreads, 2)
     convolve_first(const Input* images, const PixelConvOf<float> conv, const Cut cut) {

@@ -1,9 +1,8 @@
-// cuda.pixel_mean, cuda.pixel_mean_fp32: the mean of each map of images that lie channels last, as plain numbers; also
-// as a mean over height and width. A block sums up to 64 channels of a part of an image: neighbours in channels side
-// by side, and under each other every some pixel. Where images have several parts, a second kernel adds these up in
-// order.
-// Refuses results that are not {n, c, 1, 1}.
-// Limited by loads; of small batches by their latency.
+// cuda.pixel_mean, cuda.pixel_mean_fp32: global average pooling of nhwc images to nchw, also as a mean over height and
+// width. A block sums up to 64 channels of a part of an image: adjacent threads have adjacent channels, and `rows` rows
+// of threads have every rows-th pixel each. If images have several parts, a second kernel adds these in a fixed order.
+// Not supported: results other than {n, c, 1, 1}.
+// Limited by loads; with small batches, by their latency.
 
 #include <algorithm>
 
@@ -15,7 +14,7 @@ namespace convlab {
 namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
-constexpr int64_t kPixelsOfThread = 8;  // at most; as many parts are made
+constexpr int64_t kPixelsOfThread = 8;  // maximum pixels of a thread, which determines the number of parts
 
 template <class Element>
 struct PixelMean {
@@ -23,11 +22,11 @@ struct PixelMean {
   int64_t x_step;
   float* y;  ///< [part][image][channel]
   int chunks, pixels, images;
-  int lanes;         ///< threads of a block side by side, each 8 channels
-  int rows;          ///< a power of two, so many under each other
-  int groups;        ///< of lanes, in a pixel
-  int parts, share;  ///< pixels of a part
-  float factor;      ///< of the sums
+  int lanes;         ///< threads of a block along channels, each with 8 channels
+  int rows;          ///< threads of a block along pixels, a power of two
+  int groups;        ///< groups of `lanes` chunks per pixel
+  int parts, share;  ///< parts per image; pixels per part
+  float factor;      ///< factor of the sums
 };
 
 template <class Element>
@@ -66,7 +65,7 @@ __global__ void __launch_bounds__(kThreads) sum_maps(const PixelMean<Element> me
   store_eight(mean.y + ((static_cast<int64_t>(part) * mean.images + image) * mean.chunks + chunk) * 8, sum);
 }
 
-/// A warp's lanes are neighbours in channels; the block's warps have every kWarps-th part each.
+/// A warp's lanes have adjacent channels; each of the block's warps adds every kWarps-th part.
 __global__ void __launch_bounds__(kThreads)
     add_parts(const float* from, float* y, int64_t count, int parts, float factor) {
   __shared__ float sums[kWarps][32];
@@ -85,7 +84,7 @@ __global__ void __launch_bounds__(kThreads)
   y[i] = sum * factor;
 }
 
-/// How a step's work is divided, which does not depend on the number of images; without addresses.
+/// Returns the partition of a step's work, without addresses. It does not depend on the number of images.
 template <class Element>
 PixelMean<Element> cut_of(const OpStep& step) {
   const Shape& x = step.inputs[0];

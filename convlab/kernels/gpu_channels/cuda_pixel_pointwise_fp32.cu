@@ -1,6 +1,6 @@
-// cuda.pixel_pointwise_fp32: convolutions of 1x1 of Layout::channels_last_floats in float32 without tensor cores, for
-// few channels. A block keeps its filters in shared memory and goes through tiles of pixels, whose channels
-// arrive 16 at a time, some steps ahead. Its warps have other maps of the same pixels, or other pixels.
+// cuda.pixel_pointwise_fp32: 1x1 convolutions in fp32 nhwc without tensor cores, for few channels. A block keeps its
+// filters in shared memory and loops over tiles of pixels, whose channels are prefetched 16 at a time, several stages
+// ahead. Its warps compute other output channels of the same pixels, or other pixels.
 
 #include <algorithm>
 
@@ -38,26 +38,28 @@ constexpr KernelInfo kInfo{
     .limit = "Memory; multiply-adds, too, if C * K / (C + K) is near 35.",
 };
 
-/// Of c * k / (c + k), in proportion to which multiply-adds take longer than memory.
+/// Limit of c * k / (c + k), which is proportional to the ratio of multiply-add time to memory time.
 constexpr int kMostBalance = 35;
-constexpr int64_t kFewChannels = 32;  // with more, a block's start and end take long beside few maps
-constexpr int kChunk = 16;            // channels of a stage
-constexpr int kStages = 4;            // of a block's shared memory
+/// With more, a block's prologue and epilogue take long if there are few output channels.
+constexpr int64_t kFewChannels = 32;
+constexpr int kChunk = 16;  // channels of a stage
+constexpr int kStages = 4;  // of a block's shared memory
 
-/// A warp's tile. Lanes are 8 by pixels; by 4 they have other maps, or, if kParts is 2, maps and channels. A lane has
-/// kEach pixels, and of maps kPieces times 4.
+/// A warp's tile. Lanes are 8 by 4. The 8 have different pixels; the 4 have different output channels or, if kParts is
+/// 2, output channels and input channels. A lane has kEach pixels, and kPieces times 4 output channels.
 template <int kParts_, int kPieces_, int kEach_>
 struct PointwiseTile {
   static constexpr int kParts = kParts_, kPieces = kPieces_, kEach = kEach_;
   static constexpr int kPixels = 8 * kEach;                      // of the warp
-  static constexpr int kPieceMaps = 16 / kParts;                 // of all lanes' pieces of one number
+  static constexpr int kPieceMaps = 16 / kParts;                 // output channels of all lanes' pieces of one index
   static constexpr int kMaps = kPieceMaps * kPieces;             // of the warp
   static constexpr int kFinished = kEach / kParts;               // pixels that a lane finishes
-  static constexpr int kMostColumns = kParts == 1 ? 6 : 4;       // warps of a block by maps
-  static constexpr int kWarps = kPieces * kEach > 16 ? 12 : 16;  // whose registers a multiprocessor has
+  static constexpr int kMostColumns = kParts == 1 ? 6 : 4;       // maximum warps of a block along output channels
+  static constexpr int kWarps = kPieces * kEach > 16 ? 12 : 16;  // warps whose registers fit in a multiprocessor
 };
 
-/// Calls each() with the widest tile that wastes little: k rounded up to its maps is at most 1.1 times the least.
+/// Calls each() with the widest tile that wastes little: k rounded up to its output channels is at most 1.1 times the
+/// least.
 template <class Each>
 auto with_tile(int64_t k, const Each& each) {
   int64_t least = round_up(k, 16);
@@ -71,12 +73,12 @@ auto with_tile(int64_t k, const Each& each) {
   return each(PointwiseTile<2, 2, 4>());
 }
 
-/// A layer cut into blocks of warps.
+/// Partition of a layer into blocks of warps.
 struct PointwiseCut {
-  int columns, rows;      ///< warps of a block: by maps, and by pixels
-  int map_blocks;         ///< blocks that make all maps of the same pixels
+  int columns, rows;      ///< warps of a block: along output channels, and along pixels
+  int map_blocks;         ///< blocks that compute all output channels of the same pixels
   int maps, pixels;       ///< of a block's tile
-  int together;           ///< blocks of a multiprocessor, as registers allow
+  int together;           ///< blocks per multiprocessor, as registers allow
   int tiles, all_pixels;  ///< of the batch
 
   template <class Tile>
@@ -96,7 +98,8 @@ struct PointwiseCut {
   size_t shared_bytes(int64_t channels) const {
     return static_cast<size_t>(channels * maps + int64_t{kStages} * pixels * kChunk) * sizeof(float);
   }
-  /// Blocks that are there at once. A multiprocessor's shared memory is what a block may have, and what it reserves.
+  /// Returns the blocks that are resident at once. A multiprocessor's shared memory is the maximum of a block plus what
+  /// is reserved for a block.
   int64_t blocks(int64_t channels, const DeviceCaps& caps) const {
     constexpr size_t kReserved = 1024;
     const auto fit = static_cast<int>((caps.shared_bytes_per_block + kReserved) / (shared_bytes(channels) + kReserved));
@@ -113,11 +116,12 @@ __device__ void load_four(const float* from, float (&to)[4]) {
   to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
 }
 
-/// A lane's sums. Lanes with other channels add up each other's; each then has kFinished pixels.
+/// A lane's sums. Lanes with different input channels add each other's sums; each then has kFinished pixels.
 template <class Tile>
 class PointwiseSums {
  public:
-  /// Adds the products of 4 channels. x: the lane's first pixel; w: its first maps; maps: from channel to channel.
+  /// Adds the products of 4 input channels. x: the lane's first pixel; w: its first output channels; maps: floats from
+  /// one input channel of w to the next.
   __device__ void add(const float* x, const float* w, int maps) {
     float pixels[Tile::kEach][4];
 #pragma unroll
@@ -140,7 +144,8 @@ class PointwiseSums {
     }
   }
 
-  /// Writes y from a pixel and a map on, the lane's first. part: of the channels, which this lane has added up.
+  /// Writes y from the lane's first pixel and output channel on. part: which part of the input channels this lane has
+  /// summed.
   __device__ void finish(const PixelConvOf<float>& conv, int64_t pixel, int map, int part) {
     constexpr int kMaps = 4 * Tile::kPieces;
     float values[Tile::kFinished][kMaps];
@@ -205,8 +210,8 @@ class PointwiseSums {
   float sums_[Tile::kEach][4 * Tile::kPieces] = {};
 };
 
-/// A block's copies of its tiles, chunk after chunk, to stages: [pixel][channel]. A pixel's four times 4 channels are
-/// permuted, so that lanes with neighbouring pixels read from different banks.
+/// Copies a block's tiles, chunk by chunk, to stages: [pixel][channel]. A pixel's four groups of 4 channels are
+/// swizzled, so that lanes with adjacent pixels read from different banks.
 class ChunkCopies {
  public:
   __device__ ChunkCopies(const PixelConvOf<float>& conv, const PointwiseCut& cut) : conv_(conv), cut_(cut) {}
@@ -239,7 +244,8 @@ class ChunkCopies {
   int tile_ = blockIdx.y, channel_ = 0;
 };
 
-/// Blocks: x maps, y turns of tiles of pixels. conv.w: filters of each x, [channel][map].
+/// Grid: x = output channels; y = blocks that loop over tiles of pixels. conv.w: filters of each x, [c][output
+/// channel].
 template <class Tile>
 __global__ void __launch_bounds__(32 * Tile::kMostColumns, Tile::kWarps / Tile::kMostColumns)
     convolve_pointwise(const __grid_constant__ PixelConvOf<float> conv, const __grid_constant__ PointwiseCut cut) {
@@ -254,7 +260,8 @@ __global__ void __launch_bounds__(32 * Tile::kMostColumns, Tile::kWarps / Tile::
   ChunkCopies copies(conv, cut);
   for (int stage = 0; stage < kStages - 1; ++stage) copies.begin(stages + stage * chunk_floats);
 
-  // Lanes 0 and 1 have the same maps, 0 and 2 the same pixels: half a warp then loads 16 bytes a lane at once.
+  // Lanes 0 and 1 have the same output channels, 0 and 2 the same pixels: half a warp then loads 16 bytes per lane at
+  // once.
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, pixel_lane = lane % 2 + lane / 4 % 4 * 2;
   const int part = Tile::kParts == 1 ? 0 : lane / 16, map_lane = lane / 2 % 2 + (Tile::kParts == 1 ? lane / 16 * 2 : 0);
   const int own_map = warp % cut.columns * Tile::kMaps + map_lane * 4;
@@ -265,8 +272,8 @@ __global__ void __launch_bounds__(32 * Tile::kMostColumns, Tile::kWarps / Tile::
     PointwiseSums<Tile> sums;
     const float* filter = w + own_map;
     for (int channel = 0; channel < channels; channel += kChunk, filter += kChunk * cut.maps) {
-      __pipeline_wait_prior(kStages - 2);  // this thread's copies of the chunk are there,
-      __syncthreads();                     // the others', too, and nobody reads the stage before any more
+      __pipeline_wait_prior(kStages - 2);  // this thread's copies of the chunk have arrived,
+      __syncthreads();                     // all others' too, and no thread still reads the stage that is filled next
       copies.begin(stages + (stage + kStages - 1) % kStages * chunk_floats);
       if (has_maps) {
         const float* x = stages + stage * chunk_floats + own_pixel * kChunk;

@@ -1,8 +1,8 @@
-// cuda.pixel_pool, cuda.pixel_pool_fp32: maxima or averages of windows of images that lie channels last, to such or to
-// plain ones. A thread makes 8 channels of some pixels under each other, whose windows overlap in the first cache. To
-// plain images, neighbours in a block make neighbouring pixels, one each.
-// Refuses anything else.
-// Limited by memory where windows are of 2 x 2 or 3 x 3 pixels, otherwise by the first cache.
+// cuda.pixel_pool, cuda.pixel_pool_fp32: max and average pooling of nhwc images to nhwc or nchw. A thread computes 8
+// channels of some vertically adjacent pixels, whose windows overlap in L1. For nchw output, adjacent threads compute
+// adjacent pixels, one each.
+// Not supported: anything else.
+// Limited by memory with windows of 2x2 or 3x3 pixels, otherwise by L1.
 
 #include "convlab/device/early_launch.cuh"
 #include "convlab/kernels/cpu/pool_rows.h"
@@ -14,26 +14,26 @@ namespace convlab {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kRows = 4;                        // that a thread makes
-constexpr int64_t kEnoughThreads = 256 * 1024;  // fewer make one row each
+constexpr int kRows = 4;                        // output rows per thread
+constexpr int64_t kEnoughThreads = 256 * 1024;  // with fewer, each computes one row
 
 template <class Element>
 struct PixelPool {
   const Element* x;
   int64_t x_step;
-  Element* y;  ///< or nullptr, and then plain
+  Element* y;  ///< nullptr if the output is nchw
   int64_t y_step;
   float* plain;
   int h, w, p, q;
   int kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left, pad_bottom, pad_right;
   bool count_include_pad;
-  unsigned chunks;      ///< of a pixel
-  unsigned rows;        ///< that a thread makes
-  unsigned row_groups;  ///< of an image
+  unsigned chunks;      ///< per pixel
+  unsigned rows;        ///< output rows per thread
+  unsigned row_groups;  ///< per image
   unsigned count;       ///< threads that have work
 };
 
-/// The larger of each pair; NaN where one is.
+/// Returns the larger of each pair, or NaN if either is NaN.
 __device__ __half2 larger(__half2 a, __half2 b) {
 #ifdef __CUDACC__
   return __hmax2_nan(a, b);
@@ -92,7 +92,7 @@ class Average {
   float sum_[8] = {};
 };
 
-/// kWindow: the kernel's height and width; 0: any.
+/// kWindow: the kernel's height and width, or 0 for any.
 template <class Result, int kWindow, class Element>
 __device__ void pool_window(const PixelPool<Element>& pool, const Element* image, int p, int q, float (&to)[8]) {
   const int kernel_h = kWindow != 0 ? kWindow : pool.kernel_h, kernel_w = kWindow != 0 ? kWindow : pool.kernel_w;
@@ -104,7 +104,7 @@ __device__ void pool_window(const PixelPool<Element>& pool, const Element* image
 #pragma unroll
     for (int s = 0; s < kernel_w; ++s) {
       const int w = q * pool.stride_w + s * pool.dilation_w - pool.pad_left;
-      // A window of ceil_mode may reach beyond the padding; what lies there never counts.
+      // With ceil_mode, a window may extend beyond the padding; positions there never count.
       if (h < pool.h + pool.pad_bottom && w < pool.w + pool.pad_right) ++window;
       if (h < 0 || h >= pool.h || w < 0 || w >= pool.w) continue;
       result.take(image + (static_cast<int64_t>(h) * pool.w + w) * pool.x_step);

@@ -1,6 +1,7 @@
-// cuda.pixel_reorder, cuda.pixel_reorder_fp32: plain images to channels last, back, and among what is joined. A block
-// copies a square of pixels and channels through shared memory, so that neighbours are neighbours in either order.
-// Refuses activations, and all but these orders.
+// cuda.pixel_reorder, cuda.pixel_reorder_fp32: copies nchw to nhwc, nhwc to nchw, and nhwc to or from parts of
+// concatenated arrays. A block copies a square of pixels and channels through shared memory, so that accesses are
+// coalesced in either layout.
+// Not supported: activations and other layouts.
 // Limited by memory.
 
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
@@ -12,22 +13,22 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kSide = 64;              // pixels and channels of a square
-constexpr int kPairs = kSide / 2 + 1;  // from pixel to pixel there: what lies under each other lies in different banks
+constexpr int kPairs = kSide / 2 + 1;  // from one pixel to the next in shared memory: odd, against bank conflicts
 
-/// Images, and how they are cut into squares.
+/// Images and their partition into squares.
 template <class Element>
 struct Squares {
   float* plain;
   Element* pixels;
-  int64_t step;           ///< from pixel to pixel
-  int channels, size;     ///< pixels of an image
-  unsigned across, down;  ///< squares of an image: along its channels, and along its pixels
+  int64_t step;           ///< elements from one pixel to the next
+  int channels, size;     ///< `size`: pixels of an image
+  unsigned across, down;  ///< squares of an image, along its channels and along its pixels
 };
 
 /// A block's square: what a thread needs to find its elements.
 template <class Element>
 struct Square {
-  int channels, size;  ///< that there are in it
+  int channels, size;  ///< in this square
   float* plain;        ///< its first element
   Element* pixels;
 
@@ -129,7 +130,7 @@ void launch_reorder(const OpArgs& args, Stream& stream) {
                   static_cast<unsigned>(count));
   }
   const bool from_plain = step.input_layout == Layout::plain;
-  auto* const input = const_cast<float*>(args.inputs[0]);  // read alone
+  auto* const input = const_cast<float*>(args.inputs[0]);  // only read
   Squares<Element> squares{.plain = from_plain ? input : args.output,
                            .pixels = reinterpret_cast<Element*>(from_plain ? args.output : input),
                            .step = from_plain ? output_pixel_step(step) : input_pixel_step(step, 0),

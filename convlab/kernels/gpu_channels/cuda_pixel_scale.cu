@@ -1,7 +1,7 @@
-// cuda.pixel_scale, cuda.pixel_scale_fp32: what multiplies channels by numbers of their own, adds these, or both,
-// channels last: Mul and Add with a plain input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with
-// an activation that is a clamp. A thread makes 8 channels of some pixels, so that it loads their numbers once.
-// Refuses other shapes, and images that are not channels last from end to end.
+// cuda.pixel_scale, cuda.pixel_scale_fp32: multiplies channels in nhwc by per-channel numbers, adds such numbers, or
+// both. Supports Mul and Add with an nchw input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with
+// an activation that is a clamp. A thread computes 8 channels of some pixels, so that it loads their numbers once.
+// Not supported: other shapes, and images in other layouts.
 // Limited by memory.
 
 #include "convlab/device/early_launch.cuh"
@@ -25,17 +25,17 @@ struct PixelScale {
   Element* y;
   int64_t y_step;
   const float* numbers;                          ///< a factor or an addend for each channel
-  bool by_image;                                 ///< of each image
-  const float *scale, *shift, *mean, *variance;  ///< instead of these
+  bool by_image;                                 ///< whether each image has its own numbers
+  const float *scale, *shift, *mean, *variance;  ///< instead of `numbers`, for BatchNormalization
   float epsilon;
   Clamp clamp;
-  int pixels;       ///< of an image
-  unsigned chunks;  ///< of a pixel
-  unsigned groups;  ///< of kPixels, in an image
+  int pixels;       ///< per image
+  unsigned chunks;  ///< per pixel
+  unsigned groups;  ///< groups of kPixels pixels per image
   unsigned count;   ///< threads that have work
 };
 
-/// y = x * factor + plus of 8 channels.
+/// y = x * factor + plus, for 8 channels.
 struct Numbers {
   float factor[8], plus[8];
 };

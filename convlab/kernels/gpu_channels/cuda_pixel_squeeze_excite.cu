@@ -1,10 +1,10 @@
-// cuda.pixel_squeeze_excite, cuda.pixel_squeeze_excite_fp32: images scaled by gates that their means make
-// (SqueezeExciteOp), channels last, in one launch. The blocks of a cluster share an image: each sums its pixels, has an
-// eighth of the channels in both products, and scales its pixels, of which the second cache still has many: the last
-// come first. Where GPUs have no clusters, a block has an image. To keep pixels in shared memory was no faster, of 64
-// images as of one.
-// Refuses few images that are large: separate steps have more of the GPU.
-// Limited by memory; of few images by the latency of what follows from each other.
+// cuda.pixel_squeeze_excite, cuda.pixel_squeeze_excite_fp32: squeeze-and-excitation (SqueezeExciteOp) in nhwc in one
+// launch: images are scaled by gates that are computed from their means. The blocks of a cluster share an image: each
+// sums its pixels, has an eighth of the channels in both products, and scales its pixels, the last first, because L2
+// still holds many of these. On GPUs without clusters, a block has an image. Keeping pixels in shared memory was no
+// faster, for 64 images as for one.
+// Not supported: few large images, for which separate steps use more of the GPU.
+// Limited by memory; with few images, by the latency of dependent operations.
 
 #include <algorithm>
 
@@ -23,8 +23,8 @@ constexpr int kLanesOfRow = 8;  // threads that share a row of a product
 static_assert(kChannelLanes % kClusterBlocks == 0);
 
 constexpr int64_t kMostChannels = 4096, kMostSqueezed = 1024;
-constexpr int64_t kMostOfCluster = int64_t{2} << 20;  // bytes of an image, where there is only one
-constexpr size_t kMostShared = size_t{96} << 10;      // bytes of a block that copies its weights
+constexpr int64_t kMostOfCluster = int64_t{2} << 20;  // maximum bytes of an image, if there is only one
+constexpr size_t kMostShared = size_t{96} << 10;      // shared memory in bytes of a block that copies its weights
 
 template <class Element>
 struct SqueezeExcite {
@@ -32,17 +32,18 @@ struct SqueezeExcite {
   int64_t x_step;
   Element* y;
   int64_t y_step;
-  const float* weights;  ///< as pack_weights() leaves them
+  const float* weights;  ///< packed by pack_weights()
   Activation squeeze, excite;
   int channels, squeezed, pixels;
-  int lanes, rows;  ///< threads side by side, each 8 channels of a pixel, and under each other
+  int lanes, rows;  ///< threads along channels, each with 8 channels of a pixel, and threads along pixels
   bool copies;      ///< whether blocks copy their weights to shared memory first
 };
 
-/// Barriers of blocks of a cluster, each for what is sent once.
-enum Letter { kWeights, kSums, kParts, kGates, kLetters };
+/// Messages between the blocks of a cluster. Each is sent once and has its own barrier.
+enum Message { kWeights, kSums, kParts, kGates, kMessages };
 
-/// The blocks that share an image: a cluster of kBlocks, or one. They send each other numbers.
+/// The blocks that share an image: a cluster of kBlocks, or one. They send each other values through distributed shared
+/// memory.
 template <int kBlocks>
 struct ImageBlocks {
   int rank = 0;
@@ -53,12 +54,12 @@ struct ImageBlocks {
     if constexpr (kBlocks > 1) rank = rank_in_cluster();
 #endif
   }
-  /// What this block will be sent, in bytes; one thread says so before anything is sent.
-  __device__ void expect([[maybe_unused]] Letter letter, [[maybe_unused]] int bytes) const {
+  /// Sets the bytes that this block will receive. One thread calls it before anything is sent.
+  __device__ void expect([[maybe_unused]] Message message, [[maybe_unused]] int bytes) const {
 #if __CUDA_ARCH__ >= 900
     if constexpr (kBlocks > 1) {
-      barrier_init(barriers + letter, 1);
-      barrier_arrive_expecting(barriers + letter, bytes);
+      barrier_init(barriers + message, 1);
+      barrier_arrive_expecting(barriers + message, bytes);
     }
 #endif
   }
@@ -71,27 +72,27 @@ struct ImageBlocks {
     }
 #endif
   }
-  /// Writes to a block's shared memory; `to` is as this block has it.
-  __device__ void send_to([[maybe_unused]] int block, [[maybe_unused]] Letter letter, float* to, float value) const {
+  /// Writes to a block's shared memory. `to` is the corresponding address in this block.
+  __device__ void send_to([[maybe_unused]] int block, [[maybe_unused]] Message message, float* to, float value) const {
 #if __CUDA_ARCH__ >= 900
-    if constexpr (kBlocks > 1) return send(value, to, barriers + letter, block);
+    if constexpr (kBlocks > 1) return send(value, to, barriers + message, block);
 #endif
     *to = value;
   }
-  __device__ void send_to_all(Letter letter, float* to, float value) const {
+  __device__ void send_to_all(Message message, float* to, float value) const {
 #pragma unroll
-    for (int block = 0; block < kBlocks; ++block) send_to(block, letter, to, value);
+    for (int block = 0; block < kBlocks; ++block) send_to(block, message, to, value);
   }
-  /// Waits until this block has been sent all.
-  __device__ void await([[maybe_unused]] Letter letter) const {
+  /// Waits until this block has received the whole message.
+  __device__ void await([[maybe_unused]] Message message) const {
 #if __CUDA_ARCH__ >= 900
-    if constexpr (kBlocks > 1) return barrier_wait(barriers + letter, 0);
+    if constexpr (kBlocks > 1) return barrier_wait(barriers + message, 0);
 #endif
     __syncthreads();
   }
 };
 
-/// The sum of what blocks have sent, `step` apart.
+/// Returns the sum of the values that blocks have sent, `step` apart.
 template <int kBlocks>
 __device__ float sum_of(const float* numbers, int step) {
   float sum = 0;
@@ -100,7 +101,7 @@ __device__ float sum_of(const float* numbers, int step) {
   return sum;
 }
 
-/// Calls store(row, the sum of its products) for `rows` rows of `terms` weights, by all threads.
+/// Calls store(row, sum of products with x) for `rows` rows of `terms` weights. All threads take part.
 template <class Store>
 __device__ void multiply_rows(const float* w, int rows, int terms, const float* x, const Store& store) {
   const int lane = threadIdx.x % kLanesOfRow;
@@ -116,7 +117,7 @@ __device__ void multiply_rows(const float* w, int rows, int terms, const float* 
   }
 }
 
-/// The weights of a block's channels, in floats: rows of w1, of its channels; rows of w2; b1; b2.
+/// The layout of the weights of a block's channels, in floats: rows of w1, of its channels; rows of w2; b1; b2.
 struct GateWeights {
   int own, squeezed;
 
@@ -126,17 +127,17 @@ struct GateWeights {
   __host__ __device__ int count() const { return (b2() + own + 3) / 4 * 4; }
 };
 
-/// A block's shared memory, after its barriers. What is read by vectors of channels comes first.
+/// A block's shared memory, after its barriers. Arrays that are read as vectors of channels come first.
 struct GateShared {
-  float *weights,  ///< if it copies them
+  float *weights,  ///< if the block copies them
       *sums,       ///< of the block's pixels: [row of threads][channel]
       *gates,      ///< of all channels
       *sent_sums,  ///< of the block's channels: [block][channel]
-      *means,      ///< of these
-      *parts,      ///< of what is squeezed: [block][number]
+      *means,      ///< of the block's channels
+      *parts,      ///< partial sums of the squeezed channels: [block][channel]
       *squeezed;
 
-  static constexpr int kBarriers = 16 * ((kLetters + 1) / 2);  // bytes
+  static constexpr int kBarriers = 16 * ((kMessages + 1) / 2);  // bytes
 
   template <class Element>
   __host__ __device__ static size_t bytes(const SqueezeExcite<Element>& step, const GateWeights& weights, int blocks,
@@ -156,7 +157,7 @@ struct GateShared {
         squeezed(parts + blocks * step.squeezed) {}
 };
 
-/// Calls with(the first of 8 channels, its row) for all channels that a thread has.
+/// Calls with(first of 8 channels, row of threads) for all channels of this thread.
 template <class Element, class With>
 __device__ void for_channels(const SqueezeExcite<Element>& step, const With& with) {
   const int row = threadIdx.x / step.lanes;
@@ -166,7 +167,7 @@ __device__ void for_channels(const SqueezeExcite<Element>& step, const With& wit
   }
 }
 
-/// Sums pixels as rows of threads have them.
+/// Sums the pixels of each row of threads: sums[row][channel].
 template <class Element>
 __device__ void sum_pixels(const SqueezeExcite<Element>& step, const Element* image, int first, int last, float* sums) {
   for_channels(step, [&](int channel, int row) {
@@ -216,7 +217,7 @@ __device__ void squeeze_and_excite(const SqueezeExcite<Element>& step) {
     if (step.copies) blocks.expect(kWeights, packed.count() * floats);
   }
   blocks.begin();
-  if (step.copies) {  // nobody writes weights: they need not wait
+  if (step.copies) {  // weights are constant: their copy need not wait for the previous kernel
     if (threadIdx.x == 0) {
       fetch_bulk(to_shared(shared.weights), weights, packed.count() * floats, blocks.barriers + kWeights);
     }
@@ -274,7 +275,7 @@ __global__ void __launch_bounds__(kThreads, 2) CONVLAB_CLUSTER(kClusterBlocks)
 }
 #endif
 
-/// GateWeights of `blocks` blocks, one after another.
+/// Packs the GateWeights of `blocks` blocks, one after another.
 __global__ void __launch_bounds__(kThreads)
     pack_weights(const float* w1, const float* b1, const float* w2, const float* b2, float* packed, GateWeights weights,
                  int blocks) {
@@ -294,7 +295,7 @@ __global__ void __launch_bounds__(kThreads)
   packed[i] = value;
 }
 
-/// How many blocks share an image. Of a GPU that is newer than this build, the driver compiles code without clusters.
+/// Returns how many blocks share an image. On a GPU newer than this build, the driver compiles code without clusters.
 int blocks_of_image() {
 #ifdef __CUDACC__
   static const bool clusters = has_code_of_9_0(reinterpret_cast<const void*>(gate_by_cluster<float>));
@@ -307,7 +308,7 @@ GateWeights weights_of(const OpStep& step, int blocks) {
   return {.own = static_cast<int>(step.inputs[0][1]) / blocks, .squeezed = static_cast<int>(step.inputs[1][0])};
 }
 
-size_t prepared_bytes(const OpStep& step) {  // on whichever device
+size_t prepared_bytes(const OpStep& step) {  // enough for any device
   const auto floats = [&](int blocks) { return int64_t{blocks} * weights_of(step, blocks).count(); };
   return static_cast<size_t>(std::max(floats(1), floats(kClusterBlocks))) * sizeof(float);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What dense layers in fp16 of many columns share: what they refuse, and weights that are packed as igemm_weights.cuh
-// says, a map for each column, so that a column is a row of halves.
+// Shared by the fp16 dense layers with many columns: supported steps, and weights packed as in igemm_weights.cuh with
+// an output channel for each column, so that a column is a row of fp16 values.
 
 #include <fmt/core.h>
 
@@ -15,7 +15,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernels
 
 inline Refusal refuse_unless_wide_dense(const OpStep& step) {
-  constexpr int64_t kLeastColumns = 512;  // with fewer, the kernels of gpu_dense cut the sums into more parts
+  constexpr int64_t kLeastColumns = 512;  // with fewer, the kernels of gpu_dense split K into more parts
   const auto* gemm = std::get_if<GemmOp>(&step.op);
   if (gemm == nullptr) return "only dense layers (Gemm) are supported";
   if (step.constant.size() < 2 || !step.constant[1]) return "weights must be constant";
@@ -32,7 +32,7 @@ inline Refusal refuse_unless_wide_dense(const OpStep& step) {
   return std::nullopt;
 }
 
-/// Of a column's terms.
+/// Returns the K slices of a column.
 inline int64_t dense_slices(const OpStep& step) { return ceil_div(round_up(step.inputs[0][1], 8), HalfTerms::kSlice); }
 
 inline size_t dense_weight_bytes(const OpStep& step) {

@@ -1,9 +1,9 @@
 #pragma once
 
-// Depthwise convolutions of Layout::channels_last whose filters are squares of 3 or 5 and whose strides are 1 or 2. A
-// thread makes some channels of a strip, some outputs side by side, and goes down the image: it loads an input pixel
-// once, and adds what it gives to all rows of outputs that it belongs to, whose sums it keeps in registers, as it does
-// the filters. The next rows are on their way meanwhile: see strip_rows.cuh.
+// Depthwise convolutions in nhwc with filters of 3x3 or 5x5 and strides of 1 or 2. A thread computes some channels of a
+// strip, several adjacent outputs, and moves down the image: it loads an input pixel once and adds its products to all
+// output rows that use it. Their sums and the filters stay in registers. Meanwhile, the next rows are prefetched: see
+// strip_rows.cuh.
 
 #include <algorithm>
 
@@ -18,30 +18,30 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// How many rows of outputs a band of any number of rows has.
+/// Limit for bands of any number of output rows.
 inline constexpr int kAnyRows = 1 << 20;
 
-/// Strips of one kind of elements, filters and strides. `kShared`: rows wait in shared memory, which holds more of them
-/// than registers do, and takes longer to give them.
+/// Strips of one element type, filter size and stride. `kShared`: prefetched rows are in shared memory, which holds
+/// more of them than registers do, and is slower to read.
 template <class Element_, int kTaps_, int kStride_, bool kShared_>
 struct StripOf {
   using Element = Element_;
   static constexpr int kTaps = kTaps_, kStride = kStride_;
   static constexpr bool kShared = kShared_, kWide = kTaps == 5;
 
-  /// Pairs of channels of a thread: the second cache answers requests of 8 bytes a thread at the speed of memory.
+  /// Pairs of channels per thread: L2 serves requests of 8 bytes per thread at the speed of memory.
   static constexpr int kPairs = kIsHalf<Element> && kShared ? 2 : 1;
-  /// Outputs of a strip: networks' maps are 7 * 2^i wide.
+  /// Outputs of a strip: networks' feature maps are 7 * 2^i wide.
   static constexpr int kWidth = kPairs == 2 || (kWide && kStride == 2) ? 4 : 7;
   static constexpr int kColumns = (kWidth - 1) * kStride + kTaps;
-  static constexpr int kSums = (kTaps + kStride - 1) / kStride;  ///< rows of sums that an input row may belong to
-  static constexpr int kPeriod = kSums * kStride;  ///< after so many input rows, rows of sums are what they were
+  static constexpr int kSums = (kTaps + kStride - 1) / kStride;  ///< output rows that an input row may belong to
+  static constexpr int kPeriod = kSums * kStride;  ///< input rows until output rows map to the same sums again
 
-  /// Blocks that one multiprocessor holds, as the registers of their threads allow.
+  /// Blocks per multiprocessor, as registers allow.
   static constexpr int kBlocks = kWide ? kStride + 1 : kShared ? 4 : 3;
 
-  /// The most rows of outputs of a band, as measured on an H100. Many short bands run where few long ones would, and
-  /// what runs at a time is close together in memory.
+  /// Maximum output rows of a band, as measured on an H100. With many short bands instead of few long ones, the blocks
+  /// that run at the same time access nearby memory.
   static constexpr int most_rows() {
     if (kWide) return kStride == 2 ? 7 : kAnyRows;
     if (!kIsHalf<Element>) return 4 / kStride;
@@ -53,23 +53,23 @@ struct StripOf {
       std::conditional_t<kShared, RowsInShared<Part, kColumns, 3>, RowsInRegisters<Part, kColumns, kWide ? 1 : 2>>;
 };
 
-/// How a convolution is cut: an image into bands of rows, a band into strips. A block makes some neighbouring strips of
-/// a band, of some channels.
+/// Partition of a convolution: an image into bands of rows, a band into strips. A block computes some adjacent strips
+/// of a band, for some channels.
 struct StripCut {
-  int rows = 0;      ///< of outputs, in a band
-  int bands = 0;     ///< of an image
-  int together = 0;  ///< strips of a block
-  int groups = 0;    ///< of so many strips, in a row
-  int parts = 0;     ///< of a pixel, in a block
-  int tiles = 0;     ///< of so many parts
+  int rows = 0;      ///< output rows per band
+  int bands = 0;     ///< per image
+  int together = 0;  ///< strips per block
+  int groups = 0;    ///< groups of `together` strips per row
+  int parts = 0;     ///< PixelParts of a pixel per block
+  int tiles = 0;     ///< groups of `parts` parts per pixel
 
   int64_t blocks(int64_t images) const { return checked_product({images, bands, groups, tiles}); }
 };
 
-/// The cut into blocks of at most so many threads, without bands.
+/// Returns the partition into blocks of at most `threads` threads, without bands.
 template <class Strip>
 StripCut cut_columns(const ConvShape& shape, int64_t threads) {
-  constexpr int64_t kTogether = 32 / Strip::kPairs;  // parts that a warp loads side by side
+  constexpr int64_t kTogether = 32 / Strip::kPairs;  // adjacent parts that a warp loads
   const int64_t parts = shape.c / 2 / Strip::kPairs, strips = ceil_div(shape.q, Strip::kWidth);
   StripCut cut;
   cut.groups = static_cast<int>(ceil_div(strips, threads / std::min(parts, kTogether)));
@@ -80,18 +80,18 @@ StripCut cut_columns(const ConvShape& shape, int64_t threads) {
   return cut;
 }
 
-/// The cut that takes the least time. Its unit is what a row of a block of kStripThreads takes a busy multiprocessor:
-/// where it is not busy, a row takes as long as memory does to answer.
+/// Returns the partition that takes the least time by an estimate. The unit is the time that a busy multiprocessor
+/// takes for a row of a block of kStripThreads. On a multiprocessor that is not busy, a row takes the memory latency.
 template <class Strip>
 StripCut cut_strips(const ConvShape& shape, const DeviceCaps& caps) {
   constexpr int64_t kMostBands = 64;
-  constexpr int64_t kAnswer = 3;       // units until memory answers
-  constexpr int64_t kRowsToBegin = 3;  // what a block takes before its first row, in rows
+  constexpr int64_t kAnswer = 3;       // memory latency, in units
+  constexpr int64_t kRowsToBegin = 3;  // start of a block, in rows
   const int64_t processors = std::max(caps.multiprocessors, 1);
   const int64_t least_bands = ceil_div(shape.p, Strip::most_rows());
-  int64_t least = 0, least_parts = 1;  // a time in parts of units
+  int64_t least = 0, least_parts = 1;  // the least time is `least` / `least_parts` units
   StripCut best;
-  for (const int64_t parts : {1, 2}) {  // of kStripThreads
+  for (const int64_t parts : {1, 2}) {  // a block has kStripThreads / parts threads
     StripCut cut = cut_columns<Strip>(shape, kStripThreads / parts);
     for (int64_t bands = least_bands; bands <= std::min<int64_t>(shape.p, least_bands + kMostBands); ++bands) {
       cut.rows = static_cast<int>(ceil_div(shape.p, bands));
@@ -106,7 +106,7 @@ StripCut cut_strips(const ConvShape& shape, const DeviceCaps& caps) {
   return best;
 }
 
-/// pixel + step by an addition: a compiler that sees several of these multiplies instead, which takes more
+/// Returns pixel + step by an addition. If the compiler sees several of these, it multiplies instead, which takes more
 /// instructions.
 template <class Element>
 __device__ const Element* stepped(const Element* pixel, int64_t step) {
@@ -117,7 +117,7 @@ __device__ const Element* stepped(const Element* pixel, int64_t step) {
   return pixel;
 }
 
-/// What follows the sums in registers.
+/// Activations of the epilogue.
 enum class StripEnd { clamp, swish, hard_swish };
 
 template <class Element, StripEnd kEnd>
@@ -127,7 +127,7 @@ __device__ float ended(const Clamp& clamp, float value) {
   return clamped(clamp, value);
 }
 
-/// What follows the sums of a strip, of which `count` exist, from a pixel on.
+/// Epilogue of a strip whose first `count` outputs exist, from `pixel` on.
 template <class Strip, StripEnd kEnd>
 __device__ __forceinline__ void finish_strip(const PixelConvOf<typename Strip::Element>& conv, const Clamp& clamp,
                                              float2 (&sums)[Strip::kWidth][Strip::kPairs], int64_t pixel, int channel,
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(kStripThreads, Strip::kBlocks)
     if (conv.bias != nullptr) bias[i] = make_float2(conv.bias[of_pair], conv.bias[of_pair + 1]);
   }
 
-  unsigned inside = 0;  // by column
+  unsigned inside = 0;  // bit mask, by column
 #pragma unroll
   for (int column = 0; column < kColumns; ++column) {
     if (left + column >= 0 && left + column < shape.w) inside |= 1u << column;
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(kStripThreads, Strip::kBlocks)
   const int64_t row_step = shape.w * conv.x_step;
   const Element* next = conv.x + ((image * shape.h + top) * shape.w + left) * conv.x_step + channel;
   const auto in_image = [&](int row) { return row < rows && top + row >= 0 && top + row < shape.h; };
-  Rows waiting;  // what is in the padding is never fetched, and stays zero
+  Rows waiting;  // padding is never fetched, and stays zero
   const auto load = [&](int row, int slot) {
     if (in_image(row)) {
       const Element* pixel = next;
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(kStripThreads, Strip::kBlocks)
     waiting.end_row();
   };
 
-  // Outputs whose first row is in the padding begin with the bias here, others when that row is multiplied.
+  // Outputs whose first input row is in the padding start from the bias here, others when that row is multiplied.
   float2 sums[kSums][kWidth][kPairs];
 #pragma unroll
   for (auto& of_row : sums) {
@@ -232,7 +232,8 @@ __global__ void __launch_bounds__(kStripThreads, Strip::kBlocks)
 #pragma unroll
   for (int row = 0; row < Rows::kAhead; ++row) load(row, row);
   constexpr bool kInStep = kPeriod % Rows::kSlots == 0;
-  constexpr int kUnrolled = kInStep || Strip::kShared ? kPeriod : kPeriod * Rows::kSlots;  // registers need constants
+  // Registers need constant indices.
+  constexpr int kUnrolled = kInStep || Strip::kShared ? kPeriod : kPeriod * Rows::kSlots;
   for (int begin = 0; begin < rows; begin += kUnrolled) {
 #pragma unroll
     for (int i = 0; i < kUnrolled; ++i) {
@@ -269,7 +270,7 @@ __global__ void __launch_bounds__(kStripThreads, Strip::kBlocks)
           }
         }
       }
-      // The row of outputs to which this was the last to add.
+      // The output row to which this input row was the last to add.
       if ((phase + kPeriod - (kTaps - 1)) % kStride != 0) continue;
       const int output = (row - (kTaps - 1)) / kStride;
       if (row < kTaps - 1 || output >= outputs) continue;
@@ -298,20 +299,20 @@ void launch_strips_of(const PixelConvOf<typename Strip::Element>& conv, Stream& 
   }
 }
 
-/// Whether launch_strips() computes this.
+/// Returns whether launch_strips() supports this convolution.
 template <class Element>
 bool fits_strips(const PixelConvOf<Element>& conv) {
   const ConvShape& shape = conv.shape;
   const bool square = shape.r == shape.s && (shape.r == 3 || shape.r == 5);
   const bool even = shape.stride_h == shape.stride_w && shape.stride_h <= 2;
-  // At most the first rows of outputs begin in the padding above, and none below.
+  // Only the first output rows may begin in the padding above, and none below the image.
   const bool padded = shape.pad_top < shape.r && (shape.p - 1) * shape.stride_h - shape.pad_top < shape.h;
   const ActivationKind kind = conv.activation.kind;
   const bool ends = clamp_of(conv.activation) || kind == ActivationKind::swish || kind == ActivationKind::hard_swish;
   return square && even && padded && ends && shape.dilation_h == 1 && shape.dilation_w == 1;
 }
 
-/// Whether the input and the output are more than the GPU's second cache keeps.
+/// Returns whether input and output exceed the GPU's L2.
 template <class Element>
 bool passes_cache(const ConvShape& shape, const DeviceCaps& caps) {
   const int64_t pixels = shape.h * shape.w + shape.p * shape.q;

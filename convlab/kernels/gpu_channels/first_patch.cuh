@@ -1,9 +1,9 @@
 #pragma once
 
-// How blocks of hopper_first.cuh cut a network's first layer. A block makes 8 output rows, a warp each, of some
-// segments of 16 pixels. What these read of plain images, a patch, is copied to shared memory. Terms of a sum follow
-// filters channel by channel, row by row. They come in items of 4 bytes, a term of float32 or two neighbours of fp16;
-// rows are filled up with items of zeros.
+// Tiling and operands of hopper_first.cuh. A block computes 8 output rows, one per warp, for some segments of 16
+// pixels. The part of the nchw images that it reads, a patch, is copied to shared memory. K is ordered by channel,
+// filter row, filter column, in items of 4 bytes: one fp32 element or two adjacent fp16 elements. Filter rows are
+// padded with zero items.
 
 #ifdef __CUDACC__
 
@@ -27,21 +27,21 @@ using FirstTile =
                kMaps % kSliceTerms<typename Terms::Element> == 0 ? kMaps / kSliceTerms<typename Terms::Element> : 1>;
 
 constexpr int kFirstThreads = 256, kFirstRows = 8, kSegment = 16;
-constexpr int kSliceItems = 32;            // of a slice of 128 bytes
-constexpr size_t kTwoBlocks = 113 * 1024;  // shared memory of a block, where a multiprocessor has two
+constexpr int kSliceItems = 32;            // per slice of 128 bytes
+constexpr size_t kTwoBlocks = 113 * 1024;  // shared memory of a block, if a multiprocessor has two
 
 template <class Element>
 constexpr int kItemTerms = 4 / sizeof(Element);
 
-/// A layer cut into tiles.
+/// Tiling of a layer.
 struct FirstCut {
-  int items;       ///< of a filter's row
-  int slices;      ///< of a sum
-  int last_steps;  ///< of the last slice
+  int items;       ///< per filter row
+  int slices;      ///< along K
+  int last_steps;  ///< in the last slice
   int segments, row_tiles, column_tiles, map_tiles;
-  int patch_rows, pitch;  ///< of each channel; from a row to the next, even
-  int copies;             ///< of the patch; the second is shifted by a term, so that items of all pixels are aligned
-  int copy_terms;         ///< from one to the next
+  int patch_rows, pitch;  ///< rows per channel; elements from one row to the next, even
+  int copies;      ///< of the patch; the second is shifted by one element, so that items of all pixels are aligned
+  int copy_terms;  ///< elements from one copy to the next
 
   /// `item_terms`: kItemTerms of the layer's elements.
   FirstCut(const ConvShape& shape, int maps, int segments_, int item_terms)
@@ -58,14 +58,14 @@ struct FirstCut {
     last_steps = steps - (slices - 1) * 4;
     const int columns = (segments * kSegment - 1) * shape.stride_w + items * item_terms;
     pitch = static_cast<int>(round_up(columns, 2));
-    const int banks = 32 * item_terms;  // copies lie half of all banks apart
+    const int banks = 32 * item_terms;  // copies are half of the banks apart
     copy_terms = static_cast<int>(round_up(shape.c * patch_rows * pitch, banks)) + banks / 2;
   }
 
   int64_t blocks(int64_t images) const { return checked_product({images, row_tiles, column_tiles, map_tiles}); }
 };
 
-/// Bytes of a tile's filters, and of what undoes their factors.
+/// Returns the bytes of a tile's filters and their inverse scales.
 template <class Tile>
 __host__ __device__ int filter_bytes(const FirstCut& cut) {
   return cut.slices * Tile::kB + (Tile::Terms::kScales ? Tile::kMaps * static_cast<int>(sizeof(float)) : 0);
@@ -78,9 +78,9 @@ size_t first_bytes(const FirstCut& cut) {
          static_cast<size_t>(cut.copies) * static_cast<size_t>(cut.copy_terms) * sizeof(typename Tile::Element);
 }
 
-/// The cut that takes least time by a rough count: rounds of blocks on all multiprocessors, each as long as its
-/// segments and what begins a block. Tiles of one segment always are an answer; they may take more shared memory than
-/// there is.
+/// Returns the tiling that takes the least time by a rough estimate: waves of blocks on all multiprocessors, each as
+/// long as a block's segments and its start. Tiles of one segment are always a candidate, even if they exceed shared
+/// memory.
 template <class Tile>
 FirstCut cut_first(const ConvShape& shape, int64_t multiprocessors) {
   constexpr int kMostSegments = 14, kBegin = 2;
@@ -106,7 +106,7 @@ struct FirstShared {
   PixelShared<Tile> end;
   unsigned char* filters;
   uint64_t* filters_there;
-  uint2* items;  ///< of a sum: bytes from a pixel's first term on, and the bits of its terms that exist
+  uint2* items;  ///< along K: bytes from a pixel's first element on, and the bits of elements that exist
   Element* patch;
 
   __device__ explicit FirstShared(const FirstCut& cut) {
@@ -117,7 +117,7 @@ struct FirstShared {
   }
 };
 
-/// A term as it is multiplied: rounded, unless it is split later.
+/// Converts an element to how it is multiplied: rounded, unless it is split later.
 template <class Terms>
 __device__ typename Terms::Element first_term(float value) {
   if constexpr (kIsHalf<typename Terms::Element>) {
@@ -129,8 +129,9 @@ __device__ typename Terms::Element first_term(float value) {
   }
 }
 
-/// Filters of all tiles of maps, as they lie in shared memory: slices of 128 bytes a map, whose chunks of 16 bytes are
-/// permuted as wgmma takes them, or what HopperSplitHalves says. A block packs a map, also one that does not exist.
+/// Packs the filters of all tiles as they are stored in shared memory: slices of 128 bytes per output channel with
+/// 16-byte chunks swizzled for wgmma, or the layout of HopperSplitHalves. Each block packs one output channel, or its
+/// padding.
 template <class Tile>
 __global__ void __launch_bounds__(kFirstThreads)
     pack_first(const float* __restrict__ w, unsigned char* __restrict__ packed, const ConvShape shape,
@@ -182,7 +183,7 @@ __device__ void make_items(const FirstShared<Tile>& shared, const ConvShape& sha
   }
 }
 
-/// Copies what pixels of `image` from (top, left) on are read to the patch; outside of the image are zeros.
+/// Copies the pixels of `image` from (top, left) on to the patch. Pixels outside the image are zeros.
 template <class Tile, class Input>
 __device__ void copy_patch(const FirstShared<Tile>& shared, const Input* image, int top, int left,
                            const ConvShape& shape, const FirstCut& cut) {
@@ -211,13 +212,12 @@ __device__ void copy_patch(const FirstShared<Tile>& shared, const Input* image, 
   }
 }
 
-/// A lane's two pixels: the first term of the upper one, and bytes from there to that of the lower one.
+/// A lane's two pixels: the first element of the upper one, and the bytes from there to that of the lower one.
 struct FirstPixels {
   const unsigned char* upper;
   int below;
 
-  /// 8 items as wgmma takes them from registers: of the upper and the lower pixel one of the first 4, then of the
-  /// others.
+  /// Loads 8 items as an A fragment: of the upper and the lower pixel one of the first 4 items, then one of the others.
   __device__ void load(uint32_t (&to)[4], const uint2* items) const {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -227,7 +227,7 @@ struct FirstPixels {
   }
 };
 
-/// Steps of a slice: of a warp's 16 pixels in registers, as wgmma takes them.
+/// Steps of a slice of a warp's 16 pixels, in registers as A fragments.
 template <class Tile, int kSteps>
 class FirstTerms {
  public:
@@ -236,7 +236,7 @@ class FirstTerms {
     for (int step = 0; step < kSteps; ++step) pixels.load(terms_[step], items + 8 * step);
   }
 
-  /// sums += these terms times a slice of maps.
+  /// sums += this slice of the pixels * a slice of the filters.
   __device__ void multiply(float (&sums)[Tile::kMaps / 2], PixelOperand b) {
     using Multiply = PixelMultiply<typename Tile::Element, Tile::kMaps>;
     hold(sums);
@@ -248,7 +248,7 @@ class FirstTerms {
     commit_multiplications();
     await_multiplications();
     hold(sums);
-    // The registers stay what they are until here.
+    // Keeps the compiler from changing the registers before this point.
 #pragma unroll
     for (int i = 0; i < 4 * kSteps; ++i) asm volatile("" : "+r"(terms_[i / 4][i % 4])::"memory");
   }
@@ -257,7 +257,7 @@ class FirstTerms {
   uint32_t terms_[kSteps][4];
 };
 
-/// sums += a warp's 16 pixels times a slice of maps.
+/// sums += a slice of a warp's 16 pixels * a slice of the filters.
 template <class Tile>
 __device__ void multiply_first(const FirstShared<Tile>& shared, const FirstCut& cut, int slice,
                                const FirstPixels& pixels, float (&sums)[Tile::kMaps / 2]) {
@@ -270,12 +270,12 @@ __device__ void multiply_first(const FirstShared<Tile>& shared, const FirstCut& 
   FirstTerms<Tile, 1>(items, pixels).multiply(sums, b);
 }
 
-/// The same of all slices, split: terms are loaded while those before them are multiplied.
+/// The same for all slices of split elements. A slice is loaded while the previous one is multiplied.
 template <class Tile>
 __device__ void multiply_split(const FirstShared<Tile>& shared, const FirstCut& cut, const FirstPixels& pixels,
                                float (&sums)[Tile::kMaps / 2], int maps) {
   using Rows = SplitRows<typename Tile::Terms>;
-  float products[Tile::kMaps / 2];  // of four slices: tensor cores' sums lose bits, so others add them up
+  float products[Tile::kMaps / 2];  // of four slices: tensor cores truncate, so FADD adds the slices' sums
   Rows even, odd;
   LargestPixel largest;
   const auto load = [&](Rows& rows, int slice) {
@@ -296,7 +296,7 @@ __device__ void multiply_split(const FirstShared<Tile>& shared, const FirstCut& 
   };
 #pragma unroll
   for (float& sum : sums) sum = 0;
-  barrier_of_some(1 + threadIdx.x / 128, 128);  // all threads are here, which the compiler must know
+  barrier_of_some(1 + threadIdx.x / 128, 128);  // tells the compiler that all threads have converged here
   load(even, 0);
   for (int slice = 0; slice < cut.slices; slice += 2) {
     multiply(slice, even, odd);

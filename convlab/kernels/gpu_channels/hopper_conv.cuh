@@ -1,16 +1,13 @@
 #pragma once
 
-// An implicit GEMM of Layout::channels_last by warpgroups of Hopper (compute
-// capability 9.0). Rows are output pixels, columns are maps, terms are filter
-// taps and their channels.
+// Implicit GEMM convolution in nhwc (Layout::channels_last) with Hopper warpgroups (compute capability 9.0). Rows are
+// output pixels, columns are output channels, and K is filter taps by channels.
 //
-//   x, w -> one thread: the copy engine, which finds each tap's pixels -> stages of 128 bytes of terms
-//        -> warpgroups: wgmma -> bias, what is added, activation -> boxes in shared memory -> the copy engine -> y
+//   x, w -> one producer thread: TMA, which finds each tap's pixels (im2col) -> stages of 128 bytes of K
+//        -> consumer warpgroups: wgmma -> bias, addend, activation -> boxes in shared memory -> TMA -> y
 //
-// Blocks stay, and go through tiles. While a team of warpgroups finishes a
-// tile, operands of the next are copied, and another team multiplies. Where
-// there are few tiles, blocks of a cluster share one, each with a part of its
-// sums.
+// Blocks are persistent and loop over tiles. While a team of warpgroups runs the epilogue of a tile, TMA loads the
+// operands of the next, and another team multiplies. With few tiles, the blocks of a cluster share a tile and split K.
 
 #ifdef __CUDACC__
 
@@ -24,8 +21,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Begins to add a slice's products: kSteps times kStepTerms. Commits where the last instruction is: behind a branch
-/// the compiler commits twice, and who waits for all but the last waits for all.
+/// Issues the wgmmas of a slice: kSteps steps of kStepTerms K elements. Commits directly after the last wgmma: after a
+/// branch, the compiler commits twice, and a wait for all but the last group then waits for all.
 template <class Tile, int kTaps, int kSteps>
 __device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], PixelOperand a, PixelOperand b) {
   constexpr int kStepsOfBox = 4 / kTaps, kRow = 128 / kTaps;
@@ -53,7 +50,7 @@ __device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], Pi
   multiply_slice<Tile, kTaps, 1>(sums, a, b);
 }
 
-/// A warpgroup's tiles. `warp`: of the block, as all its lanes know.
+/// Consumer loop over a warpgroup's tiles. `warp`: index in the block, uniform across the warp.
 template <class Tile, int kTaps>
 __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMap& added, const CUtensorMap& y,
                                const PixelPlan<typename Tile::Element>& plan, int warp, int rank) {
@@ -69,12 +66,12 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
     const TilePlace<Tile> place(plan, tile);
     const int row = place.row + group * Tile::kGroupRows + warp % 4 * 16;
     float sums[Tile::kBlocks][Tile::kMaps / 2];
-    // Parts of a sum get it later, and maps whose factors are to be undone.
+    // Split-K parts and scaled output channels get the bias later.
     const bool begins = Tile::kParts == 1 && !Tile::Terms::kScales;
     begin_with_bias(sums, begins ? plan.conv.bias : nullptr, place.map, plan.conv.shape.k);
 #pragma unroll
     for (auto& block : sums) hold(block);
-    int before = 0, whole = plan.period - 1 - part.first % plan.period;  // slices until the next shorter one
+    int before = 0, whole = plan.period - 1 - part.first % plan.period;  // slices until the next partial one
     if constexpr (Tile::kTeams > 1) {
       barrier_wait(shared.turns + team, turns_parity);
       turns_parity ^= 1;
@@ -91,12 +88,12 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
     if constexpr (kSplit) {
       static_assert(Tile::kBlocks == 1);
       using Rows = SplitRows<typename Tile::Terms>;
-      float products[Tile::kMaps / 2];  // of four slices: tensor cores' sums lose bits, so others add them up
+      float products[Tile::kMaps / 2];  // of four slices: tensor cores truncate, so FADD adds the slices' sums
       Rows even, odd;
       LargestPixel largest;
       barrier_wait(shared.full + turn.stage, turn.parity);
       even.load(group_rows + turn.stage * Tile::kStage, largest);
-      // Multiplies rows that are there, and loads the next while they are multiplied.
+      // Multiplies the loaded rows and, meanwhile, loads the next.
       const auto multiply = [&](int slice, Rows& rows, Rows& next, bool add) {
         rows.template multiply<Tile>(products, of_stage(first_b), steps_of_slice(), add);
         if (add) {
@@ -155,10 +152,10 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
     turn.skip((Tile::kTeams - 1) * plan.slices);
     if constexpr (Tile::kParts == 1) {
       writer.write(sums, row, place.map);
-      // Of halves, stmatrix says so: that all threads are here, where the compiler must know it.
+      // Tells the compiler that all threads have converged here; with fp16, stmatrix does.
       if constexpr (!kIsHalf<typename Tile::Element>) barrier_of_some(1 + consumer, 128);
     } else {
-      barrier_of_some(1, 128 * Tile::kConsumers);  // no one reads stages any more
+      barrier_of_some(1, 128 * Tile::kConsumers);  // no warp reads the stages anymore
       send_sums<Tile>(shared, sums, group * Tile::kGroupRows, rank);
     }
   }
@@ -167,7 +164,7 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
 
 #endif  // __CUDA_ARCH_FEAT_SM90_ALL
 
-/// kTaps is plan.taps. A grid of blocks that stay, or of a cluster for each tile.
+/// kTaps equals plan.taps. The grid has persistent blocks, or a cluster for each tile.
 template <class Tile, int kTaps>
 __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kParts)
     convolve_pixels(const __grid_constant__ CUtensorMap x, const __grid_constant__ CUtensorMap w,
@@ -184,7 +181,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
     if (plan.conv.added != nullptr) prefetch_map(added);
     for (int stage = 0; stage < Tile::kStages; ++stage) {
       barrier_init(shared.full + stage, 1);
-      barrier_init(shared.empty + stage, 4 * Tile::kGroups);  // a lane of each warp
+      barrier_init(shared.empty + stage, 4 * Tile::kGroups);  // one lane of each warp arrives
     }
     for (int team = 0; team < Tile::kTeams; ++team) barrier_init(shared.turns + team, 4 * Tile::kGroups);
     for (int box = 0; box < Tile::kWarps * Tile::kBoxes; ++box) barrier_init(shared.added + box, 1);
@@ -199,7 +196,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
   __syncthreads();
   if constexpr (Tile::kParts > 1) arrive_with_barriers();
   begin_in_turn();
-  if constexpr (Tile::kParts > 1) await_cluster();  // others may send parts from now on
+  if constexpr (Tile::kParts > 1) await_cluster();  // other blocks may send parts from now on
   if (warpgroup == Tile::kConsumers) {
     if constexpr (Tile::kConsumers > 1) leave_registers<Tile::kProducerRegisters>();
     if (warp % 4 == 0) copy_operands<Tile, kTaps>(shared, x, w, plan, rank);
@@ -212,7 +209,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
   }
   if constexpr (Tile::kParts > 1) {
     if (warpgroup == Tile::kConsumers) arrive_at_cluster();
-    await_cluster();  // what is ours may still be on its way to others
+    await_cluster();  // this block's parts may still be in flight to other blocks
   }
 #endif
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The warp of a block of hopper_conv.cuh that has all operands copied.
+// The producer warp of hopper_conv.cuh, which issues all operand copies.
 
 #ifdef __CUDACC__
 
@@ -11,7 +11,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// A place in a sum: a filter's row and column, and a channel.
+/// A position in the K dimension: filter row, filter column and channel.
 struct TermPlace {
   int row, column, channel;
 
@@ -30,7 +30,7 @@ struct TermPlace {
   }
 };
 
-/// The pixel that a filter's first tap visits for an output pixel.
+/// The pixel that a filter's first tap visits for output pixel `row`.
 struct PixelPlace {
   int image, top, left;
 

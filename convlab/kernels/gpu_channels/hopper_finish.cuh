@@ -1,9 +1,9 @@
 #pragma once
 
-// What precedes and follows the sums of hopper_conv.cuh: they begin with their bias. A warp's 16 output pixels by 64 or
-// 32 maps, a box, get what is added, and the activation, and leave by way of shared memory. A clamp costs two
-// instructions, for two halves at once: that code is run once for a tile, and each line of it comes from the second
-// cache.
+// Prologue and epilogue of hopper_conv.cuh. Sums start from their bias. The epilogue works on boxes, a warp's 16 output
+// pixels by 64 or 32 output channels: it adds the fused addend, applies the activation, and stores the box through
+// shared memory. A clamp takes two instructions for two fp16 values. This code runs once per tile and misses the
+// instruction cache, so code size matters.
 
 #ifdef __CUDACC__
 
@@ -17,8 +17,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Calls `each(i, bias)` for a lane's sums i, i + 1 and, of the pixel 8 below, i + 2, i + 3: the bias of their maps,
-/// from `map` on, or zeros.
+/// Calls `each(i, bias)` for a lane's sums i, i + 1 and, of the pixel 8 below, i + 2, i + 3. `bias` is that of their
+/// two output channels, counted from `map`, or zeros.
 template <int kMaps>
 __device__ void for_each_bias(const float* bias, int map, int maps, const auto& each) {
   const int first = map + threadIdx.x % 4 * 2;
@@ -29,7 +29,7 @@ __device__ void for_each_bias(const float* bias, int map, int maps, const auto& 
   }
 }
 
-/// Sums that products are added to.
+/// Initializes the sums with the bias.
 template <int kBlocks, int kCount>
 __device__ void begin_with_bias(float (&sums)[kBlocks][kCount], const float* bias, int map, int maps) {
   for_each_bias<2 * kCount>(bias, map, maps, [&](int i, float2 pair) {
@@ -51,7 +51,7 @@ __device__ void add_bias(float (&sums)[kCount], const float* bias, int map, int 
   });
 }
 
-/// Two results as halves.
+/// Converts two results to clamped fp16x2.
 class ClampedHalves {
  public:
   __device__ explicit ClampedHalves(const Clamp& clamp)
@@ -72,8 +72,8 @@ class ClampedHalves {
   uint32_t low_, high_;
 };
 
-/// A lane's place in a box, 16 pixels by kMaps maps, whose chunks of 16 bytes are permuted. Of 8 maps a lane has two
-/// of pixel lane / 4, and two of that 8 below.
+/// A lane's elements of a box of 16 pixels by kMaps output channels, whose 16-byte chunks are swizzled. Of each 8
+/// output channels, a lane holds two of pixel lane / 4 and two of the pixel 8 below.
 template <class Element, int kMaps>
 class BoxPlace;
 
@@ -141,7 +141,8 @@ class BoxPlace<float, kMaps> {
   }
 
  private:
-  /// Of pair i, of maps i / 2 * 8 on and of the upper or the lower pixel.
+  /// Returns the address of pair i: output channels from i / 2 * 8 on, of the upper pixel if i is even, otherwise of
+  /// the lower.
   __device__ SharedAddress pair_at(int i) const {
     const int lane = threadIdx.x % 32, chunk = i / 2 * 2 + lane % 4 / 2;
     return row_ + i % 2 * (8 * kMaps * 4) + (chunk ^ lane / 4) * 16 + lane % 2 * 8;
@@ -150,7 +151,7 @@ class BoxPlace<float, kMaps> {
   SharedAddress row_;
 };
 
-/// One warp's way of writing its tiles. `warp`: of the block, as all its lanes know.
+/// Writes a warp's tiles. `warp`: index in the block, uniform across the warp.
 template <class Tile>
 struct BoxWriter {
   using Element = typename Tile::Element;
@@ -163,14 +164,14 @@ struct BoxWriter {
   __device__ static int box_row(int row, int box) { return row + box / Tile::kBoxColumns * 64; }
   __device__ static int box_map(int map, int box) { return map + box % Tile::kBoxColumns * Tile::kBoxMaps; }
 
-  /// Has what is added to a box copied to its place, once the results that were there have left.
+  /// Starts the TMA copy of a box's addend to its slot. The slot's previous results must have been stored.
   __device__ void fetch(int row, int map, int box) {
     uint64_t* const barrier = shared.added + warp * Tile::kBoxes + box % Tile::kBoxes;
     barrier_arrive_expecting(barrier, Tile::kBox);
     fetch_rows(shared.box(warp, box % Tile::kBoxes), added, box_map(map, box), box_row(row, box), barrier);
   }
 
-  /// Begins a tile, before its sums are there; `row` is the warp's first.
+  /// Begins a tile before its sums are complete: prefetches the addends. `row` is the warp's first.
   __device__ void begin(int row, int map) {
     if (conv.added == nullptr || !elected()) return;
     await_stores<0>();
@@ -209,8 +210,8 @@ struct BoxWriter {
   }
 };
 
-/// Sends a warpgroup's sums, from row `row` of the tile on, to the blocks of the cluster that finish them; those of
-/// this block stay.
+/// Sends a warpgroup's partial sums, from row `row` of the tile on, to the distributed shared memory of the blocks that
+/// finish them. Those that this block finishes stay.
 template <class Tile>
 __device__ void send_sums(const PixelShared<Tile>& shared, const float (&sums)[Tile::kBlocks][Tile::kMaps / 2], int row,
                           int rank) {
@@ -235,8 +236,8 @@ __device__ void send_sums(const PixelShared<Tile>& shared, const float (&sums)[T
   }
 }
 
-/// Adds up what this block and the others of the cluster have summed of the tile's pixels that this block finishes.
-/// Arrives at the cluster's barrier when all is there.
+/// Adds the split-K parts, from this block and the others of the cluster, of the pixels that this block finishes.
+/// Arrives at the cluster barrier when all parts have arrived.
 template <class Tile>
 __device__ void add_parts(const PixelShared<Tile>& shared, const PixelConvOf<typename Tile::Element>& conv,
                           const TilePlace<Tile>& place, int rank) {
@@ -253,7 +254,7 @@ __device__ void add_parts(const PixelShared<Tile>& shared, const PixelConvOf<typ
   };
   float sums[kTurns][8] = {};
   each([&](int turn, int, int map, int64_t pixel) { add_given(conv, sums[turn], pixel, place.map + map); });
-  barrier_of_some(1, kThreads);  // this block's own part
+  barrier_of_some(1, kThreads);  // this block's own part is complete
   barrier_wait(shared.parts, 0);
   arrive_at_cluster();
   each([&](int turn, int row, int map, int64_t pixel) {

@@ -1,12 +1,12 @@
 #pragma once
 
-// Convolution kernels of a network's first layer for compute capability 9.0, whatever their terms: plain images of few
-// channels, of numbers or bytes, to channels last.
+// Convolution kernels of a network's first layer for compute capability 9.0, for any element type: float or uint8 nchw
+// images of few channels to nhwc.
 //
-//   image -> a patch in shared memory -> registers, as wgmma takes rows -> wgmma, with filters from shared memory
-//         -> bias, activation -> boxes in shared memory -> the copy engine -> y
+//   image -> a patch in shared memory -> registers, as A fragments -> wgmma, with filters from shared memory
+//         -> bias, activation -> boxes in shared memory -> TMA -> y
 //
-// No image is copied in memory, and blocks of a multiprocessor hide each other's copies.
+// There is no copy of the image in global memory, and the blocks of a multiprocessor hide each other's copy latency.
 
 #ifdef __CUDACC__
 
@@ -89,8 +89,9 @@ struct HopperFirst {
   static constexpr Layout kLayout = kPixelLayout<Element>;
   static constexpr decltype(ConvKernel::workspace_bytes) workspace_bytes = nullptr;
 
-  /// Calls `with.template operator()<Tile>()`. Where two blocks have no room for the filters of 64 maps, they make 32;
-  /// where they have no room for these either, one block may make 64.
+  /// Calls `with.template operator()<Tile>()`. Tiles have 64 output channels if the filters fit twice in a
+  /// multiprocessor's shared memory, and otherwise 32. If these do not fit twice either, tiles have 64 if the filters
+  /// fit once.
   static auto with_tile(const ConvShape& shape, auto&& with) {
     using Wide = FirstTile<Terms, 64>;
     using Slim = FirstTile<Terms, 32>;

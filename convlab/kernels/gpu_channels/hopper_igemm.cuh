@@ -1,6 +1,6 @@
 #pragma once
 
-// Convolution kernels by hopper_conv.cuh, whatever their terms: what they refuse, prepare and launch.
+// Convolution kernels based on hopper_conv.cuh, for any element type: supported steps, weight packing and launch.
 
 #ifdef __CUDACC__
 
@@ -18,11 +18,11 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernels
 
-/// What a step must keep to, whatever is done with its images first.
+/// Largest supported number of pixels, output channels and K elements.
 inline constexpr int64_t kMostOfHopper = int64_t{1} << 30;
 
-/// A map's filters as igemm_weights.cuh packs them, of `given` channels: a tap begins where a slice does, or a part of
-/// one.
+/// Returns the filters of `given` input channels for igemm_weights.cuh. Each tap begins at a slice boundary or, if a
+/// slice holds several taps, at an equal fraction of a slice.
 template <class Element>
 PlainFilters filters_of(const PixelPlan<Element>& plan, const float* w, int64_t given) {
   const int64_t taps = int64_t{plan.conv.shape.r} * plan.conv.shape.s;
@@ -35,7 +35,7 @@ PlainFilters filters_of(const PixelPlan<Element>& plan, const float* w, int64_t 
           .channels = plan.taps == 1 ? plan.period * kSliceTerms<Element> : kSliceTerms<Element> / plan.taps};
 }
 
-/// A block packs a map for HopperSplitHalves, some of which do not exist.
+/// Each block packs one output channel for HopperSplitHalves. Output channels from `maps` on are zero padding.
 __global__ void __launch_bounds__(256)
     pack_split_map(const PlainFilters filters, int64_t maps, __half* __restrict__ packed, float* __restrict__ undo,
                    int64_t slices) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The copy engine of Hopper (compute capability 9.0) for Layout::channels_last: how arrays are described to it, and its
-// copies. Rows of 128, 64 or 32 bytes are permuted in shared memory, so that wgmma and stmatrix meet no bank twice.
+// TMA (compute capability 9.0) for nhwc (Layout::channels_last): descriptors and copies. Rows of 128, 64 or 32 bytes
+// are swizzled in shared memory, so that wgmma and stmatrix have no bank conflicts.
 
 #ifdef __CUDACC__
 
@@ -30,7 +30,7 @@ constexpr CUtensorMapSwizzle swizzle_of(int row_bytes) {
                            : CU_TENSOR_MAP_SWIZZLE_32B;
 }
 
-/// The engine's word for elements. Of floats that are to be TF32 it makes the nearest.
+/// TMA data types. For TF32 elements, TMA rounds floats to nearest.
 template <class Element>
 constexpr CUtensorMapDataType kCopiedType =
     kIsHalf<Element> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
@@ -39,8 +39,8 @@ constexpr CUtensorMapDataType kTermType =
     Terms::kSplit || kIsHalf<typename Terms::Element> ? kCopiedType<typename Terms::Element>
                                                       : CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
 
-/// A matrix, whose boxes of `box_columns` (128, 64 or 32 bytes) by `box_rows` are copied. `step`: elements from row to
-/// row.
+/// Returns the descriptor of a matrix that is copied in boxes of `box_columns` (128, 64 or 32 bytes) by `box_rows`.
+/// `step`: elements from one row to the next.
 template <class Element>
 CUtensorMap describe_rows(CUtensorMapDataType type, const Element* data, int64_t rows, int64_t columns, int64_t step,
                           int box_columns, int box_rows) {
@@ -59,8 +59,8 @@ CUtensorMap describe_rows(CUtensorMapDataType type, const Element* data, int64_t
                     static_cast<int>(result));
 }
 
-/// The corners of the box of pixels that a filter's first tap visits: columns, then rows. The second is counted from
-/// the image's last pixel.
+/// The corners, {column, row}, of the box of pixels that a filter's first tap visits (im2col bounding box). `last` is
+/// relative to the image's last pixel.
 struct PixelCorners {
   std::array<int, 2> first, last;
 
@@ -75,7 +75,8 @@ struct PixelCorners {
   }
 };
 
-/// Images as the copy engine is told of them: channels, columns, rows, images; and bytes from one to the next.
+/// Images for TMA descriptors: the sizes of channels, columns, rows and images, and the strides in bytes of the last
+/// three.
 template <class Element>
 struct DescribedImages {
   std::array<cuuint64_t, 4> sizes;
@@ -95,7 +96,8 @@ struct DescribedImages {
   }
 };
 
-/// Images, of which `channels` of `pixels` that a filter's tap visits one after another are copied.
+/// Returns the im2col descriptor of the images. A copy loads `channels` channels of `pixels` consecutive pixels that a
+/// filter tap visits.
 template <class Element>
 CUtensorMap describe_pixels(CUtensorMapDataType type, const PixelConvOf<Element>& conv, int channels, int pixels) {
   static const auto encode = driver_function<decltype(cuTensorMapEncodeIm2col)>("cuTensorMapEncodeIm2col");
@@ -114,15 +116,15 @@ CUtensorMap describe_pixels(CUtensorMapDataType type, const PixelConvOf<Element>
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Whether this lane of a warp, all of whose lanes are here, has copies made for all. Where the whole warp loops,
-/// compilers know what is the same for all lanes, and copies need no loops over lanes.
+/// Returns true in one lane of a converged warp, which issues the copies for all. If the whole warp loops, the compiler
+/// knows which values are warp-uniform, and copies need no loops over lanes.
 inline __device__ bool elected() {
   uint32_t is;
   asm volatile("{.reg .pred one; elect.sync _|one, 0xffffffff; selp.u32 %0, 1, 0, one;}" : "=r"(is));
   return is != 0;
 }
 
-/// A box of a matrix, from this column and row on; what is outside of the matrix becomes zero.
+/// Copies a box of a matrix from (column, row) on. Elements outside the matrix become zero.
 inline __device__ void fetch_rows(SharedAddress to, const CUtensorMap& map, int column, int row, uint64_t* barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
@@ -131,8 +133,8 @@ inline __device__ void fetch_rows(SharedAddress to, const CUtensorMap& map, int 
       : "memory");
 }
 
-/// Channels of the pixels that a tap visits for the outputs from one on, whose first tap visits pixel (top, left) of
-/// `image`. `down`, `right`: from the first tap to this one.
+/// Copies channels of the pixels that a filter tap visits for consecutive outputs. The first tap visits pixel (top,
+/// left) of `image` for the first of these. `down`, `right`: offset of this tap from the first tap.
 inline __device__ void fetch_pixels(SharedAddress to, const CUtensorMap& map, int channel, int left, int top, int image,
                                     int right, int down, uint64_t* barrier) {
   asm volatile(
@@ -143,7 +145,7 @@ inline __device__ void fetch_pixels(SharedAddress to, const CUtensorMap& map, in
       : "memory");
 }
 
-/// Writes a box of a matrix; what is outside of the matrix is left out. Each store is a group of its own.
+/// Stores a box of a matrix. Elements outside the matrix are skipped. Each store is its own bulk group.
 inline __device__ void store_rows(const CUtensorMap& map, int column, int row, SharedAddress from) {
   asm volatile(
       "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];\n"
@@ -158,7 +160,7 @@ __device__ void await_stores() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kLeft) : "memory");
 }
 
-/// This block's share of what will be read soon, on its way to the second cache.
+/// Prefetches this block's share of the range to L2.
 inline __device__ void prefetch_share(const PrefetchHint& prefetch) {
   constexpr int64_t kPiece = 8192;
   for (int64_t at = blockIdx.x * kPiece; at < prefetch.bytes; at += gridDim.x * kPiece) {

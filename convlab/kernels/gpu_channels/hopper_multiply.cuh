@@ -1,8 +1,8 @@
 #pragma once
 
-// wgmma for 64 pixels by kColumns maps: D = A * B + (add ? D : 0), 16 terms of fp16 or 8 of TF32, D in fp32. A is in
-// shared memory or in registers: of a warp's 16 pixels, as mma takes them. Of D, a thread has for each 8
-// columns what WarpgroupMultiply says (device/hopper_wgmma.cuh).
+// wgmma for 64 pixels by kColumns output channels: D = A * B + (add ? D : 0), with K = 16 in fp16 or 8 in TF32, and D
+// in fp32. A is in shared memory or in registers; there, a warp holds the mma fragments of its 16 pixels. For each 8
+// columns, a thread holds the elements of D that WarpgroupMultiply describes (device/hopper_wgmma.cuh).
 
 #ifdef __CUDACC__
 
@@ -14,16 +14,16 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Rows in shared memory as an operand (PTX ISA, "Matrix descriptor format"). In two words: additions of 64 bits take
-/// so long that multiplications of few columns wait for them.
+/// Descriptor of an operand in shared memory (PTX ISA, "Matrix descriptor format"). It is two 32-bit words because
+/// 64-bit additions take so long that wgmmas with few columns wait for them.
 struct PixelOperand {
   uint32_t low, high;
 
-  /// The same from `by` times 16 bytes on.
+  /// Returns the descriptor advanced by `by` * 16 bytes.
   __device__ PixelOperand later(int by) const { return {low + by, high}; }
 };
 
-/// Rows of 128 / kTaps bytes; see hopper_maps.cuh.
+/// Returns the descriptor of rows of 128 / kTaps bytes, swizzled as in hopper_maps.cuh.
 template <int kTaps>
 __device__ PixelOperand pixel_operand(SharedAddress rows) {
   constexpr uint32_t kSwizzle = kTaps == 1 ? 1 : kTaps == 2 ? 2 : 3, kEightRows = 128 / kTaps * 8 / 16;
@@ -45,8 +45,8 @@ struct PixelMultiply;
 #define CONVLAB_NAMES80 "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
 #define CONVLAB_NAMES96 "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
 #define CONVLAB_NAMES112 "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
-// `kind`: terms and types; `order_ab`, `order_b`: that operands in shared memory are not turned, which only halves may
-// be.
+// `kind`: K and types. `order_ab`, `order_b`: flags that operands in shared memory are not transposed; only fp16 has
+// them.
 #define CONVLAB_MULTIPLY_OF(element, kind, order_ab, order_b, columns, count, names, n0, n1, n2, n3, n4, n5, n6, ...)  \
   template <>                                                                                                          \
   struct PixelMultiply<element, columns> {                                                                             \

@@ -1,13 +1,14 @@
 #pragma once
 
-// Few maps, as of a network's first layers, whose images are large: filters of 2 or 3 pixels a side at stride 1. The
-// implicit GEMM of hopper_conv.cuh copies each pixel once for each tap, which the second cache limits. Here a tile's
-// pixels are copied once: a patch of 4 rows of 64 pixels, with what surrounds them. Pixel i of the tile meets tap (r,
-// s) at pixel i + 64 r + s of the patch, so that wgmma begins at another row for each tap. The last pixels of a row are
-// no results.
+// Convolutions with few output channels and large images, as in a network's first layers, with filters of 2 or 3 pixels
+// a side and stride 1. The implicit GEMM of hopper_conv.cuh copies each pixel once per tap, which L2 bandwidth limits.
+// Here a tile's pixels are copied once: a patch of 4 rows of 64 pixels and their halo. For tap (r, s), pixel i of the
+// tile reads pixel i + 64 r + s of the patch, so that the wgmma operand starts at a different row for each tap. The
+// last pixels of a row are not results.
 //
-// Products are turned: wgmma's rows are 64 maps, its columns the tile's 256 pixels, as few columns would leave tensor
-// cores waiting for operands. Two warpgroups multiply in turns; while one writes its tile, the other multiplies.
+// Products are transposed: the rows of wgmma are 64 output channels, and its columns are the tile's 256 pixels, because
+// with few columns tensor cores would wait for operands. Two warpgroups alternate: while one writes its tile, the other
+// multiplies.
 
 #ifdef __CUDACC__
 
@@ -18,19 +19,19 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 constexpr int kPatchColumns = 64, kPatchRows = 4, kPatchMaps = 64, kPatchPixels = kPatchColumns * kPatchRows;
-constexpr int kPatchSide = 3;  // the most pixels of a filter's row and column
+constexpr int kPatchSide = 3;  // maximum filter height and width
 
-/// A block's tile, for TurnedWriter: a warpgroup each, of two.
+/// A block's tiles, for TurnedWriter: one for each of two warpgroups.
 template <class Terms>
 using PatchTile = HopperTile<Terms, kPatchPixels, kPatchMaps, 1, 2, 0, 2>;
 
 /// A block's shared memory.
 template <class Terms>
 struct PatchShared {
-  static constexpr int kPatches = 3, kFilters = 5;  ///< that are copied ahead
+  static constexpr int kPatches = 3, kFilters = 5;  ///< copied ahead
   static constexpr int kPatch =
-      (kPatchRows + kPatchSide - 1) * kPatchColumns * 128 + 1024;  ///< tiles read beyond theirs
-  static constexpr int kFilter = kPatchMaps * 128;                 ///< a slice of all maps
+      (kPatchRows + kPatchSide - 1) * kPatchColumns * 128 + 1024;  ///< tiles read past the end of their patch
+  static constexpr int kFilter = kPatchMaps * 128;                 ///< a slice of a tile's output channels
   static constexpr size_t kBytes = PatchTile<Terms>::kBytes + 1024 + kPatches * kPatch + kFilters * kFilter +
                                    2 * (kPatches + kFilters) * sizeof(uint64_t);
   static_assert(kBytes <= kMostShared);
@@ -49,13 +50,13 @@ struct PatchShared {
   }
 };
 
-/// A convolution in such tiles. The last tiles of a row and of a column end with the image, and make some results
-/// again. Where squares of 2 x 2 are pooled, no tile has a part of one; a last row or column has none.
+/// Tiling of a convolution. The last tiles of a row and of a column are aligned with the image's end and recompute some
+/// results. With 2x2 pooling, no tile contains a part of a window, and an odd last row or column is in none.
 struct PatchCut {
   int p, q;     ///< the results' rows and columns
-  int columns;  ///< of results in a tile's row
+  int columns;  ///< results in a tile's row
   int row_tiles, column_tiles, map_tiles, tiles;
-  int slices;  ///< of a pixel
+  int slices;  ///< per pixel
 
   PatchCut(const ConvShape& shape, bool pools, int slice_terms)
       : p(pools ? shape.p / 2 * 2 : shape.p),
@@ -86,7 +87,7 @@ struct PatchPlace {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Channels of a box of pixels from (left, top) on; what is outside of the image becomes zero.
+/// Copies channels of a box of pixels from (left, top) on. Pixels outside the image become zero.
 inline __device__ void fetch_patch(SharedAddress to, const CUtensorMap& map, int channel, int left, int top, int image,
                                    uint64_t* barrier) {
   asm volatile(
@@ -211,7 +212,7 @@ __global__ void __launch_bounds__(PatchTile<Terms>::kThreads, 1)
     const auto make = [](uint64_t* full, uint64_t* empty, int count) {
       for (int i = 0; i < count; ++i) {
         barrier_init(full + i, 1);
-        barrier_init(empty + i, 4);  // a lane of each warp
+        barrier_init(empty + i, 4);  // one lane of each warp arrives
       }
     };
     make(shared.patch_full, shared.patch_empty, Shared::kPatches);
@@ -232,7 +233,8 @@ __global__ void __launch_bounds__(PatchTile<Terms>::kThreads, 1)
 #endif
 }
 
-/// Images, of which boxes of 64 columns of so many rows are copied, a slice of their channels.
+/// Returns the descriptor of the images. A copy loads a patch: 64 columns of kPatchRows + r - 1 rows, with one slice of
+/// channels.
 template <class Terms>
 CUtensorMap describe_patches(const PixelConvOf<typename Terms::Element>& conv) {
   using Element = typename Terms::Element;
@@ -247,7 +249,7 @@ CUtensorMap describe_patches(const PixelConvOf<typename Terms::Element>& conv) {
   return map;
 }
 
-/// conv.w: as pack_igemm_weights() has packed them.
+/// conv.w: filters packed by pack_igemm_weights().
 template <class Terms>
 void launch_patches(const PixelConvOf<typename Terms::Element>& conv, int64_t multiprocessors, void* stream) {
   using Element = typename Terms::Element;

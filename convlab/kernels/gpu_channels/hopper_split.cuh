@@ -1,7 +1,7 @@
 #pragma once
 
-// Split terms of hopper_conv.cuh: pixels are split in registers, where wgmma takes them from. Pixels that halves cannot
-// hold are summed up by definition.
+// Split elements of hopper_conv.cuh: pixels are split in registers, from which wgmma reads them. Pixels outside fp16
+// range are computed by direct summation.
 
 #ifdef __CUDACC__
 
@@ -13,14 +13,14 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// The largest magnitude among a lane's pixels. NaN is not seen: halves have it, too.
+/// The largest magnitude among a lane's pixels. NaN is ignored, because fp16 has it, too.
 struct LargestPixel {
   float largest = 0;
 
   __device__ void add(uint32_t bits) { largest = fmaxf(largest, fabsf(__uint_as_float(bits))); }
 };
 
-/// A warp's 16 pixels of a stage, split in registers, as PixelMultiply takes them.
+/// A warp's 16 pixels of a stage, split in registers, as fragments for PixelMultiply.
 template <class Terms>
 class SplitRows {
  public:
@@ -31,8 +31,8 @@ class SplitRows {
     });
   }
 
-  /// `load_chunks(to, i)` gives the i-th 8 terms as load_matrices() does: of the upper and the lower pixel that of the
-  /// first chunk of 4, then of the second.
+  /// `load_chunks(to, i)` loads the i-th 8 K elements in the order of load_matrices(): the upper and the lower pixel's
+  /// of the first chunk of 4, then of the second.
   __device__ void load(LargestPixel& largest, const auto& load_chunks) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
@@ -57,7 +57,8 @@ class SplitRows {
     }
   }
 
-  /// Begins products = these rows times a stage's maps, or adds these. `steps`: those of 32 bytes that a pixel has.
+  /// Issues products = these rows * a stage's filters, or adds them if `add`. `steps`: the 32-byte steps that a pixel
+  /// has.
   template <class Tile>
   __device__ void multiply(float (&products)[Tile::kMaps / 2], PixelOperand b, int steps, bool add) const {
     hold(products);
@@ -65,7 +66,7 @@ class SplitRows {
     steps > 2 ? multiply_steps<Tile, kSteps>(products, b, add) : multiply_steps<Tile, kSteps / 2>(products, b, add);
   }
 
-  /// Has the registers stay what they are until here.
+  /// Keeps the compiler from changing the registers before this point.
   __device__ void hold_all() {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
@@ -87,15 +88,15 @@ class SplitRows {
       Multiply::run(products, large_[step], part(1, step), true);
       Multiply::run(products, large_[step], part(0, step), true);
     }
-    commit_multiplications();  // here, as multiply_slice() does
+    commit_multiplications();  // directly here, for the reason in multiply_slice()
   }
 
   uint32_t large_[kSteps][4], rest_[kSteps][4];
 };
 
-/// Undoes the factors of maps in a warp's sums, of which a lane has two of each eight. Where a pixel reaches 65504, or
-/// all that are not zero are below 2^-12, or a filter is not finite, `again(sums)` sums up by definition. `undo`: of
-/// the first map; `maps`: that there are from there on.
+/// Undoes the scales of output channels in a warp's sums; a lane has two of each eight output channels. If a pixel
+/// reaches 65504, or all nonzero pixels are below 2^-12, or a filter is not finite, `again(sums)` computes the sums
+/// directly. `undo`: inverse scales from the first output channel on; `maps`: output channels that exist from there on.
 template <int kCount>
 __device__ void scale_back(float (&sums)[kCount], LargestPixel seen, const float* undo, int maps, const auto& again) {
   constexpr float kLargest = 65504, kSmall = 0x1p-12f;
@@ -119,7 +120,8 @@ __device__ void scale_back(float (&sums)[kCount], LargestPixel seen, const float
   for (int i = 0; i < kCount; ++i) sums[i] = plain[i];
 }
 
-/// Adds a term of the lane's upper or lower pixel to its sums. `slice`: of `there` packed maps, from the first on.
+/// Adds the products of a K element of the lane's upper or lower pixel to its sums. `slice`: a packed slice of `there`
+/// output channels, from the first output channel on.
 template <int kCount>
 __device__ void add_plainly(float (&sums)[kCount], bool below, float pixel, const __half* slice, int64_t there,
                             int term, const float* undo, int maps) {
@@ -134,7 +136,8 @@ __device__ void add_plainly(float (&sums)[kCount], bool below, float pixel, cons
   }
 }
 
-/// A part of a warp's sums by definition: of 16 pixels from `first_row` on and of maps from `first_map` on.
+/// Computes a warp's sums over `part` of K directly, for 16 pixels from `first_row` on and output channels from
+/// `first_map` on.
 template <class Tile>
 __device__ __noinline__ void sum_plainly(float (&sums)[Tile::kMaps / 2], const PixelPlan<typename Tile::Element>& plan,
                                          PartOfSlices<Tile> part, int first_row, int first_map) {

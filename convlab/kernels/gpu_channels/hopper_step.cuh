@@ -1,6 +1,6 @@
 #pragma once
 
-// A step by hopper_conv.cuh: where its terms lie, the tile that fits, and the launch.
+// Host side of hopper_conv.cuh: the layout of the K dimension, tile selection by a time model, and launches.
 
 #ifdef __CUDACC__
 
@@ -13,7 +13,7 @@
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
-/// Where the terms of a sum lie: see PixelPlan. The same for any number of images.
+/// Returns the layout of the K dimension; see PixelPlan. It does not depend on the number of images.
 template <class Terms>
 PixelPlan<typename Terms::Element> plan_terms(const PixelConvOf<typename Terms::Element>& conv) {
   constexpr int kTerms = kSliceTerms<typename Terms::Element>, kStep = kStepTerms<typename Terms::Element>;
@@ -48,7 +48,7 @@ void launch_pixels(PixelPlan<typename Tile::Element> plan, int64_t multiprocesso
   const CUtensorMap x = plan.matrix ? describe_rows(kTermType<Terms>, conv.x, rows, shape.channels, conv.x_step,
                                                     kTerms / kTaps, Tile::kRows)
                                     : describe_pixels(kTermType<Terms>, conv, kTerms / kTaps, Tile::kRows);
-  CUtensorMap w = x;  // filters that lie as in shared memory are copied without a description
+  CUtensorMap w = x;  // filters stored in their shared memory layout are copied without a TMA descriptor
   if constexpr (!Terms::kScales) {
     using Filter = typename Terms::Filter;
     const int64_t terms = int64_t{plan.slices} * Terms::kFilterParts * kTerms;
@@ -64,16 +64,16 @@ void launch_pixels(PixelPlan<typename Tile::Element> plan, int64_t multiprocesso
          stream, x, w, added, y, plan);
 }
 
-/// In microseconds: infinity where it cannot be taken.
+/// Time in microseconds of a tile that cannot be used.
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// A kind of tile, and what it was seen to take on an H100 in a CUDA graph of many, in hundredths of a microsecond: the
-/// launch, a tile beside its slices, a slice.
+/// A kind of tile and its times on an H100, measured in a CUDA graph of many launches, in hundredths of a microsecond:
+/// per launch, per tile without its slices, and per slice.
 template <class Tile, int kLaunch, int kTile, int kSlice>
 struct TimedTile {
   using Plan = PixelPlan<typename Tile::Element>;
 
-  /// Clusters of four or eight blocks find no place on some multiprocessors.
+  /// Returns how many clusters run at once. Clusters of four or eight blocks do not fit on some multiprocessors.
   static int64_t clusters_at_once(int64_t multiprocessors) {
     const int64_t whole = multiprocessors / Tile::kParts;
     return std::max<int64_t>(Tile::kParts > 2 ? whole * 7 / 8 : whole, 1);
@@ -86,8 +86,8 @@ struct TimedTile {
     const double slices = static_cast<double>(ceil_div(plan.slices, Tile::kParts));
     const double alone = kLaunch * 0.01 + static_cast<double>(ceil_div(tiles, clusters_at_once(multiprocessors))) *
                                               (kTile * 0.01 + slices * kSlice * 0.01);
-    // Blocks of a large cluster read slices that no other reads then: all come from the second cache.
-    constexpr double kAnswer = 3, kBytes = 5.1e6;  // in microseconds, and read in one, as seen on an H100
+    // The blocks of a large cluster read slices that no other block reads at that time, so all loads come from L2.
+    constexpr double kAnswer = 3, kBytes = 5.1e6;  // latency in us, and bytes read per us, measured on an H100
     const double bytes = static_cast<double>(tiles * plan.slices) * Tile::kStage;
     return Tile::kParts > 2 ? std::max(alone, kAnswer + bytes / kBytes) : alone;
   }
@@ -97,7 +97,7 @@ struct TimedTile {
   }
 };
 
-/// The same of patches.
+/// The same for hopper_patch.cuh.
 template <class Terms, int kLaunch, int kTile, int kSlice>
 struct TimedPatches {
   using Plan = PixelPlan<typename Terms::Element>;
@@ -138,7 +138,7 @@ struct PixelTiles {
   using Patches = TimedPatches<Terms, 258, 149, 26>;
 };
 
-/// Of split terms, three products take three times as long, and a stage is larger.
+/// Split elements take three products, and so three times as long, and larger stages.
 template <>
 struct PixelTiles<HopperSplitTf32> {
   using Square = TimedTile<HopperTile<HopperSplitTf32, 128, 128, 2, 1, 4, 2>, 0, 213, 111>;
@@ -162,13 +162,13 @@ struct PixelTiles<HopperSplitHalves> {
   using SmallFourths = TimedTile<HopperTile<HopperSplitHalves, 64, 64, 1, 1, 8, 1, 4>, 79, 321, 25>;
 };
 
-/// Kinds of tiles, for slices of kTaps.
+/// A set of tile kinds, for slices of kTaps taps.
 template <int kTaps, class... Timed>
 struct TimedTiles {
   static double time(const auto& plan, int64_t multiprocessors) {
     return std::min({Timed::time(plan, multiprocessors)...});
   }
-  /// Launches the quickest.
+  /// Launches the fastest.
   static void launch(const auto& plan, int64_t multiprocessors, void* stream) {
     const double times[] = {Timed::time(plan, multiprocessors)...};
     const auto quickest = std::ranges::min_element(times) - std::begin(times);
@@ -177,7 +177,7 @@ struct TimedTiles {
   }
 };
 
-/// Calls `with.template operator()<Tiles>()` with the kinds of tiles that a plan may take.
+/// Calls `with.template operator()<Tiles>()` with the tile kinds that a plan can use.
 template <class Terms>
 auto with_tiles(const PixelPlan<typename Terms::Element>& plan, const auto& with) {
   using T = PixelTiles<Terms>;
@@ -202,10 +202,10 @@ auto with_tiles(const PixelPlan<typename Terms::Element>& plan, const auto& with
   }
 }
 
-/// Whether a plan pools sooner than a plan that does not, and a step that does.
+/// Returns whether fused pooling is faster than the convolution followed by a pooling step.
 template <class Terms>
 bool pools_quickly(PixelPlan<typename Terms::Element> plan, int64_t multiprocessors) {
-  constexpr double kPool = 2.5, kBytes = 2.2e6;  // in microseconds, and read in one, as seen on an H100
+  constexpr double kPool = 2.5, kBytes = 2.2e6;  // fixed time in us, and bytes read per us, measured on an H100
   const auto time = [&] {
     return with_tiles<Terms>(plan, [&]<class Tiles>() { return Tiles::time(plan, multiprocessors); });
   };
@@ -218,7 +218,7 @@ bool pools_quickly(PixelPlan<typename Terms::Element> plan, int64_t multiprocess
   return pooled < time() + kPool + bytes / kBytes;
 }
 
-/// conv.w is what HopperConv has packed.
+/// conv.w: filters packed by HopperConv.
 template <class Terms>
 void launch_hopper_conv(const PixelConvOf<typename Terms::Element>& conv, int64_t multiprocessors, void* stream) {
   const auto plan = plan_terms<Terms>(conv);

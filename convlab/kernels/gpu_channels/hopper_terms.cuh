@@ -1,6 +1,7 @@
 #pragma once
 
-// What wgmma multiplies. A slice is 128 bytes of a pixel, and of a map a row in each of kFilterParts boxes.
+// Element types of the wgmma kernels. A K slice is 128 bytes of a pixel and, of an output channel, a row in each of
+// kFilterParts boxes.
 
 #ifdef __CUDACC__
 
@@ -9,48 +10,50 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// Terms of a sum that a slice holds; and that a step of 32 bytes of a pixel does.
+/// K elements of a slice, and of a step, which is 32 bytes of a pixel.
 template <class Element>
 constexpr int kSliceTerms = 128 / sizeof(Element);
 template <class Element>
 constexpr int kStepTerms = 32 / sizeof(Element);
 
-/// A float as the sum of two of TF32, to 2^-22 of it; of what is infinite the rest is zero.
+/// An fp32 value as the sum of two TF32 values, with a relative error of 2^-22. If the value is infinite, `rest` is
+/// zero.
 struct SplitTf32 {
   uint32_t large, rest;
 
   __device__ explicit SplitTf32(float value) : large(to_tf32(value)) {
     constexpr uint32_t kAll = 0x7fffffffu, kInfinite = 0x7f800000u, kBits = 0xffffe000u;
-    if ((large & kAll) == kInfinite) large = __float_as_uint(value) & kBits;  // also what becomes infinite by rounding
+    if ((large & kAll) == kInfinite) large = __float_as_uint(value) & kBits;  // also for values that round to infinity
     const float difference = value - __uint_as_float(large);
     rest = (large & kAll) == kInfinite ? 0 : to_tf32(difference);
   }
 };
 
-/// Halves.
+/// fp16 elements.
 struct HopperHalves : HalfTerms {
   using Filter = __half;
   static constexpr bool kSplit = false;
   static constexpr int kFilterParts = 1, kFilterRow = 128;
 };
 
-/// Floats, of which the copy engine makes TF32.
+/// fp32 elements, which TMA rounds to TF32.
 struct HopperTf32 : TfTerms {
   using Filter = float;
   static constexpr bool kSplit = false;
   static constexpr int kFilterParts = 1, kFilterRow = 128;
 };
 
-/// What split terms share: pixels are split in registers, multiplied in three products, and some slices are added up at
-/// a time. kOfRest: the part of filters that what pixels lack is multiplied with.
+/// Common to the split types: pixels are split in registers and multiplied in three products, and tensor cores
+/// accumulate a few slices at a time. kOfRest: the part of the filters that the small parts of pixels are multiplied
+/// by.
 ///
-/// Floats, split in two of TF32 each. Filters' large parts come first, then what these lack.
+/// fp32 elements, each split in two TF32 values. The large parts of the filters come first, then the small ones.
 struct HopperSplitTf32 {
   using Element = float;
   using Filter = float;
   static constexpr bool kSplit = true, kScales = false;
   static constexpr int kSlice = 32, kSliceBytes = 256, kFilterParts = 2, kFilterRow = 128, kOfRest = 0;
-  static constexpr int kSteps = 4;  // of a slice
+  static constexpr int kSteps = 4;  // per slice
 
   static __device__ void pack(float value, int term, void* slice) {
     const SplitTf32 split(value);
@@ -60,9 +63,9 @@ struct HopperSplitTf32 {
   }
 };
 
-/// Floats, split in two halves each: see SplitTerms. Filters are W, w', and W / 2048, as instructions take these from
-/// shared memory. They lie in memory as there, slice by slice, part by part, so that a tile's are copied at once:
-/// chunks of a map's 64 bytes are permuted.
+/// fp32 elements, each split in two fp16 parts; see SplitTerms. Filters are stored as W, w' and W / 2048, because wgmma
+/// reads them from shared memory. Global memory has the layout of shared memory, slice by slice and part by part, so
+/// that a bulk copy loads a tile's part at once. The chunks of an output channel's 64 bytes are swizzled.
 struct HopperSplitHalves {
   using Element = float;
   using Filter = __half;
@@ -70,16 +73,16 @@ struct HopperSplitHalves {
   static constexpr int kSlice = 32, kSliceBytes = 192, kFilterParts = 3, kFilterRow = 64, kOfRest = 2;
   static constexpr int kSteps = 2;
 
-  /// Maps are filled up to the most that a tile has.
+  /// Returns the number of output channels with padding: a multiple of the largest tile's.
   static __host__ __device__ int64_t maps_there(int64_t maps) { return (maps + 127) / 128 * 128; }
 
-  /// Of a slice of `maps`, the halves before a term's W.
+  /// Returns the index of the W of K element `term` in a slice, in fp16 values.
   static __device__ int64_t place(int64_t map, int term) {
     const int of_slice = SplitTerms::place(term), chunk = of_slice / 8 ^ static_cast<int>(map / 2 % 4);
     return map * kSlice + chunk * 8 + of_slice % 8;
   }
 
-  /// Writes a term to its place in a slice of `maps`.
+  /// Writes a K element to `to`, its place() in a slice of `maps` output channels.
   static __device__ void pack(float value, __half* to, int64_t maps) {
     const __half large = __float2half_rn(value);
     to[0] = large;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a block of hopper_conv.cuh computes and keeps.
+// Tile shapes and shared memory layout of hopper_conv.cuh.
 
 #ifdef __CUDACC__
 
@@ -10,12 +10,12 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// Shared memory that a block may have.
+/// Maximum shared memory of a block, in bytes.
 constexpr size_t kMostShared = 227 * 1024;
 
-/// A block's tiles are of kRows output pixels by kMaps maps. kGroups warpgroups share a tile, and kTeams such tiles are
-/// under way at once. kStages slices of operands are copied ahead. Each warp has kBoxes boxes of 16 pixels for its
-/// results. Or kParts blocks of a cluster share one tile, and have a part of its sums each.
+/// A block's tiles have kRows output pixels by kMaps output channels. kGroups warpgroups, a team, share a tile, and
+/// kTeams tiles are in progress at once. kStages slices of operands are copied ahead. Each warp has kBoxes boxes of 16
+/// pixels for its results. With kParts > 1, kParts blocks of a cluster share one tile and split K.
 template <class Terms_, int kRows_, int kMaps_, int kGroups_, int kTeams_, int kStages_, int kBoxes_, int kParts_ = 1>
 struct HopperTile {
   using Terms = Terms_;
@@ -24,16 +24,17 @@ struct HopperTile {
   static constexpr int kBoxes = kBoxes_, kParts = kParts_;
   static_assert(kParts == 1 || kTeams == 1);
 
-  static constexpr int kGroupRows = kRows / kGroups, kBlocks = kGroupRows / 64;  ///< of a warpgroup
+  static constexpr int kGroupRows = kRows / kGroups, kBlocks = kGroupRows / 64;  ///< per warpgroup
   static constexpr int kConsumers = kGroups * kTeams, kWarps = 4 * kConsumers, kThreads = 128 * (kConsumers + 1);
   static constexpr int kConsumerRegisters = kConsumers == 2 ? 232 : 160, kProducerRegisters = kConsumers == 2 ? 40 : 32;
-  static constexpr int kMapBytes = kMaps * Terms::kFilterRow;  ///< of one part of a slice of maps
+  static constexpr int kMapBytes = kMaps * Terms::kFilterRow;  ///< of one part of a filter slice
   static constexpr int kA = kRows * 128, kB = Terms::kFilterParts * kMapBytes, kStage = kA + kB;
   static constexpr int kBoxMaps = kMaps % kSliceTerms<Element> == 0 ? kSliceTerms<Element> : 32;
   static constexpr int kBox = 16 * kBoxMaps * static_cast<int>(sizeof(Element));
   static constexpr int kBoxColumns = kMaps / kBoxMaps, kBoxesOfTile = kBlocks * kBoxColumns;
   static_assert(kParts > 1 || kBoxesOfTile % kBoxes == 0);
-  /// Of a tile that a cluster shares each block finishes kPartRows pixels, and has room for the others' sums of these.
+  /// Of a tile that a cluster shares, each block finishes kPartRows pixels, and has room for the other blocks' partial
+  /// sums of these.
   static constexpr int kPartRows = kRows / kParts, kPartRow = (kMaps + 8) * static_cast<int>(sizeof(float));
   static constexpr int kPart = kPartRows * kPartRow;
   static constexpr int kResults = kParts > 1 ? (kParts - 1) * kPart : kWarps* kBoxes* kBox;
@@ -43,22 +44,22 @@ struct HopperTile {
   static_assert(kParts == 1 || kParts * kPart <= kStages * kStage);
 };
 
-/// A convolution in tiles. A sum's slices follow filters row by row, and of a tap its channels; a tap's last slice may
-/// have less terms, `last_steps` times kStepTerms. Where channels are few, a slice has several taps, and the last of
-/// the sum may have less.
+/// A tiled convolution. K is ordered by filter row, filter column, channel. The last slice of a tap may be partial,
+/// with `last_steps` times kStepTerms K elements. With few channels, a slice holds several taps, and only the last
+/// slice may be partial.
 template <class Element>
 struct PixelPlan {
   PixelConvOf<Element> conv;
-  bool matrix;  ///< filters of one pixel that visit all pixels: x is a matrix
-  int taps;     ///< of a slice: 1, 2 or 4
-  int slices;   ///< of a sum
-  int period;   ///< slices from a shorter one to the next
+  bool matrix;  ///< 1x1 filters that visit all pixels: x is a matrix
+  int taps;     ///< per slice: 1, 2 or 4
+  int slices;   ///< along K
+  int period;   ///< slices from one partial slice to the next
   int last_steps;
   int map_tiles;
   int tiles;
 };
 
-/// Which stage is next, and the parity of its barriers.
+/// The next stage, and the parity of its barriers.
 template <int kStages>
 struct PixelTurn {
   int stage = 0, parity = 0;
@@ -75,7 +76,7 @@ struct PixelTurn {
   }
 };
 
-/// Shared memory from the next multiple of 1024 on, to which rows of 128 bytes are permuted.
+/// Returns the next multiple of 1024 bytes, as the swizzle of 128-byte rows requires.
 inline __device__ unsigned char* aligned_to_rows(void* memory) {
   constexpr unsigned kRows = 1024;
   return static_cast<unsigned char*>(memory) + (kRows - to_shared(memory) % kRows) % kRows;
@@ -84,8 +85,9 @@ inline __device__ unsigned char* aligned_to_rows(void* memory) {
 template <class Tile>
 struct PixelShared {
   unsigned char *stages, *results;
-  /// Barriers: of stages; of teams, whose turn it is to multiply (a team that is ahead by all stages would take a
-  /// barrier's phase for an older one); of each warp's boxes; and of others' parts.
+  /// Barriers: `full` and `empty` per stage; `turns` per team, to multiply in turn (a team that is ahead by all stages
+  /// would mistake a barrier's phase for an older one); `added` per box of each warp; `parts` for the other blocks'
+  /// partial sums.
   uint64_t *full, *empty, *turns, *added, *parts;
 
   __device__ PixelShared() {
@@ -102,11 +104,12 @@ struct PixelShared {
   __device__ SharedAddress box(int warp, int slot) const {
     return to_shared(results + (warp * Tile::kBoxes + slot) * Tile::kBox);
   }
-  /// Where the cluster's other blocks, in their order, send their parts of this block's pixels.
+  /// Returns the buffer for the partial sums that another block of the cluster sends. `other`: its rank among the other
+  /// blocks.
   __device__ unsigned char* part(int other) const { return results + other * Tile::kPart; }
 };
 
-/// The first output pixel and map of a tile.
+/// The first output pixel and output channel of a tile.
 template <class Tile>
 struct TilePlace {
   int row, map;
@@ -115,7 +118,7 @@ struct TilePlace {
       : row(tile / plan.map_tiles * Tile::kRows), map(tile % plan.map_tiles * Tile::kMaps) {}
 };
 
-/// The part of a sum's slices that a block of a cluster has.
+/// The range of K slices that a block of a cluster reduces.
 template <class Tile>
 struct PartOfSlices {
   int first, last;

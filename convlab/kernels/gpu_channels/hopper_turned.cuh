@@ -1,8 +1,8 @@
 #pragma once
 
-// What follows the sums of hopper_patch.cuh, whose rows are maps: of 8 pixels, a lane of a warp has two neighbours of
-// map lane / 4, and of the map 8 below. A warpgroup turns 64 pixels by 64 maps in shared memory, and one thread has
-// them written.
+// Epilogue of hopper_patch.cuh, whose sums are transposed: their rows are output channels. Of each 8 pixels, a lane
+// holds two adjacent ones of output channel lane / 4, and of the output channel 8 below. A warpgroup transposes 64
+// pixels by 64 output channels in shared memory, and one thread issues their TMA stores.
 
 #ifdef __CUDACC__
 
@@ -13,7 +13,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// A warpgroup's way of writing its tiles: boxes of 64 pixels, of which y's copies take what is a result.
+/// Writes a warpgroup's tiles in boxes of 64 pixels. The descriptor of y covers only the pixels of a box that are
+/// results.
 template <class Tile>
 struct TurnedWriter {
   using Element = typename Tile::Element;
@@ -25,9 +26,9 @@ struct TurnedWriter {
   const PixelShared<Tile>& shared;
   const CUtensorMap& y;
   const PixelConvOf<Element>& conv;
-  int warp;  ///< of the block, as all its lanes know
+  int warp;  ///< index in the block, uniform across the warp
 
-  /// `row`: of the first box's first pixel; `step`: from a box to the next.
+  /// `row`: output row of the first box's first pixel; `step`: rows from one box to the next.
   __device__ void write(float (&sums)[Tile::kBlocks][32], int row, int step, int map) const {
 #pragma unroll
     for (int box = 0; box < Tile::kBlocks; ++box) {
@@ -35,14 +36,15 @@ struct TurnedWriter {
     }
   }
 
-  /// The same of the maxima of squares of 2 x 2 pixels, of which two boxes give 32: those of four are one box.
+  /// The same with 2x2 max pooling. Two boxes pool to 32 pixels, so four boxes make one.
   __device__ void write_pooled(float (&sums)[Tile::kBlocks][32], int row, int step, int map) const {
 #pragma unroll
     for (int box = 0; box < Tile::kBlocks / 4; ++box) {
       float values[32];
 #pragma unroll
       for (int i = 0; i < 32; ++i) {
-        // A lane has one of each eight pixels' four maxima. Of two eights these lie like two neighbours.
+        // A lane has one of the four maxima of each eight pixels. The maxima of two eights are stored like two adjacent
+        // pixels.
         const float(&upper)[32] = sums[4 * box + i / 16 * 2], (&lower)[32] = sums[4 * box + i / 16 * 2 + 1];
         const int from = i % 16 / 4 * 8 + i % 2 * 4 + i / 2 % 2 * 2;
         values[i] = larger(larger(upper[from], upper[from + 1]), larger(lower[from], lower[from + 1]));
@@ -52,14 +54,14 @@ struct TurnedWriter {
   }
 
  private:
-  /// NaN where one is.
+  /// Returns the larger value, or NaN if either is NaN.
   __device__ static float larger(float a, float b) {
     float result;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
     return result;
   }
 
-  /// Finishes a box, of which each of kLines is written from row_of(line) on.
+  /// Finishes a box and stores it in kLines equal parts, each from output row row_of(line) on.
   template <int kLines>
   __device__ void finish(float (&values)[32], int box, int map, const auto& row_of) const {
     const int own = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
@@ -91,13 +93,13 @@ struct TurnedWriter {
     }
   }
 
-  /// The pixel that a value of eight, in pairs of neighbours, is of.
+  /// Returns the pixel of one of eight values, which are stored as pairs of adjacent ones.
   template <bool kPooled>
   __device__ static int pixel_of(int value) {
     return kPooled ? value / 2 + value % 2 * 4 : value;
   }
 
-  /// Chunks of 16 bytes are permuted, as BoxPlace does.
+  /// Writes a box to shared memory. Its 16-byte chunks are swizzled as in BoxPlace.
   template <bool kPooled>
   __device__ static void put(const float (&values)[32], const Clamp& clamp, SharedAddress to, int own) {
     const int lane = threadIdx.x % 32;
@@ -105,7 +107,7 @@ struct TurnedWriter {
       const ClampedHalves halves(clamp);
       const int chunk = own / 16 * 2 + lane / 8 % 2;
 #pragma unroll
-      for (int pair = 0; pair < 4; ++pair) {  // of eights of pixels
+      for (int pair = 0; pair < 4; ++pair) {  // pair of groups of eight pixels
         uint32_t words[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i) words[i] = halves(values[8 * pair + 2 * i], values[8 * pair + 2 * i + 1]);
@@ -122,7 +124,7 @@ struct TurnedWriter {
     }
   }
 
-  /// stmatrix of four 8 x 8 matrices, turned: lane l says where column l % 8 of matrix l / 8 begins.
+  /// Transposed stmatrix of four 8 x 8 matrices: lane l passes the address of column l % 8 of matrix l / 8.
   __device__ static void store_turned(SharedAddress column, const uint32_t (&a)[4]) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(column), "r"(a[0]),
                  "r"(a[1]), "r"(a[2]), "r"(a[3])

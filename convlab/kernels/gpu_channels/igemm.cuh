@@ -1,15 +1,17 @@
 #pragma once
 
-// A convolution as a product of matrices that nobody writes down (implicit GEMM): a row of A is an output pixel with
-// all that its filter meets, a column of B is a map. On tensor cores, by warps: compute capability 8.0.
+// Convolution as an implicit GEMM: the im2col matrix is never materialized. A row of A is an output pixel with the K
+// elements that its filter reads; a column of B is an output channel. Warps multiply with mma.sync, for compute
+// capability 8.0 or later.
 //
-// Terms are in the order (row of the filter, column, channel), so that 16 bytes are of one pixel, a chunk. A slice is 8
-// chunks of all the tile's pixels and maps. Threads copy slices into shared memory, kIgemmStages of them in turns: a
-// thread takes the same chunk of each, of a few pixels and maps. What lies outside of an image, and rows that do not
-// exist, are zeros. What terms are, and how they are multiplied, is in igemm_terms.cuh.
+// The K dimension is ordered (filter row, filter column, channel), so that 16 contiguous bytes, a chunk, belong to one
+// pixel. A K slice is 8 chunks of all the tile's pixels and output channels. Threads copy slices asynchronously to a
+// ring of kIgemmStages stages in shared memory; a thread copies the same chunk of each slice, for a few pixels and
+// output channels. Padding and nonexistent rows are zeros. igemm_terms.cuh defines the element types and how they are
+// multiplied.
 //
-// Sums pass through shared memory, so that a thread finishes 8 maps of one pixel: adds, activates, rounds and stores
-// them.
+// The sums pass through shared memory, so that in the epilogue a thread adds, activates, rounds and stores 8 output
+// channels of one pixel.
 
 #include <algorithm>
 
@@ -25,22 +27,23 @@ namespace {  // each file that includes this has its own kernels
 
 constexpr int kIgemmStages = 3;
 
-/// A block's tile: kRows output pixels by kMaps maps; a warp makes kRows / kDown of these by kMaps / kAcross.
+/// A block's tile: kRows output pixels by kMaps output channels. A warp computes kRows / kDown by kMaps / kAcross of
+/// these.
 template <int kRows_, int kMaps_, int kDown_, int kAcross_>
 struct IgemmTile {
   static constexpr int kRows = kRows_, kMaps = kMaps_, kDown = kDown_, kAcross = kAcross_;
   static constexpr int kThreads = kDown * kAcross * 32;
   static constexpr int kWarpRows = kRows / kDown, kWarpMaps = kMaps / kAcross;
-  using Part = WarpPart<kWarpRows / 16, kWarpMaps / 8>;  // of a warp
+  using Part = WarpPart<kWarpRows / 16, kWarpMaps / 8>;  // per warp
   static constexpr int kStageBytes = (kRows + kMaps) * kIgemmChunks * 16;
   static constexpr int kResultPitch = kMaps + 4;  // floats
   static constexpr size_t kBytes = std::max<size_t>(kIgemmStages * kStageBytes, kRows* kResultPitch * 4);
-  static constexpr int kRowsEach = kRows * kIgemmChunks / kThreads;  // that a thread copies
+  static constexpr int kRowsEach = kRows * kIgemmChunks / kThreads;  // rows that a thread copies per slice
   static constexpr int kMapsEach = kMaps * kIgemmChunks / kThreads;
   static_assert(kWarpRows % 16 == 0 && kWarpMaps % 16 == 0 && kMapsEach * kThreads == kMaps * kIgemmChunks);
 };
 
-/// Where the slices of a convolution's sums are cut: a block of part i computes some of them in a row.
+/// Split-K partition: part i reduces the contiguous slices from begin(i) to begin(i + 1).
 struct IgemmCut {
   int map_tiles;
   int slices;
@@ -49,8 +52,8 @@ struct IgemmCut {
   __host__ __device__ int begin(int part) const { return static_cast<int>(int64_t{slices} * part / parts); }
 };
 
-/// A thread's copies: its chunk of each slice, of some of the tile's pixels and maps. A map's slices lie one after
-/// another.
+/// A thread's copies: its chunk of each slice, for some of the tile's pixels and output channels. The packed slices of
+/// an output channel are contiguous.
 template <class Tile, class Terms>
 class IgemmCopies {
  public:
@@ -67,7 +70,7 @@ class IgemmCopies {
       const int64_t image = row / (shape.p * shape.q);
       const int pixel = static_cast<int>(row - image * (shape.p * shape.q));
       const int p = pixel / shape.q, q = pixel - p * shape.q;
-      // A row that does not exist is above its image, wherever the filter is.
+      // A nonexistent row is placed so far above its image that every filter tap is outside.
       top_[i] = row < rows ? p * shape.stride_h - shape.pad_top : -shape.r * shape.dilation_h;
       left_[i] = q * shape.stride_w - shape.pad_left;
       from_[i] = conv.x + group * shape.channels + (row < rows ? image * shape.h * shape.w * conv.x_step : 0);
@@ -121,7 +124,7 @@ class IgemmCopies {
   static __device__ int line(int i) { return threadIdx.x / kIgemmChunks + i * (Tile::kThreads / kIgemmChunks); }
 
   const Conv& conv_;
-  const int chunk_, chunks_;  // of the slice, and of a pixel
+  const int chunk_, chunks_;  // index in the slice; chunks per pixel
   const typename Terms::Element* from_[Tile::kRowsEach];
   int top_[Tile::kRowsEach], left_[Tile::kRowsEach];
   const uint4* w_[Tile::kMapsEach];
@@ -129,14 +132,14 @@ class IgemmCopies {
   int place_, places_, channel_, r_, s_;
 };
 
-/// Where the sums of parts go, and what else is not of the convolution itself.
+/// Arguments that are not part of the convolution itself.
 struct IgemmExtra {
-  float* parts;       ///< with several: [part][pixel][map of all groups]
-  const float* undo;  ///< where the terms scale: see igemm_weights.cuh
-  uint32_t* marks;    ///< likewise: set for tiles of what halves cannot hold, [group][tile]
+  float* parts;       ///< split-K partial sums, if any: [part][pixel][output channel of all groups]
+  const float* undo;  ///< inverse filter scales, if Terms::kScales; see igemm_weights.cuh
+  uint32_t* marks;    ///< if Terms::kScales: nonzero for tiles with values outside fp16 range, [group][tile]
 };
 
-/// Blocks: x tiles, maps first; y parts of the sums; z groups.
+/// Grid: x = tiles, output channels fastest; y = split-K parts; z = groups.
 template <class Tile, class Terms>
 __global__ void __launch_bounds__(Tile::kThreads, 512 / Tile::kThreads)
     convolve_igemm(const __grid_constant__ PixelConvOf<typename Terms::Element> conv, const IgemmCut cut,
@@ -161,8 +164,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 512 / Tile::kThreads)
   typename Terms::Seen seen;
   int stage = 0;
   for (int slice = 0; slice < slices; ++slice) {
-    __pipeline_wait_prior(kIgemmStages - 2);  // this thread's copies of the slice are there,
-    __syncthreads();                          // the others', too, and nobody reads the stage before any more
+    __pipeline_wait_prior(kIgemmStages - 2);  // this thread's copies of the slice have arrived,
+    __syncthreads();  // all others' too, and no thread still reads the stage that is filled next
     if (slice + kIgemmStages - 1 < slices) {
       copies.begin(stages + (stage + kIgemmStages - 1) % kIgemmStages * Tile::kStageBytes);
     }
@@ -176,7 +179,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 512 / Tile::kThreads)
     for (int map = threadIdx.x; map < Tile::kMaps && first_map + map < shape.maps; map += Tile::kThreads) {
       if (extra.undo[group * shape.maps + first_map + map] < 0) seen.add(0x7fffffffu);
     }
-    // Another part may set it, too.
+    // Another split-K part may set it, too.
     if (out_of_range(seen.largest) && threadIdx.x == 0) atomicOr(extra.marks + group * gridDim.x + blockIdx.x, 1u);
   }
 
@@ -212,7 +215,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 512 / Tile::kThreads)
   }
 }
 
-/// Adds up the parts, in their order. A thread finishes 8 maps of a pixel.
+/// Adds the split-K parts in a fixed order. A thread finishes 8 output channels of a pixel.
 template <class Element>
 __global__ void __launch_bounds__(256)
     add_igemm_parts(const __grid_constant__ PixelConvOf<Element> conv, const float* __restrict__ parts, int count) {

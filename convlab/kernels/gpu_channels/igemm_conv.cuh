@@ -1,6 +1,6 @@
 #pragma once
 
-// Convolution kernels by igemm.cuh, whatever their terms: what they refuse, prepare and launch.
+// Convolution kernels based on igemm.cuh, for any element type: supported steps, weight packing and launch.
 
 #include "convlab/kernels/gpu_channels/igemm_step.cuh"
 #include "convlab/kernels/gpu_channels/pixel_op.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tiles of pixels or filters that halves cannot hold, computed again by definition, in float32.
+// Recomputes tiles with pixels or filters outside fp16 range by direct fp32 summation.
 
 #include "convlab/kernels/gpu_channels/igemm.cuh"
 #include "convlab/kernels/gpu_channels/igemm_weights.cuh"
@@ -11,7 +11,7 @@ namespace {  // each file that includes this has its own kernels
 
 constexpr int kRedoThreads = 256;
 
-/// Blocks as convolve_igemm()'s, of one part. A thread computes 8 maps of a pixel.
+/// Grid: as in convolve_igemm(), with one part. A thread computes 8 output channels of a pixel.
 template <class Terms>
 __global__ void __launch_bounds__(kRedoThreads)
     redo_marked_tiles(const __grid_constant__ PixelConvOf<float> conv, const IgemmCut cut, const int tile_rows,

@@ -1,6 +1,6 @@
 #pragma once
 
-// A step by igemm.cuh: the tile that fits, what is prepared, and the launches.
+// Host side of igemm.cuh: tile selection, workspace sizes and launches.
 
 #include <algorithm>
 
@@ -13,14 +13,14 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernels
 
-/// How the work on a problem is divided: into tiles of some kind, and each tile's sums into parts.
+/// How a problem is tiled, and how K is split.
 struct IgemmPlan {
   enum class Kind { wide, narrow, slim, small };
   Kind kind = Kind::wide;
   int tile_rows = 0, tile_maps = 0;
-  int64_t row_tiles = 0, tiles = 0;  ///< the latter of all groups
+  int64_t row_tiles = 0, tiles = 0;  ///< `tiles` counts all groups
   IgemmCut cut{};
-  int64_t sums = 0;  ///< of all pixels and maps
+  int64_t sums = 0;  ///< all pixels by all output channels
 
   size_t parts_bytes() const {
     return cut.parts == 1 ? 0 : static_cast<size_t>(checked_product({round_up(sums, 16), cut.parts, sizeof(float)}));
@@ -39,7 +39,7 @@ IgemmPlan make_igemm_plan(const ConvShape& shape, int groups, const DeviceCaps& 
   plan.kind = shape.maps <= 32                                       ? Kind::slim
               : shape.maps > 64 && tiles(128, 128) >= 2 * processors ? Kind::wide
                                                                      : Kind::narrow;
-  if (Terms::kScales && plan.kind == Kind::wide) plan.kind = Kind::narrow;  // sums of a slice take registers, too
+  if (Terms::kScales && plan.kind == Kind::wide) plan.kind = Kind::narrow;  // the sums of one slice need registers, too
   if (tiles(128, 64) < processors) plan.kind = Kind::small;
   plan.tile_rows = plan.kind == Kind::small ? 64 : 128;
   plan.tile_maps = plan.kind == Kind::wide ? 128 : plan.kind == Kind::slim ? 32 : 64;
@@ -47,7 +47,7 @@ IgemmPlan make_igemm_plan(const ConvShape& shape, int groups, const DeviceCaps& 
   plan.tiles = tiles(plan.tile_rows, plan.tile_maps);
   plan.cut.map_tiles = static_cast<int>(ceil_div(shape.maps, plan.tile_maps));
   plan.cut.slices = static_cast<int>(ceil_div(int64_t{shape.r} * shape.s * shape.channels, Terms::kSlice));
-  // A part is a few slices at least: fewer cost more to add up than they save.
+  // A split-K part has at least a few slices: adding shorter parts costs more than they save.
   constexpr int64_t kLeastSlices = 4, kMostParts = 32;
   const int64_t wanted = ceil_div(2 * processors, plan.tiles),
                 most = std::min(kMostParts, plan.cut.slices / kLeastSlices);
@@ -56,7 +56,7 @@ IgemmPlan make_igemm_plan(const ConvShape& shape, int groups, const DeviceCaps& 
   return plan;
 }
 
-/// Bytes of the workspace: parts, and marks of tiles.
+/// Returns the bytes of the workspace: split-K parts and tile marks.
 template <class Terms>
 size_t igemm_workspace(const IgemmPlan& plan) {
   return plan.parts_bytes() + (Terms::kScales ? static_cast<size_t>(plan.tiles) * sizeof(uint32_t) : 0);
@@ -72,7 +72,7 @@ void launch_tiles(const PixelConvOf<typename Terms::Element>& conv, const IgemmP
          stream.native(), conv, plan.cut, extra);
 }
 
-/// conv.w: what pack_igemm_weights() has made. `workspace`: igemm_workspace() bytes.
+/// conv.w: filters packed by pack_igemm_weights(). `workspace`: igemm_workspace() bytes.
 template <class Terms>
 void launch_igemm(const PixelConvOf<typename Terms::Element>& conv, const IgemmPlan& plan, void* workspace,
                   Stream& stream) {

@@ -1,8 +1,9 @@
 #pragma once
 
-// What igemm.cuh multiplies, and how: halves, TF32, or float32 split in two halves. In shared memory a slice of a row
-// or a map is 128 bytes whatever they are. Two chunks of 16 bytes, of 16 rows or maps, are four matrices of
-// load_matrices(): what an mma of halves takes for 16 terms, and one of TF32 for 8.
+// Element types of igemm.cuh and how they are multiplied: fp16, TF32, or fp32 split in two fp16 parts. In shared
+// memory, a K slice of a row or an output channel is 128 bytes for all of them. Two chunks of 16 bytes, of 16 rows or
+// output channels, are four matrices of load_matrices(): the operand of an fp16 mma for 16 K elements, or of a TF32 mma
+// for 8.
 
 #include <cmath>
 
@@ -11,22 +12,23 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-constexpr int kIgemmChunks = 8;  // of a slice, of 16 bytes each
+constexpr int kIgemmChunks = 8;  // per slice, of 16 bytes each
 
-/// Where a chunk of a line of a stage lies: eight lines' same chunks are in different banks.
+/// Returns the swizzled address of a chunk of a line of a stage. The same chunk of eight consecutive lines is in
+/// different banks. A line is a row or an output channel.
 __device__ inline SharedAddress chunk_in_stage(SharedAddress stage, int line, int chunk) {
   return stage + (line * kIgemmChunks + (chunk ^ line % kIgemmChunks)) * 16;
 }
 
-/// The part of a tile that a warp makes: 16 kDown rows, of `rows` on, by 8 kAcross maps, of line `maps` of the stage
-/// on.
+/// A warp's part of a tile: 16 kDown rows from line `rows` of the stage on, by 8 kAcross output channels from line
+/// `maps` of the stage on.
 template <int kDown, int kAcross>
 struct WarpPart {
   static constexpr int kRows16 = kDown, kMaps8 = kAcross;
   using Sum = float[kDown][kAcross][4];
   int rows, maps;
 
-  /// Fragments of two chunks, of 16 rows or of 16 maps.
+  /// Loads the fragments of two chunks, of 16 rows or of 16 output channels.
   static __device__ void load_rows(uint32_t (&to)[4], SharedAddress stage, int line, int chunk) {
     const int lane = threadIdx.x % 32;
     load_matrices(to, chunk_in_stage(stage, line + lane % 16, chunk + lane / 16));
@@ -37,8 +39,8 @@ struct WarpPart {
   }
 };
 
-/// sum += a slice's rows * its maps, whose fragments lie there as `multiply(sum, rows, map)` takes them, once
-/// `make(rows)` has changed those of the rows.
+/// sum += rows * output channels of a slice. `make(rows)` converts a fragment of the rows in place, before
+/// `multiply(sum, rows, map)` multiplies it.
 template <class Part, class Make, class Multiply>
 __device__ void multiply_chunks(typename Part::Sum& sum, SharedAddress stage, const Part& part, const Make& make,
                                 const Multiply& multiply) {
@@ -63,15 +65,15 @@ __device__ void multiply_chunks(typename Part::Sum& sum, SharedAddress stage, co
   }
 }
 
-/// Terms in float16.
+/// fp16 elements.
 struct HalfTerms {
   using Element = __half;
-  static constexpr int kChunk = 8, kSlice = 64;  // terms
-  static constexpr int kSliceBytes = 128;        // of a map
-  static constexpr bool kScales = false;         // maps by powers of two, and some tiles must be computed otherwise
+  static constexpr int kChunk = 8, kSlice = 64;  // K elements
+  static constexpr int kSliceBytes = 128;        // per output channel
+  static constexpr bool kScales = false;         // filters by powers of two, and some tiles need direct summation
   struct Seen {};
 
-  /// Writes a map's term to its slice in memory.
+  /// Writes a K element of an output channel to its packed slice.
   static __device__ void pack(float value, int term, void* slice) {
     static_cast<__half*>(slice)[term] = __float2half_rn(value);
   }
@@ -84,7 +86,7 @@ struct HalfTerms {
   }
 };
 
-/// Terms in float32, rounded to TF32.
+/// fp32 elements, rounded to TF32.
 struct TfTerms {
   using Element = float;
   static constexpr int kChunk = 4, kSlice = 32, kSliceBytes = 128;
@@ -107,24 +109,25 @@ struct TfTerms {
   }
 };
 
-/// Terms in float32, each split in two halves. A pixel x is X + x' / 2048, a filter, times a power of two so that a
-/// map's largest is near 2^15, W + w'. The sum is of W X + w' X + (W / 2048) x'. Tensor cores truncate where adders
-/// round: they add up one slice, and adders do the rest. A slice of a map is 32 W, then 32 w'.
+/// fp32 elements, each split in two fp16 parts. A pixel is x = X + x' / 2048. A filter is scaled by a power of two so
+/// that the largest weight of its output channel is near 2^15, and then is w = W + w'. The sum is W X + w' X + (W /
+/// 2048) x'. Tensor cores truncate where FADD rounds, so they accumulate one slice, and FADD adds the slices. A packed
+/// slice of an output channel is 32 W, then 32 w'.
 struct SplitTerms {
   using Element = float;
   static constexpr int kChunk = 4, kSlice = 32, kSliceBytes = 128;
   static constexpr bool kScales = true;
   static constexpr float kApart = 2048;
 
-  /// The bits of the largest pixel, without its sign; NaN is larger than all numbers.
+  /// The bits of the largest pixel magnitude; NaN is larger than all numbers.
   struct Seen {
     uint32_t largest = 0;
 
     __device__ void add(uint32_t bits) { largest = max(largest, bits & 0x7fffffffu); }
   };
 
-  /// The place of a term among those of its slice. Of 16 terms, a thread has t, 4 + t, 8 + t and 12 + t of the pixels,
-  /// and of an mma's halves 2 t and the next, 2 t + 8 and the next.
+  /// Returns the index of a K element within its packed slice. Of 16 K elements, a thread holds t, 4 + t, 8 + t and 12
+  /// + t of the fp32 pixels, and an fp16 mma expects it to hold 2 t, 2 t + 1, 2 t + 8 and 2 t + 9.
   static __host__ __device__ constexpr int place(int term) {
     const int of_chunk = term % 4, chunk = term % 16 / 4;
     return term / 16 * 16 + of_chunk * 2 + chunk % 2 + chunk / 2 * 8;
@@ -137,7 +140,7 @@ struct SplitTerms {
     to[kSlice] = __float2half_rn(fabsf(value) < INFINITY ? value - __half2float(large) : 0);
   }
 
-  /// A map's term, from its slice.
+  /// Returns a K element of an output channel from its packed slice.
   static __device__ float unpacked(int term, const void* slice) {
     const auto* const from = static_cast<const __half*>(slice) + place(term);
     return __half2float(from[0]) + __half2float(from[kSlice]);
@@ -145,7 +148,7 @@ struct SplitTerms {
 
   static __device__ uint32_t bits(__half2 pair) { return *reinterpret_cast<const uint32_t*>(&pair); }
 
-  /// Two pixels' large and small halves. `seen` is told of them.
+  /// Splits two pixels into large and small fp16 parts and adds them to `seen`.
   static __device__ void split(uint32_t first, uint32_t second, uint32_t& large, uint32_t& small, auto& seen) {
     const float a = __uint_as_float(first), b = __uint_as_float(second);
     const __half2 whole = __floats2half2_rn(a, b);
@@ -206,7 +209,7 @@ struct SplitTerms {
   }
 };
 
-/// What undoes the factors of maps, behind their packed filters: see igemm_weights.cuh.
+/// Returns the inverse scales of the output channels, stored after their packed filters; see igemm_weights.cuh.
 template <class Terms>
 __host__ __device__ const float* igemm_undo(const void* weights, int64_t maps, int64_t slices) {
   return reinterpret_cast<const float*>(static_cast<const unsigned char*>(weights) +

@@ -1,8 +1,8 @@
 #pragma once
 
-// Filters as products of matrices take them: map after map, of a map slice after slice; the last is filled up with
-// zeros. Behind them, where terms scale, what undoes each map's factor: negative where a filter is not finite, so that
-// no product of halves is right.
+// Packs filters for the GEMM kernels: output channel by output channel, and each of these slice by slice along K. The
+// last slice is zero-padded. If Terms::kScales, an inverse scale for each output channel follows; it is negative if a
+// weight is not finite, so that no fp16 product is correct.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/gpu_channels/igemm_terms.cuh"
@@ -11,8 +11,8 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernels
 
-/// Filters in float32, and the elements from a map, a channel and a tap to the next. Channels of pixels from `given`
-/// on, up to `channels`, have no filters.
+/// Filters in fp32, with strides in elements between output channels, input channels and taps. Input channels from
+/// `given` to `channels` - 1 are padding without weights.
 struct PlainFilters {
   const float* w;
   int64_t map_step, channel_step, tap_step;
@@ -25,17 +25,17 @@ size_t igemm_weight_bytes(int64_t maps, int64_t slices) {
       checked_mul(maps, checked_mul(slices, Terms::kSliceBytes) + (Terms::kScales ? sizeof(float) : 0)));
 }
 
-/// A map's term; none beyond what is given.
+/// Returns K element `term` of output channel `map`, or 0 in the padding.
 __device__ inline float term_of_map(const PlainFilters& filters, int64_t map, int64_t term) {
   const int64_t tap = term / filters.channels, channel = term - tap * filters.channels;
   if (tap >= filters.taps || channel >= filters.given) return 0.0f;
   return filters.w[map * filters.map_step + channel * filters.channel_step + tap * filters.tap_step];
 }
 
-/// The power of two that moves the largest of the block's map to 2^14 .. 2^15; 1 where that is zero or tiny. Leaves
-/// what undoes it.
+/// Returns the power of two that scales the largest weight of output channel `map` into [2^14, 2^15); 1 if that is zero
+/// or tiny. Stores the inverse in `undo`. All threads of the block take part.
 __device__ inline float scale_map(const PlainFilters& filters, int64_t map, float* undo) {
-  __shared__ uint32_t largest, others;  // of finite filters; whether there are others
+  __shared__ uint32_t largest, others;  // of finite weights; whether some are not finite
   if (threadIdx.x == 0) largest = 0, others = 0;
   __syncthreads();
   uint32_t mine = 0;
@@ -56,7 +56,7 @@ __device__ inline float scale_map(const PlainFilters& filters, int64_t map, floa
   return factor;
 }
 
-/// A block packs a map.
+/// Each block packs one output channel.
 template <class Terms>
 __global__ void __launch_bounds__(256)
     pack_map(const PlainFilters filters, unsigned char* __restrict__ packed, float* __restrict__ undo, int64_t slices) {

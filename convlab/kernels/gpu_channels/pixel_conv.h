@@ -1,7 +1,6 @@
 #pragma once
 
-// What the convolutions of Layout::channels_last share: images whose pixels lie one after another, each with all its
-// channels.
+// Shared by the convolutions in nhwc (Layout::channels_last): pixels are contiguous, each with all its channels.
 
 #include <cstdint>
 
@@ -12,29 +11,29 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// One such convolution, of elements that are __half or float. Channels of a group are multiples of 8, and maps unless
-/// y is plain. Steps are elements from pixel to pixel, multiples of 8, and at least as many as there are channels or
-/// maps: arrays may be parts of joint ones. All addresses are multiples of 16 bytes. y = activation(sum + bias +
-/// added), in float32, rounded once.
+/// A convolution in nhwc, of elements that are __half or float. Channels per group are multiples of 8, and so are
+/// output channels unless y is nchw. Steps are elements from one pixel to the next: multiples of 8, and at least the
+/// number of channels, because arrays may be parts of concatenated ones. All addresses are multiples of 16 bytes. y =
+/// activation(sum + bias + added), in fp32, rounded once.
 template <class Element>
 struct PixelConvOf {
   ConvShape shape;
   int groups;
   const Element* x;
   int64_t x_step;
-  const void* w;         ///< as the kernel has packed it
-  const float* bias;     ///< a number for each map, or nullptr
-  const Element* added;  ///< an array like y, or nullptr
+  const void* w;         ///< packed by the kernel
+  const float* bias;     ///< one value per output channel, or nullptr
+  const Element* added;  ///< an array of y's shape, or nullptr
   int64_t added_step;
   Element* y;
   int64_t y_step;
-  float* plain;  ///< instead of y, if not nullptr: dense float32, of images of one pixel
+  float* plain;  ///< instead of y, if not nullptr: contiguous fp32 nchw, of 1x1 images
   Activation activation;
-  bool pools = false;  ///< y has the maxima of squares of 2 x 2 pixels
+  bool pools = false;  ///< y is 2x2 max pooled
   PrefetchHint prefetch;
 };
 
-/// Whether elements are halves.
+/// Whether elements are fp16.
 template <class Element>
 inline constexpr bool kIsHalf = sizeof(Element) == sizeof(__half);
 

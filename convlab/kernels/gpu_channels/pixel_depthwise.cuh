@@ -1,7 +1,7 @@
 #pragma once
 
-// Depthwise convolutions of Layout::channels_last and channels_last_floats. Filters of 3 x 3 and 5 x 5 go down strips
-// (depthwise_strips.cuh); here is what any other takes, and what the kernels refuse, prepare and launch.
+// Depthwise convolutions in nhwc, of fp16 (Layout::channels_last) or fp32 (channels_last_floats): supported steps,
+// weight packing and launch, and the kernel for any filter. Filters of 3x3 and 5x5 use depthwise_strips.cuh.
 
 #include <fmt/core.h>
 
@@ -16,7 +16,7 @@ namespace {  // each file that includes this has its own kernels
 
 constexpr int kDepthwiseThreads = 256;
 
-/// A thread makes 8 channels of an output.
+/// A thread computes 8 channels of an output pixel.
 template <class Element>
 __global__ void __launch_bounds__(kDepthwiseThreads)
     convolve_any_depthwise(const PixelConvOf<Element> conv, unsigned chunks, unsigned count) {
@@ -69,7 +69,7 @@ inline size_t depthwise_bytes(const ConvStep& step, const DeviceCaps&) {
   return static_cast<size_t>(checked_mul(step.problem.filter_count(), sizeof(float)));
 }
 
-/// Filters: [row][column][channel].
+/// Packs filters as [row][column][channel].
 inline void prepare_depthwise(const ConvArgs& args, Stream& stream) {
   const int64_t count = args.step.problem.filter_count(), channels = args.step.problem.c;
   launch(pack_filters_of_channels, {.grid = ceil_div(count, kDepthwiseThreads), .block = kDepthwiseThreads},

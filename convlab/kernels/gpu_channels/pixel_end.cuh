@@ -8,7 +8,7 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// Two neighbouring channels of a pixel.
+/// Two adjacent channels of a pixel.
 template <class Element>
 using PixelPair = std::conditional_t<kIsHalf<Element>, __half2, float2>;
 
@@ -41,7 +41,7 @@ union PixelChunk {
   }
 };
 
-/// The same as floats.
+/// Loads eight channels of a pixel as floats.
 template <class Element>
 __device__ void load_eight(const Element* from, float (&to)[8]) {
   PixelChunk<Element> chunk;
@@ -62,8 +62,8 @@ __device__ void store_eight(Element* to, const float (&from)[8]) {
   chunk.store(to);
 }
 
-/// Adds what is given to the sums of 8 maps, from `map` on, of output pixel `row`: the bias, and the array that is
-/// added. Of the last 8, some may not exist where y is plain.
+/// Adds the bias and the fused addend to the sums of 8 output channels, from `map` on, of output pixel `row`. If y is
+/// nchw, some of the last 8 may not exist.
 template <class Element>
 __device__ void add_given(const PixelConvOf<Element>& conv, float (&sum)[8], int64_t row, int map) {
   if (conv.bias != nullptr) {
@@ -80,7 +80,7 @@ __device__ void add_given(const PixelConvOf<Element>& conv, float (&sum)[8], int
   }
 }
 
-/// Writes such sums.
+/// Writes the sums of 8 output channels of a pixel.
 template <class Element>
 __device__ void leave_pixel(const PixelConvOf<Element>& conv, const float (&sum)[8], int64_t row, int map) {
   if (conv.plain != nullptr) {
@@ -91,7 +91,7 @@ __device__ void leave_pixel(const PixelConvOf<Element>& conv, const float (&sum)
   }
 }
 
-/// What follows such sums.
+/// Epilogue of such sums: bias, addend, activation and store.
 template <class Element>
 __device__ void finish_pixel(const PixelConvOf<Element>& conv, float (&sum)[8], int64_t row, int map) {
   add_given(conv, sum, row, map);
@@ -100,7 +100,7 @@ __device__ void finish_pixel(const PixelConvOf<Element>& conv, float (&sum)[8], 
   leave_pixel(conv, sum, row, map);
 }
 
-/// Leaves the sums of one part, as finish_pixel() takes them, in [pixel][map].
+/// Stores the sums of one split-K part, for finish_pixel(), in [pixel][output channel].
 inline __device__ void leave_part(int maps, const float (&sum)[8], float* part, int64_t row, int map) {
   float* to = part + row * maps + map;
 #pragma unroll

@@ -1,7 +1,7 @@
 #pragma once
 
-// What operators on Layout::channels_last and channels_last_floats share, whose elements are __half or float. Threads
-// load 8 channels of a pixel: see pixel_end.cuh.
+// Shared by the operators in nhwc, with elements of __half (Layout::channels_last) or float (channels_last_floats).
+// Threads load 8 channels of a pixel: see pixel_end.cuh.
 
 #include "convlab/base/checked.h"
 #include "convlab/device/cuda_compat.h"
@@ -11,30 +11,30 @@
 
 namespace convlab {
 
-/// The layout of such elements, and the arithmetic of their operators.
+/// The nhwc layout of an element type, and the arithmetic of its operators.
 template <class Element>
 inline constexpr Layout kPixelLayout = kIsHalf<Element> ? Layout::channels_last : Layout::channels_last_floats;
 template <class Element>
 inline constexpr Math kPixelMath = kIsHalf<Element> ? Math::fp16 : Math::fp32;
 
-/// Vectors of 8 channels in images of this shape. Kernels count them in 32 bits.
+/// Returns the vectors of 8 channels in images of this shape. Kernels count them in 32 bits.
 inline int64_t chunks_in(const Shape& shape) { return element_count(shape) / kChannelLanes; }
 
-/// Why images of this shape are none in this layout, or too large for these kernels.
+/// Returns why images of this shape do not fit this layout, or are too large for these kernels.
 inline Refusal refuse_unless_pixels(const Shape& shape) {
   if (!has_pixel_rows(shape)) return "channels must be a multiple of 8";
   if (chunks_in(shape) >= int64_t{1} << 31) return "the array must have fewer than 2^34 elements";
   return std::nullopt;
 }
 
-/// Why a step does not give channels last from such, or images are too large for these kernels.
+/// Returns why the input or output of a step is not nhwc of this element type, or is too large for these kernels.
 template <class Element>
 Refusal refuse_unless_last(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_rows(step, kPixelLayout<Element>)) return refusal;
   return refuse_unless_pixels(step.output);
 }
 
-/// The same of a step whose output may also be plain images of one pixel.
+/// The same for a step whose output may also be 1x1 images in nchw.
 template <class Element>
 Refusal refuse_unless_from_last(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_from_rows(step, kPixelLayout<Element>)) return refusal;

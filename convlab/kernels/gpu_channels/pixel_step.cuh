@@ -1,7 +1,7 @@
 #pragma once
 
-// A ConvStep as kernels of channels last take it. Plain images, as a network's first layer is given, and plain images
-// of one pixel are first copied to channels last, in the workspace, as many as are a multiple of 8.
+// Converts a ConvStep for the nhwc kernels. Input in nchw, from a network's first layer or of 1x1 images, is first
+// copied to nhwc in the workspace, with channels padded to a multiple of 8.
 
 #include "convlab/kernels/gpu_channels/plain_copies.cuh"
 #include "convlab/kernels/kernel.h"
@@ -12,7 +12,7 @@ namespace {  // each file that includes this has its own kernels
 
 inline bool takes_plain(const ConvStep& step) { return step.input_layout == Layout::plain; }
 
-/// The step without addresses. Channels of plain images are rounded up.
+/// Returns the convolution of a step without addresses. Channels of nchw images are rounded up.
 template <class Element>
 PixelConvOf<Element> conv_of_step(const ConvStep& step) {
   PixelConvOf<Element> conv{.shape = kernel_shape(step.problem), .groups = static_cast<int>(step.problem.groups)};
@@ -25,13 +25,13 @@ PixelConvOf<Element> conv_of_step(const ConvStep& step) {
   return conv;
 }
 
-/// Bytes of the copy of plain images, at the begin of the workspace.
+/// Returns the bytes of the nhwc copy of nchw images, which is at the start of the workspace.
 template <class Element>
 size_t plain_copy_bytes(const ConvStep& step) {
   return takes_plain(step) ? channels_last_bytes<Element>(step.problem.input_shape()) : 0;
 }
 
-/// Gives a step's convolution its addresses.
+/// Sets the addresses of a step's convolution.
 template <class Element>
 void set_addresses(const ConvArgs& args, PixelConvOf<Element>& conv) {
   const ConvStep& step = args.step;
@@ -47,7 +47,7 @@ void set_addresses(const ConvArgs& args, PixelConvOf<Element>& conv) {
   }
 }
 
-/// The step with its addresses; plain images are on their way to the workspace.
+/// Returns the convolution of a step with its addresses, after enqueuing the copy of nchw images to the workspace.
 template <class Element>
 PixelConvOf<Element> begin_step(const ConvArgs& args, Stream& stream) {
   const ConvStep& step = args.step;
@@ -64,7 +64,7 @@ PixelConvOf<Element> begin_step(const ConvArgs& args, Stream& stream) {
   return conv;
 }
 
-/// The kernel of a struct of static functions, of such convolutions.
+/// Returns the kernel that calls a struct's static functions.
 template <class Conv>
 ConvKernel kernel_of(const KernelInfo& info) {
   return {.info = info,

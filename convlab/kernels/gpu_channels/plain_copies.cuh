@@ -1,6 +1,6 @@
 #pragma once
 
-// Plain images copied to channels last, for kernels that multiply these.
+// Copies nchw images to nhwc for the kernels that multiply these.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
@@ -12,7 +12,7 @@ namespace {  // each file that includes this has its own kernels
 
 constexpr int kCopyThreads = 256;
 
-/// A thread makes 8 channels of a pixel; neighbours are pixels.
+/// A thread copies 8 channels of a pixel; adjacent threads copy adjacent pixels.
 template <class From, class To>
 __global__ void __launch_bounds__(kCopyThreads)
     copy_pixels_of_planes(const From* __restrict__ x, To* __restrict__ to, int64_t images, int64_t pixels,
@@ -29,14 +29,14 @@ __global__ void __launch_bounds__(kCopyThreads)
   store_eight(to + ((image * pixels + pixel) * chunks + chunk) * 8, values);
 }
 
-/// Bytes of plain images {n, c, h, w} with channels last; these are rounded up to a multiple of 8.
+/// Returns the bytes of images {n, c, h, w} in nhwc, with channels rounded up to a multiple of 8.
 template <class To>
 size_t channels_last_bytes(const Shape& shape) {
   const int64_t elements = checked_product({shape[0], round_up(shape[1], 8), shape[2], shape[3]});
   return static_cast<size_t>(round_up(checked_mul(elements, sizeof(To)), 64));
 }
 
-/// Copies plain images of float or uint8 so. Channels that do not exist are zeros.
+/// Copies nchw images of float or uint8 to nhwc. Padded channels are zeros.
 template <class From, class To>
 void copy_to_channels_last(const From* x, const Shape& shape, To* to, Stream& stream) {
   const int64_t pixels = shape[2] * shape[3], chunks = ceil_div(shape[1], 8);

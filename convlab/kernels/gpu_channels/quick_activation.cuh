@@ -7,7 +7,7 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// min(max(value, low), high), where NaN stays NaN.
+/// Returns min(max(value, low), high), or NaN if the value is NaN.
 inline __device__ float clamped(const Clamp& clamp, float value) {
 #ifdef __CUDA_ARCH__
   asm("max.NaN.f32 %0, %0, %1;" : "+f"(value) : "f"(clamp.low));
@@ -19,7 +19,7 @@ inline __device__ float clamped(const Clamp& clamp, float value) {
 #endif
 }
 
-/// 1 / x, at most one unit in the last place off; 0 of what is infinite or beyond 2^126.
+/// Returns 1 / x with an error of at most one unit in the last place; 0 if x is infinite or beyond 2^126.
 inline __device__ float quick_inverse(float x) {
 #ifdef __CUDA_ARCH__
   float result;
@@ -30,7 +30,7 @@ inline __device__ float quick_inverse(float x) {
 #endif
 }
 
-/// 1 / (1 + exp(-x)), to 2^-20, by a GPU's approximations of 2^x and 1 / x. NaN stays NaN.
+/// Returns 1 / (1 + exp(-x)) with an error of 2^-20, by a GPU's approximations of 2^x and 1 / x. NaN stays NaN.
 inline __device__ float quick_sigmoid(float x) {
 #ifdef __CUDA_ARCH__
   float power;
@@ -41,11 +41,12 @@ inline __device__ float quick_sigmoid(float x) {
 #endif
 }
 
-/// The same in float32 with CUDA's own expf, a few units in the last place off, without a division, which branches.
+/// The same in fp32 with CUDA's expf, with an error of a few units in the last place. Avoids a division, which
+/// branches.
 inline __device__ float near_sigmoid(float x) { return quick_inverse(1 + expf(-x)); }
 
-/// activated() for a result that is rounded, to a half or to TF32: in few instructions where the kind is known when the
-/// kernel is compiled.
+/// activated() for a result that is rounded to fp16 or TF32. Takes few instructions if the kind is known at compile
+/// time.
 inline __device__ float quickly_activated(const Activation& activation, float value) {
   switch (activation.kind) {
     case ActivationKind::sigmoid:
@@ -59,7 +60,7 @@ inline __device__ float quickly_activated(const Activation& activation, float va
   }
 }
 
-/// activated() for a result that becomes an Element: a half, or a float whose bits all count.
+/// activated() for a result that becomes an Element: fp16, or fp32 with full precision.
 template <class Element>
 __device__ float activated_as(const Activation& activation, float value) {
   if constexpr (kIsHalf<Element>) return quickly_activated(activation, value);
@@ -68,7 +69,8 @@ __device__ float activated_as(const Activation& activation, float value) {
   return activated(activation, value);
 }
 
-/// activated() for many values, where it is no clamp: one branch for all of them. kQuickly: as quickly_activated().
+/// activated() for many values, with one branch for all of them. The activation is not a clamp. kQuickly: with the
+/// accuracy of quickly_activated().
 template <bool kQuickly, int kCount>
 __device__ void bend(const Activation& activation, float (&values)[kCount]) {
   const auto each = [&](auto function) {
@@ -91,7 +93,7 @@ __device__ void bend(const Activation& activation, float (&values)[kCount]) {
   }
 }
 
-/// The same of all activations.
+/// The same for all activations, including clamps.
 template <bool kQuickly, int kCount>
 __device__ void activate(const Activation& activation, float (&values)[kCount]) {
   const std::optional<Clamp> clamp = clamp_of(activation);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where rows of input wait for the thread that convolves them (depthwise_strips.cuh): each thread has its own.
+// Buffers for prefetched input rows of depthwise_strips.cuh, in registers or shared memory. Each thread has its own.
 
 #include "convlab/device/pipeline.cuh"
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
@@ -10,12 +10,12 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 inline constexpr int kStripThreads = 128;
 
-/// Some pairs of neighbouring channels of a pixel.
+/// Some pairs of adjacent channels of a pixel.
 template <class Element, int kPairs>
 struct alignas(kPairs * sizeof(PixelPair<Element>)) PixelPart {
   PixelPair<Element> pairs[kPairs];
 
-  /// By the cache for what nobody writes.
+  /// Loads through the read-only cache.
   static __device__ PixelPart load(const Element* from) {
     using Bits = std::conditional_t<sizeof(PixelPart) == 4, unsigned, uint2>;
     static_assert(sizeof(PixelPart) == sizeof(Bits));
@@ -34,11 +34,11 @@ struct alignas(kPairs * sizeof(PixelPair<Element>)) PixelPart {
   }
 };
 
-/// Rows wait in registers, each for the one before it to be multiplied; all zero at first.
+/// Rows are prefetched to registers while the previous ones are multiplied. All are zero at first.
 template <class Part, int kColumns, int kSlots_>
 class RowsInRegisters {
  public:
-  static constexpr int kSlots = kSlots_, kAhead = kSlots;  ///< a row is loaded when the last of its slot has been taken
+  static constexpr int kSlots = kSlots_, kAhead = kSlots;  ///< a row is loaded when its slot's last row has been read
   static constexpr size_t kSharedBytes = 0;
 
   __device__ RowsInRegisters() {
@@ -53,8 +53,8 @@ class RowsInRegisters {
   __device__ void fetch(int slot, int column, const Element* from) {
     parts_[slot][column] = Part::load(from);
   }
-  __device__ void end_row() {}  ///< all of the row has been asked for
-  __device__ void wait() {}     ///< the next row is there
+  __device__ void end_row() {}  ///< all loads of the row have been issued
+  __device__ void wait() {}     ///< waits until the next row has arrived
   __device__ Part part(int slot, int column) const { return parts_[slot][column]; }
 
  private:

@@ -1,7 +1,6 @@
 #pragma once
 
-// Filters in float32 as kernels without tensor cores take them: tiles of maps, of each all terms, of a term the tile's
-// maps.
+// Packs fp32 filters for kernels without tensor cores: [tile of output channels][K][output channel of the tile].
 
 #include "convlab/base/checked.h"
 #include "convlab/device/cuda_compat.h"
@@ -20,7 +19,7 @@ __global__ void __launch_bounds__(kTilingThreads)
   tiled[i] = map < maps ? w[map * terms + term] : 0;
 }
 
-/// `w`: [map][term]; `tiled`: `count` floats, of whole tiles, whose maps that do not exist are zeros.
+/// `w`: [output channel][K]; `tiled`: `count` floats in whole tiles, where missing output channels are zeros.
 inline void pack_tiled_filters(const float* w, void* tiled, int64_t maps, int64_t terms, int tile_maps, int64_t count,
                                void* stream) {
   launch(tile_filters, {.grid = ceil_div(count, kTilingThreads), .block = kTilingThreads}, stream, w,

@@ -1,6 +1,6 @@
-// cuda.dense: act(alpha * A' * B' + beta * C), the dense layer and ONNX's Gemm.
-// A block computes a 64x64 tile with 256 threads, each a 4x4 register tile; slices of 16 of the summed dimension are
-// staged in shared memory. Transposes are strides, so one kernel serves all; C is broadcast by strides of 0.
+// cuda.dense: act(alpha * A' * B' + beta * C), the dense layer and ONNX's Gemm. A block computes a 64x64 tile with 256
+// threads, each a 4x4 register tile; slices of 16 of the K dimension are staged in shared memory. Transposes are
+// strides, so one kernel supports all; C is broadcast by strides of 0.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace convlab {
 namespace {
 
 constexpr int kTile = 64;   // rows and columns of a block's tile
-constexpr int kSlice = 16;  // summed terms that are staged at a time
+constexpr int kSlice = 16;  // K elements that are staged at a time
 constexpr int kSide = 4;    // rows and columns of a thread's tile
 constexpr int kThreads = (kTile / kSide) * (kTile / kSide);
 constexpr int kPad = 4;  // keeps rows 16-byte aligned and staggers the banks
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kThreads) multiply(Matrix a, Matrix b, Matrix 
 
   float sum[kSide][kSide] = {};
   for (int64_t slice = 0; slice < shape.terms; slice += kSlice) {
-    // Neighbouring threads take neighbouring terms: contiguous in A, and in a B that is stored transposed.
+    // Adjacent threads load adjacent K elements: contiguous in A, and in a B that is stored transposed.
     for (int i = threadIdx.x; i < kTile * kSlice; i += kThreads) {
       const int64_t term = slice + i % kSlice, row = first_row + i / kSlice, column = first_column + i / kSlice;
       const bool inside = term < shape.terms;

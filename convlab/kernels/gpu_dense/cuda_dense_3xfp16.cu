@@ -1,18 +1,19 @@
-// cuda.dense_3xfp16: a dense layer in fp32-class accuracy on tensor cores, of plain float32 arrays.
+// cuda.dense_3xfp16: dense layer of fp32-class accuracy on tensor cores, of row-major fp32 arrays.
 //
-// Operands are split in two halves, x = X + x' with X and x' rounded to fp16; the kernel sums X W, X w' and x' W. Each
-// 32 terms of a row of A, and each column of B, are scaled by the power of two that brings their largest into [2^14,
-// 2^15). So a value keeps 22 bits down to 2^-18 of the largest, and below it is off by at most 2^-40 of the largest.
-// Sums of 32 terms begin with zero, small products first; FFMA adds them up, because it rounds while tensor cores
-// truncate. Where values are infinite, NaN, beyond 2^-95 .. 2^100, or less than 2^-36 of the largest and not 0, the
-// row's or the column's sums become NaN, and the kernel that adds parts computes them again by definition.
+// Operands are split in two fp16 parts, x = X + x'; the kernel sums X W, X w' and x' W. Each 32 K elements of a row of
+// A, and each column of B, are scaled by the power of two that brings their largest into [2^14, 2^15). So a value keeps
+// 22 bits down to 2^-18 of the largest, and below that has an error of at most 2^-40 of the largest. Tensor cores sum
+// 32 K elements from zero, small products first; FFMA adds these sums, because it rounds while tensor cores truncate.
+// If values are infinite, NaN, outside 2^-95 .. 2^100, or less than 2^-36 of the largest and not 0, the sums of the row
+// or the column become NaN, and the kernel that adds parts computes them again directly.
 //
-// The product is cut as cut.h says, in tiles of up to 128 rows and 160 columns and slices of 32 terms. On Hopper a
-// block is two warpgroups, 64 rows each, and a thread that has A and B copied: a slice of 128 rows (16 KiB) and of the
-// columns' large and small halves (20 KiB), six stages of them. While a slice is multiplied, with A's halves in
-// registers, the next one is split. Elsewhere, and where rows of A are no multiple of 16 bytes, a warp makes 16 rows.
+// The product is partitioned as in cut.h, in tiles of up to 128 rows and 160 columns and slices of 32 K elements. On
+// Hopper a block is two consumer warpgroups, 64 rows each, and a producer thread that copies A and B: a slice of 128
+// rows (16 KiB) and of the columns' large and small parts (20 KiB), in six stages. While a slice is multiplied, with
+// A's parts in registers, the next one is split. On other GPUs, and if rows of A are not a multiple of 16 bytes, a warp
+// computes 16 rows.
 //
-// Per row and 160 columns: 960 flops and 4 bytes a term. Limited on an H200 by multiplying.
+// Per row and 160 columns: 960 flops and 4 bytes per K element. Limited on an H200 by the multiplications.
 
 #include "convlab/device/tensor_core.cuh"
 #include "convlab/kernels/gpu_dense/hopper.cuh"
@@ -22,11 +23,11 @@
 namespace convlab {
 namespace {
 
-constexpr int kMostGroups = 2;  // of 64 rows each, of a block
+constexpr int kMostGroups = 2;  // groups of 64 rows per block
 constexpr int kSliceTerms = kSliceHalves / 2;
 
-/// Eight terms of each of two rows, as mma_fp16 takes them in two steps, and what undoes the rows' scales and that of
-/// B.
+/// Eight K elements of each of two rows, as A fragments of mma_fp16 for two steps, and the inverse scales of the rows,
+/// times 2^-15 (see add_parts()).
 struct SplitRows {
   uint32_t large[2][4], small[2][4];
   float undo[2];
@@ -36,14 +37,14 @@ __device__ uint32_t bits_of(__half2 pair) {
   return __half_as_ushort(__low2half(pair)) | uint32_t{__half_as_ushort(__high2half(pair))} << 16;
 }
 
-/// Splits 32 terms of two rows, eight in each of four neighbouring lanes: [row][step][4]. Of a step's 16 terms, lane t
-/// has those from 4 t on, and gives them the places 2 t, 2 t + 1, 2 t + 8 and 2 t + 9.
+/// Splits 32 K elements of two rows, eight in each of four adjacent lanes: [row][step][4]. Of a step's 16 K elements,
+/// lane t has those from 4 t on, which become the elements 2 t, 2 t + 1, 2 t + 8 and 2 t + 9 of the mma.
 __device__ __forceinline__ SplitRows split_rows(const float (&term)[2][2][4]) {
   SplitRows split;
 #pragma unroll
   for (int row = 0; row < 2; ++row) {
     float largest = 0;
-    uint32_t least = 0xffffffff;  // twice the bits, less 1
+    uint32_t least = 0xffffffff;  // twice the bits, minus 1
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       const float value = term[row][i / 4][i % 4];
@@ -78,7 +79,8 @@ static_assert(Stages::kGroups == kMostGroups);
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// A thread's terms of a slice in shared memory, split. `rows`: its first row; the other is 8 below.
+/// Loads a thread's K elements of a slice from shared memory and splits them. `rows`: its first row; the other is 8
+/// below.
 __device__ __forceinline__ SplitRows load_rows(const unsigned char* rows, int row, int t) {
   float term[2][2][4];
 #pragma unroll
@@ -135,7 +137,7 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
         multiply_group(of_slice, rows[now].large[1], columns + 2, true);
         commit_multiplications();
         StageTurn<6> following = turn;
-        if (left > 1) following.next();  // else the same again, which nobody uses
+        if (left > 1) following.next();  // otherwise the same stage again, which is not used
         barrier_wait(shared.full + following.stage, following.parity);
         rows[now ^ 1] = load_rows(shared.a(following.stage) + first, row, t);
         await_all_but<0>();
@@ -159,13 +161,13 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
 
 #endif  // __CUDACC__
 
-/// The same for other tensor cores and any rows; a warp makes 16 rows of its group.
+/// The same for other tensor cores and rows of any alignment; a warp computes 16 rows of its group.
 __global__ void __launch_bounds__(kMostGroups * 128)
     multiply_by_warps(const float* a, int64_t terms, const __half* packed, float* parts, DenseCut cut) {
   const int team = blockIdx.x, group = threadIdx.x / 128, thread = threadIdx.x % 128;
   const int lane_row = thread % 32 / 4, t = thread % 4, first = threadIdx.x / 32 * 16 + mixed_row(lane_row);
   const int64_t end = cut.begin(team + 1);
-  const bool idle = threadIdx.x / 32 * 16 >= cut.tile_rows;  // a warp without rows leaves zeros
+  const bool idle = threadIdx.x / 32 * 16 >= cut.tile_rows;  // a warp without rows stores zeros
   for (int64_t step = cut.begin(team); step < end;) {
     const DenseStretch stretch = stretch_from(cut, step, end);
     float sum[kDenseColumns / 2] = {};
@@ -183,9 +185,9 @@ __global__ void __launch_bounds__(kMostGroups * 128)
       const __half* b = packed + (int64_t{stretch.tile % cut.column_tiles} * cut.slices + slice) * kSliceElements;
 #pragma unroll
       for (int j = 0; j < kDenseColumns / 8; ++j) {
-        uint32_t column[4][2];  // two steps of large halves, two of small ones
+        uint32_t column[4][2];  // two steps of large parts, two of small ones
         for (int i = 0; i < 8; ++i) {
-          const int chunk = i ^ lane_row;  // a column's place in its eight is the lane's, too
+          const int chunk = i ^ lane_row;  // lane_row is also the column's index in its group of eight
           column[i / 2][i % 2] =
               *reinterpret_cast<const uint32_t*>(b + (j * 8 + lane_row) * kSliceHalves + chunk * 8 + 2 * t);
         }
@@ -207,7 +209,7 @@ __global__ void __launch_bounds__(kMostGroups * 128)
 PackedWeights packed_of(const OpStep& step) { return {step, ceil_div(terms_of(step), kSliceTerms)}; }
 
 DenseCut cut_of(const OpStep& step) {
-  constexpr int kStepCycles = 480;  // six multiplications of 64 rows
+  constexpr int kStepCycles = 480;  // six wgmmas of 64 rows
   return cut_dense(step.output[0], step.output[1], static_cast<int>(packed_of(step).slices), kMostGroups, kStepCycles);
 }
 

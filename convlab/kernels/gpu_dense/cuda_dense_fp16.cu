@@ -1,14 +1,15 @@
-// cuda.dense_fp16: a dense layer on tensor cores, of what a convolution left in blocks of channels (float16).
+// cuda.dense_fp16: dense layer on tensor cores, of the output of a convolution in fp16 nchw8c (Layout::channel_blocks).
 //
 // A has a row per image. B, the weights, is packed once: in that layout's order of an image's elements, each column
-// scaled by a power of two so that its weights are normal numbers of fp16. The product is cut as cut.h says into tiles
-// of up to 256 rows and 160 columns and into slices of 64 terms. Blocks leave their sums, in fp32, in the workspace; a
-// second kernel adds them in a fixed order, adds the bias and applies the activation.
+// scaled by a power of two so that its weights are normal fp16 numbers. The product is partitioned as in cut.h into
+// tiles of up to 256 rows and 160 columns and into slices of 64 K elements. Blocks store their partial sums, in fp32,
+// in the workspace; a second kernel adds them in a fixed order, adds the bias and applies the activation.
 //
-// On Hopper a block is two warpgroups, 128 rows each, and a thread that has A and B copied: a slice of 256 rows (32
-// KiB) and of the columns (20 KiB), four stages of them. Elsewhere a warp makes 16 rows, from global memory.
+// On Hopper a block is two consumer warpgroups, 128 rows each, and a producer thread that copies A and B: a slice of
+// 256 rows (32 KiB) and of the columns (20 KiB), in four stages. On other GPUs a warp computes 16 rows, from global
+// memory.
 //
-// Per row and 160 columns: 320 flops and 2 bytes a term; of all columns, B is read once a tile, from the second cache.
+// Per row and 160 columns: 320 flops and 2 bytes per K element; B, of all columns, is read once per tile, from L2.
 // Limited on an H200 by reading A.
 
 #include "convlab/device/tensor_core.cuh"
@@ -19,7 +20,7 @@
 namespace convlab {
 namespace {
 
-constexpr int kMostGroups = 4;  // of 64 rows each, of a block
+constexpr int kMostGroups = 4;  // groups of 64 rows per block
 
 #ifdef __CUDACC__
 
@@ -46,7 +47,7 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
     for (int64_t step = cut.begin(team); step < end;) {
       const DenseStretch stretch = stretch_from(cut, step, end);
       float sum[2][kDenseColumns / 2];
-      int before = -1;  // the stage that multiplications may still be reading
+      int before = -1;  // the stage that wgmmas may still be reading
       for (int slice = stretch.first; slice < stretch.last; ++slice) {
         barrier_wait(shared.full + turn.stage, turn.parity);
         const uint64_t rows = dense_operand(shared.a(turn.stage) + warpgroup * (2 * kDenseGroupRows * 128));
@@ -78,13 +79,13 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
 
 #endif  // __CUDACC__
 
-/// The same for other tensor cores; a warp makes 16 rows of its group.
+/// The same for other tensor cores; a warp computes 16 rows of its group.
 __global__ void __launch_bounds__(kMostGroups * 128)
     multiply_by_warps(const __half* a, int64_t stride, const __half* packed, float* parts, DenseCut cut) {
   const int team = blockIdx.x, group = threadIdx.x / 128, thread = threadIdx.x % 128;
   const int lane_row = thread % 32 / 4, t = thread % 4, first = threadIdx.x / 32 * 16 + lane_row;
   const int64_t end = cut.begin(team + 1);
-  const bool idle = threadIdx.x / 32 * 16 >= cut.tile_rows;  // a warp without rows leaves zeros
+  const bool idle = threadIdx.x / 32 * 16 >= cut.tile_rows;  // a warp without rows stores zeros
   for (int64_t step = cut.begin(team); step < end;) {
     const DenseStretch stretch = stretch_from(cut, step, end);
     const __half* row[2];
@@ -107,7 +108,7 @@ __global__ void __launch_bounds__(kMostGroups * 128)
         for (int j = 0; j < kDenseColumns / 8; ++j) {
           uint32_t column[2];
           for (int i = 0; i < 2; ++i) {
-            const int chunk = (k / 8 + i) ^ lane_row;  // a column's place in its eight is the lane's, too
+            const int chunk = (k / 8 + i) ^ lane_row;  // lane_row is also the column's index in its group of eight
             column[i] = *reinterpret_cast<const uint32_t*>(b + (j * 8 + lane_row) * kSliceHalves + chunk * 8 + 2 * t);
           }
           auto& of_columns = reinterpret_cast<float(&)[4]>(sum[4 * j]);
@@ -131,7 +132,7 @@ TermOrder order_of(const OpStep& step) {
 PackedWeights packed_of(const OpStep& step) { return {step, stride_of(step) / kSliceHalves}; }
 
 DenseCut cut_of(const OpStep& step) {
-  constexpr int kStepCycles = 320;  // four multiplications of 64 rows
+  constexpr int kStepCycles = 320;  // four wgmmas of 64 rows
   return cut_dense(step.output[0], step.output[1], static_cast<int>(packed_of(step).slices), kMostGroups, kStepCycles);
 }
 

@@ -1,11 +1,11 @@
 // cuda.dense_narrow: act(alpha * A * B' + beta * C) for few columns, such as a network's last layer.
 //
-// A warp takes four rows, each lane every 32nd term of all columns; B lies in shared memory, column after column. Sums
-// of 32 lanes are added in halves: each step exchanges half of a lane's columns for the other half of the same columns,
-// so that 16 columns take 16 shuffles, and lanes 2 c and 2 c + 1 end with column c. Per row: 2 K N flops, 4 (K + N)
-// bytes. Refuses more than 16 columns, weights beyond shared memory, transposed inputs. Limited by latency: it takes
-// little longer than its launch, so blocks begin, and fetch weights that are constant, while the kernel before still
-// runs.
+// A warp computes four rows; each lane takes every 32nd K element of all columns. B is in shared memory, column by
+// column. The sums of 32 lanes are added by recursive halving: in each step, a lane exchanges half of its columns for
+// another lane's sums of the other half, so that 16 columns take 16 shuffles, and lanes 2 c and 2 c + 1 end with column
+// c. Per row: 2 K N flops, 4 (K + N) bytes. Not supported: more than 16 columns, weights beyond shared memory, and
+// transposed A. Limited by latency: it takes little longer than its launch, so blocks start, and fetch constant
+// weights, while the previous kernel still runs.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ namespace convlab {
 namespace {
 
 constexpr int kColumns = 16;
-constexpr int kRows = 4;  // of a warp at once
+constexpr int kRows = 4;  // rows of a warp at once
 constexpr int kThreads = 256;
 constexpr int kMostTerms = 48 * 1024 / (kColumns * 4);
 
@@ -32,7 +32,7 @@ struct NarrowShape {
   bool constant_weights;  ///< no kernel writes them
 };
 
-/// Of 2 * kHalf sums a lane keeps half, and gets the other lane's sums of that half.
+/// Keeps half of a lane's 2 * kHalf sums, and adds the other lane's sums of that half.
 template <int kHalf>
 __device__ __forceinline__ void exchange(float (&sum)[kColumns], int lane) {
   if constexpr (kHalf > 0) {

@@ -7,15 +7,15 @@
 
 namespace convlab {
 
-inline constexpr int kDenseColumns = 160;   ///< columns of a block's tile: what one multiplication of a warpgroup makes
-inline constexpr int kDenseGroupRows = 64;  ///< rows that four warps make
-inline constexpr int kDenseTeams = 132;     ///< blocks that a product is cut for: an H200's multiprocessors
+inline constexpr int kDenseColumns = 160;   ///< columns of a block's tile: what one wgmma computes
+inline constexpr int kDenseGroupRows = 64;  ///< rows that four warps compute
+inline constexpr int kDenseTeams = 132;     ///< blocks that a product is partitioned for: an H200's multiprocessors
 
-/// How a product of matrices is cut. A tile of `tile_rows` rows and 160 columns takes `slices` steps along the summed
-/// dimension. All steps of all tiles, one tile after the other, are cut into `teams` stretches of equal length, a block
-/// each, whatever tiles they begin and end in, so that any number of rows keeps all multiprocessors busy. What a team
-/// adds up for one tile is a part; a tile's parts are added in their order afterwards. The cut depends on the sizes
-/// alone, so that all devices give the same bits.
+/// Stream-K partition of a matrix product. A tile of `tile_rows` rows and 160 columns takes `slices` steps along the K
+/// dimension. All steps of all tiles, one tile after the other, are divided into `teams` contiguous ranges of equal
+/// length, one per block, regardless of the tiles that they begin and end in, so that any number of rows keeps all
+/// multiprocessors busy. What a team sums for one tile is a part; the parts of a tile are added in a fixed order
+/// afterwards. The partition depends on the sizes alone, so that results are bit-identical on all devices.
 struct DenseCut {
   int64_t rows = 0, columns = 0;
   int tile_rows = 0, row_tiles = 0, column_tiles = 0;
@@ -26,28 +26,28 @@ struct DenseCut {
   constexpr int64_t steps() const { return int64_t{tiles()} * slices; }
   constexpr int groups() const { return (tile_rows + kDenseGroupRows - 1) / kDenseGroupRows; }
 
-  /// The first step of a team; for `teams`, the one after the last step.
+  /// Returns the first step of a team; for `teams`, the one after the last step.
   constexpr int64_t begin(int team) const { return team * steps() / teams; }
   constexpr int team_of(int64_t step) const { return static_cast<int>(((step + 1) * teams - 1) / steps()); }
 
   constexpr int64_t first_row(int tile) const { return int64_t{tile / column_tiles} * tile_rows; }
   constexpr int first_column(int tile) const { return tile % column_tiles * kDenseColumns; }
 
-  /// The place of what `team` adds up for `tile`, and how many places there are.
+  /// Returns the index of the part that `team` sums for `tile`; parts() is the number of indices.
   static constexpr int part(int team, int tile) { return team + tile; }
   constexpr int64_t parts() const { return int64_t{tiles()} + teams; }
 
-  /// Elements of a part: [group][column / 8][thread of 128][4].
+  /// Returns the elements of a part: [group][column / 8][thread of 128][4].
   constexpr int64_t part_elements() const { return int64_t{groups()} * kDenseGroupRows * kDenseColumns; }
 };
 
-/// The cut for blocks of up to `most_groups` groups of warps, each of which takes `step_cycles` a step. Chosen by an
-/// estimate of an H200's cycles; any cut gives right results.
+/// Returns the partition for blocks of up to `most_groups` groups of warps, each of which takes `step_cycles` per step.
+/// Minimizes an estimate of an H200's cycles; any partition gives correct results.
 inline DenseCut cut_dense(int64_t rows, int64_t columns, int slices, int most_groups, int step_cycles) {
-  constexpr double kMemory = 17.5;       // bytes of A that a multiprocessor gets in a cycle
-  constexpr double kCache = 30;          // of what others have written
-  constexpr double kLeastStep = 600;     // a step's share of B has to come, too
-  constexpr double kPartsTogether = 12;  // that are read at once
+  constexpr double kMemory = 17.5;       // bytes of A that a multiprocessor loads per cycle
+  constexpr double kCache = 30;          // bytes per cycle of data that other blocks have written
+  constexpr double kLeastStep = 600;     // cycles of a step at least, because its share of B must be loaded, too
+  constexpr double kPartsTogether = 12;  // parts that are read at once
   const int column_tiles = static_cast<int>(ceil_div(columns, kDenseColumns));
   const int64_t least = ceil_div(rows, most_groups * kDenseGroupRows);
   DenseCut best;

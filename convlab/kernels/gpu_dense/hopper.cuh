@@ -1,9 +1,9 @@
 #pragma once
 
-// What the blocks of a dense layer on Hopper (compute capability 9.0) are made of. A block is some warpgroups that
-// multiply, and one thread that has the next slices of A and B copied into shared memory, some stages ahead. The copy
-// engine permutes A's rows, and B's columns are packed likewise (see pack_weights): a row or column is 128 bytes, its
-// chunk c of 16 bytes at c ^ row % 8, eight of them 1024 bytes.
+// Building blocks of the dense layers on Hopper (compute capability 9.0). A block has some consumer warpgroups, which
+// multiply, and a producer thread that copies the next slices of A and B to shared memory, some stages ahead. TMA
+// swizzles the rows of A, and the columns of B are packed likewise (see pack_weights): a row or column is 128 bytes,
+// its 16-byte chunk c is at c ^ row % 8, and eight of them are 1024 bytes.
 
 #ifdef __CUDACC__
 
@@ -19,7 +19,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 #error "device code is compiled for compute capability 9.0a, but host code is not: define CONVLAB_HOPPER"
 #endif
 
-/// Whether this build has Hopper's code, and the GPU can run it.
+/// Returns whether this build has Hopper code and the GPU can run it.
 inline bool runs_on_hopper([[maybe_unused]] const DeviceCaps& caps) {
 #ifdef CONVLAB_HOPPER
   return caps.compute_capability == 90;
@@ -28,8 +28,8 @@ inline bool runs_on_hopper([[maybe_unused]] const DeviceCaps& caps) {
 #endif
 }
 
-/// A matrix, whose boxes of 128 bytes by `box_rows` rows are copied as above. `stride`: bytes from a row to the next, a
-/// multiple of 16, as `data` is.
+/// Returns the TMA descriptor of a matrix that is copied in boxes of 128 bytes by `box_rows` rows, swizzled as above.
+/// `stride`: bytes from one row to the next. `stride` and `data` are multiples of 16 bytes.
 inline CUtensorMap describe_matrix(const void* data, CUtensorMapDataType type, int element_bytes, int64_t rows,
                                    int64_t columns, int64_t stride, int box_rows) {
   void* function = nullptr;
@@ -54,7 +54,7 @@ inline CUtensorMap describe_matrix(const void* data, CUtensorMapDataType type, i
   return matrix;
 }
 
-/// Shared memory of a block: stages, each a slice of A's rows, 64 a group, and of B's columns.
+/// Shared memory of a block: stages, each with a slice of A's rows, 64 per group, and of B's columns.
 template <int kWarpgroups, int kGroupsEach, int kStages>
 struct DenseStages {
   static constexpr int kGroups = kWarpgroups * kGroupsEach;
@@ -75,7 +75,7 @@ struct DenseStages {
   __device__ unsigned char* b(int stage) const { return a(stage) + kA; }
 };
 
-/// Which stage is next, and the parity of its barriers.
+/// The next stage, and the parity of its barriers.
 template <int kStages>
 struct StageTurn {
   int stage = 0, parity = 0;
@@ -89,7 +89,8 @@ struct StageTurn {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// The box of a matrix at this column and row; what is outside of the matrix becomes zero. It is read once.
+/// Copies the box of a matrix at (column, row). Elements outside the matrix become zero. L2 evicts it first, because it
+/// is read once.
 inline __device__ void copy_box(void* to, const CUtensorMap& matrix, int column, int row, uint64_t* barrier) {
   constexpr uint64_t kEvictFirst = 0x12F0000000000000;
   asm volatile(
@@ -104,14 +105,15 @@ __device__ void begin_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < kStages; ++stage) {
       barrier_init(shared.full + stage, 1);
-      barrier_init(shared.empty + stage, 4 * kWarpgroups);  // a lane of each warp
+      barrier_init(shared.empty + stage, 4 * kWarpgroups);  // one lane of each warp arrives
     }
     fence_for_async();
   }
   __syncthreads();
 }
 
-/// One thread fills the stages for all of the team's work. A slice of A is 128 bytes, `a_columns` elements.
+/// The producer thread: fills the stages for all of the team's work. A slice of a row of A is 128 bytes, `a_columns`
+/// elements.
 template <int kWarpgroups, int kGroupsEach, int kStages>
 __device__ void fill_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>& shared, const CUtensorMap& a,
                             int a_columns, const __half* packed, const DenseCut& cut, int team) {
@@ -134,12 +136,12 @@ __device__ void fill_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>
   }
 }
 
-/// This warp has read the stage.
+/// Releases a stage that this warp has read.
 inline __device__ void leave_stage(uint64_t* empty) {
   if (threadIdx.x % 32 == 0) barrier_arrive(empty);
 }
 
-/// What the warps of a group without rows do.
+/// Releases the stages unread, for the warps of a group without rows.
 template <int kWarpgroups, int kGroupsEach, int kStages>
 __device__ void pass_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>& shared, int64_t steps) {
   StageTurn<kStages> turn;
@@ -150,13 +152,14 @@ __device__ void pass_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>
   }
 }
 
-/// Rows or columns in shared memory as an operand. Add 2 for each 16 terms on, 512 for each 64 rows.
+/// Returns the wgmma descriptor of rows or columns in shared memory. Add 2 for each 16 K elements, 512 for each 64
+/// rows.
 inline __device__ uint64_t dense_operand(const void* rows) {
   constexpr uint64_t kSwizzle128 = uint64_t{1} << 62, kEightRows = uint64_t{1024 / 16} << 32;
   return kSwizzle128 | kEightRows | uint64_t{1} << 16 | to_shared(rows) >> 4;
 }
 
-/// Waits until at most kPending groups of multiplications are under way.
+/// Waits until at most kPending wgmma groups are in flight.
 template <int kPending>
 __device__ void await_all_but() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
@@ -174,8 +177,9 @@ __device__ void await_all_but() {
   "%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59," \
   "%60,%61,%62,%63,%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79}"
 
-/// d = a * b + (add ? d : 0), 64 rows by 160 columns, 16 terms. Warp w of the warpgroup has the rows of d from 16 w on;
-/// of these, a thread has at d[4 j] mma_fp16's D (device/tensor_core.cuh) for the columns from 8 j on.
+/// d = a * b + (add ? d : 0), for 64 rows by 160 columns and 16 K elements. Warp w of the warpgroup has the rows of d
+/// from 16 w on. At d[4 j], a thread has the D fragment of mma_fp16 (device/tensor_core.cuh) for the columns from 8 j
+/// on.
 inline __device__ void multiply_group(float (&d)[80], uint64_t a, uint64_t b, bool add) {
   asm volatile(
       "{.reg .pred p; setp.ne.b32 p, %82, 0;\n"
@@ -184,7 +188,7 @@ inline __device__ void multiply_group(float (&d)[80], uint64_t a, uint64_t b, bo
       : "l"(a), "l"(b), "r"(static_cast<int>(add)));
 }
 
-/// The same with a in registers, as mma_fp16 takes it.
+/// The same with a in registers, as the A fragment of mma_fp16.
 inline __device__ void multiply_group(float (&d)[80], const uint32_t (&a)[4], uint64_t b, bool add) {
   asm volatile(
       "{.reg .pred p; setp.ne.b32 p, %85, 0;\n"

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the dense layers on tensor cores share besides their cut (cut.h): how weights are packed, the parts of
-// sums that blocks leave, and the kernel that adds them up.
+// Shared by the dense layers on tensor cores, besides their partition (cut.h): weight packing, the partial sums that
+// blocks store, and the kernel that adds them.
 
 #include "convlab/device/cuda_compat.h"
 #include "convlab/kernels/gpu_dense/cut.h"
@@ -10,16 +10,17 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// Halves of a column of B in a slice: 64 terms, or of 32 terms the large halves and then the small ones.
+/// fp16 values of a column of B in a slice: 64 K elements, or the large and then the small parts of 32 K elements.
 constexpr int kSliceHalves = 64;
 constexpr int64_t kSliceElements = int64_t{kDenseColumns} * kSliceHalves;
 
-/// The terms of A's rows as they lie in memory: in order, or, where `plane` is not 0, in Layout::channel_blocks.
+/// The order of the K elements in the rows of A: in sequence or, if `plane` is not 0, in nchw8c
+/// (Layout::channel_blocks).
 struct TermOrder {
   int64_t terms = 0;
   int64_t channels = 0, plane = 0;
 
-  /// The term at a place of a row, or -1: none.
+  /// Returns the K element at offset `at` of a row, or -1 if there is none.
   __device__ int64_t term_at(int64_t at) const {
     if (plane == 0) return at < terms ? at : -1;
     constexpr int kBlock = 8;
@@ -33,7 +34,7 @@ struct TermOrder {
   }
 };
 
-/// B, terms by columns, as it was given.
+/// The original B, K elements by columns.
 struct DenseWeights {
   const float* data;
   int64_t term_stride, column_stride;
@@ -42,18 +43,18 @@ struct DenseWeights {
   __device__ float at(int64_t term, int64_t column) const { return data[term * term_stride + column * column_stride]; }
 };
 
-constexpr uint32_t kExponentStep = 1 << 23;  // of a float's bits
+constexpr uint32_t kExponentStep = 1 << 23;  // one exponent, in a float's bits
 
-/// Whether halves, scaled by a power of two, can hold numbers of these magnitudes: the bits of the largest, and those
-/// of the least that is not 0, less 1. They can if none is less than 2^-36 of the largest, which must stay in float32's
-/// range with and without a scale; NaN and infinity never.
+/// Returns whether fp16 parts, scaled by a power of two, can represent numbers of these magnitudes. `largest`: bits of
+/// the largest; `least`: bits of the smallest that is not 0, minus 1. They can if none is less than 2^-36 of the
+/// largest, which must be in fp32 range with and without a scale. NaN and infinity cannot be represented.
 inline __device__ bool halves_hold(uint32_t largest, uint32_t least) {
   return largest == 0 || (largest >= 32 * kExponentStep && largest < 227 * kExponentStep &&
                           least + 1 >= largest - min(largest, 36 * kExponentStep));
 }
 
-/// A block per column: what undoes the power of two that brings the column's largest weight into [2^14, 2^15). kStrict:
-/// NaN where halves cannot hold the column.
+/// A block per column: stores the inverse of the power of two that scales the column's largest weight into [2^14,
+/// 2^15). kStrict: NaN if fp16 parts cannot represent the column.
 template <bool kStrict>
 __global__ void __launch_bounds__(256) measure_columns(DenseWeights weights, int64_t terms, float* undo) {
   __shared__ uint32_t block_largest, block_least;
@@ -82,8 +83,8 @@ __global__ void __launch_bounds__(256) measure_columns(DenseWeights weights, int
   undo[blockIdx.x] = result;
 }
 
-/// Packs weights: [tile of 160 columns][slice][column][64 halves], chunks of 8 halves permuted as hopper.cuh
-/// says. kSplit: terms in the order in which split_rows() takes them.
+/// Packs weights as [tile of 160 columns][slice][column][64 fp16 values], with chunks of 8 values swizzled as in
+/// hopper.cuh. kSplit: K elements in the order of split_rows().
 template <bool kSplit>
 __global__ void __launch_bounds__(256) pack_weights(DenseWeights weights, TermOrder order, const float* undo,
                                                     int64_t slices, int64_t halves, __half* packed) {
@@ -109,19 +110,19 @@ __global__ void __launch_bounds__(256) pack_weights(DenseWeights weights, TermOr
   }
 }
 
-/// What a block adds up for one tile: the slices [first, last).
+/// What a block sums for one tile: the range of K slices [first, last).
 struct DenseStretch {
   int tile;
   int first, last;
 };
 
-/// The stretch that begins at this step, of a team that ends at `end`.
+/// Returns the range that begins at this step, for a team that ends at `end`.
 inline __device__ DenseStretch stretch_from(const DenseCut& cut, int64_t step, int64_t end) {
   const int tile = static_cast<int>(step / cut.slices), first = static_cast<int>(step % cut.slices);
   return {tile, first, static_cast<int>(min(static_cast<int64_t>(cut.slices), first + end - step))};
 }
 
-/// Stores a thread's sums, as mma_fp16 gives them, 8 columns at a time.
+/// Stores a thread's sums, which are D fragments of mma_fp16, 8 columns at a time.
 __device__ __forceinline__ void leave_part(const float (&sum)[kDenseColumns / 2], const DenseCut& cut, int part,
                                            int group, int thread, float* parts) {
   auto* to = reinterpret_cast<float4*>(parts + part * cut.part_elements() + group * (kDenseGroupRows * kDenseColumns));
@@ -131,20 +132,20 @@ __device__ __forceinline__ void leave_part(const float (&sum)[kDenseColumns / 2]
   }
 }
 
-/// Which of eight rows lanes 4 i to 4 i + 3 take in split_rows(): rows 4 apart follow each other, so that eight lanes
-/// together read from different banks.
+/// Returns which of eight rows lanes 4 i to 4 i + 3 have in split_rows(). Rows 4 apart follow each other, so that eight
+/// lanes read from different banks at once.
 inline __device__ int mixed_row(int i) { return i / 2 + i % 2 * 4; }
 
-/// What happens to a sum.
+/// The epilogue of a sum.
 struct DenseFinish {
-  const float* undo;  ///< by column
+  const float* undo;  ///< inverse scales, by column
   float alpha, beta;
   const float* addend;  ///< may be null
   int64_t addend_row_stride, addend_column_stride;
   Activation activation;
 };
 
-/// A warp computes one sum by definition, in fp32.
+/// Computes one sum directly, in fp32, by a warp.
 inline __device__ float sum_plainly(const float* row, const DenseWeights& weights, int64_t column, int64_t terms) {
   float sum = 0;
   for (int64_t term = threadIdx.x % 32; term < terms; term += 32) sum += row[term] * weights.at(term, column);
@@ -152,7 +153,7 @@ inline __device__ float sum_plainly(const float* row, const DenseWeights& weight
   return sum;
 }
 
-/// Finishes a thread's sums of four elements of a tile and writes them. kSplit: see add_parts().
+/// Applies the epilogue to a thread's sums of four elements of a tile and writes them. kSplit: see add_parts().
 template <bool kSplit>
 __device__ __forceinline__ void finish_sums(const float (&sum)[4], int tile, int group, int j, const DenseCut& cut,
                                             const DenseFinish& finish, const float* a, const DenseWeights& weights,
@@ -199,11 +200,12 @@ __device__ __forceinline__ void finish_sums(const float (&sum)[4], int tile, int
 
 constexpr int kAddingThreads = 512;
 
-/// Adds the parts of each tile in a fixed order and finishes the sums. kSplit: rows are mixed, sums are times 2^-15,
-/// and those that are not finite are computed again by definition from A's plain rows: halves could not hold their
-/// operands. 128 threads have the elements of 64 rows and 8 columns, two columns of two rows each. Where there are many
-/// parts (kMany), a block has one such piece, and four threads share its parts; grid: tiles, groups, columns / 8.
-/// Elsewhere it has all 20 pieces of 64 rows, a thread five of them at once; grid: tiles, groups.
+/// Adds the parts of each tile in a fixed order and applies the epilogue. kSplit: rows are permuted by mixed_row(), and
+/// sums are scaled by 2^-15. Sums that are not finite are computed again directly from A's rows, because fp16 parts
+/// could not represent their operands. 128 threads have the elements of 64 rows and 8 columns, two columns of two rows
+/// each. If there are many parts (kMany), a block has one such group of elements, and four threads share its parts;
+/// grid: tiles, groups, columns / 8. Otherwise it has all 20 such groups of 64 rows, and a thread five of them at once;
+/// grid: tiles, groups.
 template <bool kSplit, bool kMany>
 __global__ void __launch_bounds__(kAddingThreads)
     add_parts(const float* parts, DenseCut cut, DenseFinish finish, const float* a, DenseWeights weights, int64_t terms,

@@ -1,6 +1,6 @@
 #pragma once
 
-// A dense layer's step, for the kernels that pack its weights.
+// Host side of the dense layers that pack their weights.
 
 #include "convlab/kernels/gpu_dense/parts.cuh"
 #include "convlab/kernels/op.h"
@@ -8,7 +8,7 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// The refusal that they share.
+/// Returns why none of these kernels supports a step; nullopt if they may.
 inline Refusal refuse_unless_packable(const OpStep& step) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
   if (gemm == nullptr) return "only dense layers (Gemm) are supported";
@@ -32,7 +32,7 @@ inline DenseWeights weights_of(const OpArgs& args) {
           .columns = args.step.output[1]};
 }
 
-/// Packed weights, and behind them what undoes the columns' scales.
+/// Packed weights, followed by the inverse scales of the columns.
 struct PackedWeights {
   int64_t slices, halves, columns;
 
@@ -43,7 +43,7 @@ struct PackedWeights {
   __half* packed(const OpArgs& args) const { return static_cast<__half*>(args.prepared); }
   float* undo(const OpArgs& args) const { return reinterpret_cast<float*>(packed(args) + halves); }
 
-  /// kSplit: large and small halves; columns that halves cannot hold are marked.
+  /// kSplit: packs large and small fp16 parts; columns that they cannot represent get a NaN scale.
   template <bool kSplit>
   void pack(const OpArgs& args, const TermOrder& order, Stream& stream) const {
     launch(measure_columns<kSplit>, {.grid = columns, .block = 256}, stream.native(), weights_of(args), order.terms,
@@ -53,12 +53,12 @@ struct PackedWeights {
   }
 };
 
-/// Bytes of the parts of a product.
+/// Returns the bytes of the parts of a product.
 inline size_t parts_bytes(const DenseCut& cut) {
   return static_cast<size_t>(cut.parts() * cut.part_elements()) * sizeof(float);
 }
 
-/// Adds up what the step's workspace holds.
+/// Launches the kernel that adds the parts in the step's workspace and finishes the sums.
 template <bool kSplit>
 void finish_dense(const OpArgs& args, const DenseCut& cut, const float* undo, Stream& stream) {
   const auto& op = std::get<GemmOp>(args.step.op);

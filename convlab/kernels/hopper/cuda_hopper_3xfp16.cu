@@ -1,31 +1,33 @@
-// cuda.hopper_3xfp16: the production kernel of float32-class sums over several channels, for compute capability 9.0.
+// cuda.hopper_3xfp16: the production kernel for fp32-class convolution over several channels, for compute capability
+// 9.0.
 //
-// Arithmetic: that of cuda.tensor_core_3xfp16. A pixel x is X + x' / 2048, a filter (times a power of two, so that a
-// map's largest is near 2^15) w is W + w', all four in fp16; the sum is of W X + w' X + (W / 2048) x', in fp32. Tensor
-// cores truncate where adders round, so they add up one row of the filters, and adders do the rest. An image whose
-// pixels reach 65504, are not numbers, or are all below 2^-12, is marked, and a second launch computes it by
-// definition.
+// Arithmetic: as in cuda.tensor_core_3xfp16. A pixel is x = X + x' / 2048. A filter, scaled by a power of two so that
+// the largest weight of its output channel is near 2^15, is w = W + w'. All four are fp16; the sum is W X + w' X + (W /
+// 2048) x', in fp32. Tensor cores truncate where FADD rounds, so they accumulate one filter row, and FADD adds the
+// rows. An image whose pixels reach 65504, are NaN, or are all below 2^-12, is marked, and a second launch computes it
+// by direct summation.
 //
-// A block takes one chunk of 16 or 24 maps and goes through images. It has two rings of staged rows of pixels; a ring
-// belongs to a warpgroup of producers and one of consumers:
+// A block has one chunk of 16 or 24 output channels and loops over images. It has two rings of staged rows of pixels;
+// each ring belongs to a producer warpgroup and a consumer warpgroup:
 //
 //   x -> producers: load, split -> ring: 4 stages of rows -> consumers: wgmma, add rows -> two buffers -> y
 //
-// Staged rows. A slot of 16 bytes is 8 channels of a pixel, slots of neighbours follow each other, and planes of slots
-// are the channels 0-7, 8-15, ..., first of the large parts, then of the small ones. Where at most 4 channels are left,
-// the last plane's slots have them for a pixel and its right neighbour. So 8 rows of a wgmma's A and 8 of its terms are
-// 128 contiguous bytes wherever they begin: tap s of a filter is the same operand 16 s bytes further, and no pixel is
-// copied. Images lie side by side in a row, so that its 64 outputs are of two images of 33 x 33, say; the outputs that
-// would lie across a border are not stored. Rows of more than 64 outputs are cut in tiles. Padding is staged as zeros.
+// Staged rows. A slot of 16 bytes is 8 channels of a pixel. Slots of adjacent pixels are contiguous, and planes of
+// slots have the channels 0-7, 8-15, ..., first the large parts, then the small ones. If at most 4 channels are left,
+// the last plane's slots have them for a pixel and its right neighbor. So 8 rows of a wgmma's A by 8 K elements are 128
+// contiguous bytes wherever they begin: tap s of a filter is the same operand 16 s bytes further, and no pixel is
+// copied. Images are side by side in a row, so that its 64 outputs may, for example, be from two images of 33x33;
+// outputs that would cross a border are not stored. Rows of more than 64 outputs are split into tiles. Padding is
+// staged as zeros.
 //
-// Products. A staged row, 64 outputs wide, is multiplied by all rows r of the filters at once: a wgmma's columns are
-// (r, map), 5 x 24 = 120 of them. What row h gives for r belongs to the row h - r of the outputs: a thread adds it to
-// the sum that row h - 1 left for r - 1, so that sums move on by one r with each row of pixels, at no instruction's
-// cost, and those at the last r are complete. Thus each staged row is read once, whatever the height of the filters.
-// The first and last rows of an image meet only half of the filters' rows, and are multiplied by no more.
+// Products. A staged row, 64 outputs wide, is multiplied by all filter rows r at once: the columns of a wgmma are (r,
+// output channel), for example 5 x 24 = 120. The product of row h with filter row r belongs to output row h - r: a
+// thread adds it to the sum that row h - 1 left for r - 1. So sums advance by one r with each row of pixels, without
+// extra instructions, and are complete at the last r. Each staged row is thus read once, for any filter height. The
+// first and last rows of an image need only half of the filter rows, and are multiplied by no more.
 //
-// Stores. While a row is multiplied, the outputs that the one before has completed pass through shared memory, so that
-// a warp writes up to 32 neighbours of a map at once.
+// Stores. While a row is multiplied, the outputs that the previous row completed pass through shared memory, so that a
+// warp writes up to 32 adjacent outputs of an output channel at once.
 
 #include <optional>
 
@@ -58,7 +60,7 @@ constexpr KernelInfo kInfo{
         "or the stores gains 5 to 13 %, and the tensor cores are busy for 60 % of the time.",
 };
 
-/// kSteps is plan.steps, or 0 for any number of them and any channels.
+/// kSteps equals plan.steps, or is 0 for any number of steps and channels.
 template <int kFilterRows, int kMaps, int kSteps>
 __global__ void __launch_bounds__(kSplitThreads, 1)
     convolve_hopper(const float* __restrict__ x, const float* __restrict__ bias, float* __restrict__ y,
@@ -86,7 +88,7 @@ __global__ void __launch_bounds__(kSplitThreads, 1)
     for (int i = 0; i < kSplitRings * kBarriersOfRing; ++i) barrier_init(barriers + i, 4);  // one arrival per warp
     barrier_init(filters_there, 1);
   }
-  // Slots that nobody fills are multiplied, too, for outputs that do not exist.
+  // Slots that are never filled are multiplied, too, for outputs that do not exist.
   for (int i = thread * 16; i < kSplitRings * kSplitStages * plan.stage_bytes; i += kSplitThreads * 16) {
     *reinterpret_cast<uint4*>(stages + i) = {0, 0, 0, 0};
   }
@@ -135,7 +137,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (problem.r < 2 || problem.r > 7) return "filter height must be between 2 and 7";
   constexpr int64_t kMostColumns = 32;
   if (problem.s > kMostColumns) return fmt::format("filter width must be at most {}", kMostColumns);
-  constexpr int64_t kMost = int64_t{1} << 27;  // kSplitImages such images fit into 32 bits
+  constexpr int64_t kMost = int64_t{1} << 27;  // kSplitImages such images fit in 32 bits
   if (problem.input_count() / problem.n > kMost || problem.output_count() / problem.n > kMost || problem.n > kMost) {
     return fmt::format("an image and the batch must have at most {} elements", kMost);
   }
@@ -189,7 +191,7 @@ void launch_hopper(const ConvArgs& args, Stream& stream) {
   } else {
     with_maps.template operator()<7>();
   }
-  constexpr int64_t kBlocksOfMarked = 8;  // of a multiprocessor
+  constexpr int64_t kBlocksOfMarked = 8;  // per multiprocessor
   launch(
       convolve_marked,
       {.grid = std::min<int64_t>(multiprocessors * kBlocksOfMarked, int64_t{plan.items()} * plan.images), .block = 256},

@@ -5,10 +5,9 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What cuda.hopper_3xfp16 does with filters: packs them once, and computes with them by definition where values leave
-// the range of halves.
+// Filters of cuda.hopper_3xfp16: packs them once, and computes directly with them if values are outside fp16 range.
 
-/// What comes before the packed filters: whether they leave the range of halves, and a scale for each map.
+/// Header of the packed filters: whether they are outside fp16 range. A scale for each output channel follows.
 struct SplitHeader {
   uint32_t plainly;
 };
@@ -18,10 +17,12 @@ __host__ __device__ constexpr int64_t split_filters_offset(const SplitPlan& plan
   return kSplitHeaderBytes + (int64_t{plan.chunks} * plan.maps * 4 + 127) / 128 * 128;
 }
 
-/// One block. Brings each map's filter to 2^14 .. 2^15 by a power of two and writes all as wgmma takes them: [chunk]
-/// [step][large, small, large / kSmallScale][8 columns][8 terms of 16][column][term], a column being a map of a row.
-/// Weights below 2^-18 of a map's largest lose bits in their parts: where these are many, all is computed by
-/// definition.
+/// One block. Scales the largest weight of each output channel into [2^14, 2^15) by a power of two and writes all
+/// weights in wgmma's order, where a column is an output channel of a filter row:
+///  [chunk][step][large, small, large / kSmallScale][column / 8][K / 8 of 16][column % 8][K % 8]
+///
+/// Weights below 2^-18 of an output channel's largest lose bits in their parts; if there are many, everything is
+/// computed directly.
 static __global__ void __launch_bounds__(1024)
     pack_split_filters(const float* __restrict__ w, unsigned char* __restrict__ prepared,
                        const __grid_constant__ SplitPlan plan) {
@@ -37,7 +38,7 @@ static __global__ void __launch_bounds__(1024)
     for (int i = lane; i < count; i += 32) largest = max(largest, __float_as_uint(filter[i]) & 0x7fffffffu);
     largest = __reduce_max_sync(0xffffffffu, largest);
     const int exponent = static_cast<int>(largest >> 23);  // biased by 127; 255: infinite or NaN
-    constexpr int kSmallest = 27;                          // 2^-100: its scale is a number, too
+    constexpr int kSmallest = 27;                          // 2^-100: its scale is finite, too
     const bool scalable = largest == 0 || (exponent >= kSmallest && exponent < 255);
     const int up = largest == 0 || !scalable ? 0 : 127 + 14 - exponent;
     const float usual = __uint_as_float(largest) * 0x1p-18f;
@@ -68,7 +69,7 @@ static __global__ void __launch_bounds__(1024)
     const int s = pair ? (tap - plan.octets() * plan.s) * 2 + term / 4 : tap % plan.s;
     const int c = pair ? plan.octets() * 8 + term % 4 : tap / plan.s * 8 + term;
     const bool exists = tap < plan.taps() && r < plan.r && s < plan.s && c < plan.c && map < plan.k;
-    // A power of two divides exactly.
+    // Division by a power of two is exact.
     const float weight = exists ? w[((map * plan.c + c) * plan.r + r) * plan.s + s] / scales[map] : 0;
     const float large = __half2float(__float2half_rn(weight));
     __half* const to = packed + int64_t{i / part} * 3 * part + in_part;
@@ -78,7 +79,7 @@ static __global__ void __launch_bounds__(1024)
   }
 }
 
-/// Outputs by definition, in fp32, of the items that the other kernel has marked, or of all.
+/// Computes outputs directly, in fp32, of the images that the other kernel has marked, or of all.
 static __global__ void __launch_bounds__(256)
     convolve_marked(const float* __restrict__ x, const float* __restrict__ w, const float* __restrict__ bias,
                     float* __restrict__ y, const uint32_t* __restrict__ marks,
@@ -95,7 +96,7 @@ static __global__ void __launch_bounds__(256)
       const float* filter = w + map * plan.c * plan.r * plan.s;
       float sum = 0;
       for (int c = 0; c < plan.c; ++c) {
-        float of_channel = 0;  // kept apart, so that a large sum does not round each small term
+        float of_channel = 0;  // kept separate, so that a large sum does not round each small product
         for (int r = 0; r < plan.r; ++r) {
           const int h = p + r - plan.pad_top;
           for (int s = 0; s < plan.s; ++s, ++filter) {

@@ -6,24 +6,24 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What cuda.hopper_3xfp16's producers do: pixels become large and small halves in a ring of rows.
+// Producers of cuda.hopper_3xfp16: split pixels into large and small fp16 parts in a ring of rows.
 
-constexpr float kSmallScale = 2048;  // of the small halves: not subnormal where the large ones are not
+constexpr float kSmallScale = 2048;  // of the small parts: they are not subnormal unless the large ones are
 
-/// What decides whether an image's pixels fit fp16's range, a bit each.
+/// Range bits, which decide whether an image's pixels fit in fp16 range.
 constexpr uint32_t kTooLarge = 1, kUsual = 2, kNotZero = 4;
 
-/// Of the largest magnitude, or NaN.
+/// Returns the range bits of the largest magnitude, or of NaN.
 inline __device__ uint32_t range_of(float largest) {
   return (largest < 65504 ? 0 : kTooLarge) | (largest >= 0x1p-12f ? kUsual : 0) | (largest > 0 ? kNotZero : 0);
 }
 
-/// Beyond fp16's largest number, or all so small that their parts lose bits.
+/// Returns whether values exceed the largest fp16 number, or all are so small that their parts lose bits.
 inline __device__ bool out_of_range(uint32_t range) {
   return (range & kTooLarge) != 0 || (range & (kUsual | kNotZero)) == kNotZero;
 }
 
-/// The larger of two magnitudes; NaN if one is.
+/// Returns the larger of `magnitude` and |value|, or NaN if either is NaN.
 inline __device__ float larger(float magnitude, float value) {
   float result;
   asm("{.reg .f32 magnitude; abs.f32 magnitude, %2; max.NaN.f32 %0, %1, magnitude;}"
@@ -36,7 +36,7 @@ inline __device__ uint32_t half_bits(__half2 pair) {
   return __half_as_ushort(__low2half(pair)) | uint32_t{__half_as_ushort(__high2half(pair))} << 16;
 }
 
-/// The large parts of two values, and the small ones.
+/// Splits two values into their large parts and their small parts, as fp16x2.
 inline __device__ void split(float first, float second, uint32_t& large, uint32_t& small) {
   const __half2 rounded = __floats2half2_rn(first, second);
   const float2 back = __half22float2(rounded);
@@ -44,20 +44,20 @@ inline __device__ void split(float first, float second, uint32_t& large, uint32_
   small = half_bits(__floats2half2_rn((first - back.x) * kSmallScale, (second - back.y) * kSmallScale));
 }
 
-/// Where the producers and consumers of a ring meet.
+/// The ring of staged rows between producers and consumers.
 struct Ring {
   unsigned char* stages;
-  uint64_t *full, *empty;  // a barrier a stage
-  uint32_t* ranges;        // of an item's pixels, a word per producer warp, with the item's last stage
+  uint64_t *full, *empty;  // one barrier per stage
+  uint32_t* ranges;        // range bits of a work item's pixels, a word per producer warp, in the item's last stage
 };
 
-/// One of the slots that a thread fills in each stage, with eight values: two quads of channels of a pixel, or a quad
-/// of it and one of its right neighbour. Channels that do not exist repeat the last one, whose filters there are 0.
+/// A slot that a thread fills in each stage, with eight values: two quads of channels of a pixel, or a quad of it and
+/// one of its right neighbor. Channels that do not exist repeat the last one; their filters are 0.
 struct Slot {
   int from;       // elements from the group's first pixel to the first quad
-  int to;         // bytes from the stage's beginning
-  int row;        // of the stage; a large number where there is no slot
-  float largest;  // magnitude so far
+  int to;         // bytes from the start of the stage
+  int row;        // row in the stage; a large number if there is no slot
+  float largest;  // largest magnitude so far
   bool exists, paired, next_exists;
 
   __device__ int image(const SplitPlan& plan) const {
@@ -65,7 +65,7 @@ struct Slot {
   }
 };
 
-/// Number `unit` of a stage's slots, of a group of images whose rows begin at this column.
+/// Returns slot number `unit` of a stage, for a group of images whose rows begin at `first_column`.
 inline __device__ Slot make_slot(const SplitPlan& plan, int unit, int images, int first_column) {
   Slot slot{};
   slot.row = unit / (plan.planes * plan.slots);
@@ -84,8 +84,8 @@ struct Values {
   float value[8];
 };
 
-/// Reads a slot's values of a stage whose first row is row h of the images; `x` is so much further than the group.
-/// kQuads: all quads of channels are whole.
+/// Loads a slot's values of a stage whose first row is row h of the images. `x` is the group's first pixel, advanced by
+/// the stage's first row. kQuads: all quads of channels are complete.
 template <bool kQuads>
 __device__ Values load(const float* __restrict__ x, const SplitPlan& plan, const Slot& slot, int h, int area) {
   Values values;
@@ -104,7 +104,7 @@ __device__ Values load(const float* __restrict__ x, const SplitPlan& plan, const
   return values;
 }
 
-/// Splits them, `small` bytes apart.
+/// Splits the values and stores both parts, `small` bytes apart.
 inline __device__ void store(unsigned char* stage, const Values& values, Slot& slot, int small) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) slot.largest = larger(slot.largest, values.value[i]);
@@ -117,12 +117,12 @@ inline __device__ void store(unsigned char* stage, const Values& values, Slot& s
   *reinterpret_cast<uint4*>(stage + slot.to + small) = rest;
 }
 
-/// Fills a ring with the rows of items first, first + step, ...: a group of images, or a tile of one.
+/// Fills a ring with the rows of work items first, first + step, ...: each a group of images, or a tile of one.
 template <int kSlots, bool kQuads>
 __device__ void produce(const float* __restrict__ x, const SplitPlan& plan, const Ring& ring, int first, int step) {
   const int thread = threadIdx.x % kSplitProducers, warp = thread / 32;
   const int area = plan.h * plan.w;
-  constexpr int kAhead = kSlots > 3 ? 2 : 1;  // slots whose values are on their way while one is stored
+  constexpr int kAhead = kSlots > 3 ? 2 : 1;  // slots whose values are prefetched while one is stored
   int stage = 0;
   uint32_t parity = 1;
   for (int item = first; item < plan.items(); item += step) {
@@ -134,7 +134,7 @@ __device__ void produce(const float* __restrict__ x, const SplitPlan& plan, cons
       slots[i] = make_slot(plan, thread + i * kSplitProducers, images, tile * kSplitTile - plan.pad_left);
     }
     const float* const from = x + int64_t{image} * plan.c * area;
-    // Slot i of the stage that begins with this row, counted on into the stages behind it.
+    // Loads slot i of the stage that begins with this row; i counts on into the following stages.
     const auto load_slot = [&](int i, int row) {
       row += i / kSlots * plan.stage_rows;
       return load<kQuads>(from + row * plan.w, plan, slots[i % kSlots], row - plan.pad_top, area);

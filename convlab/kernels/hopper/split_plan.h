@@ -8,48 +8,48 @@
 
 namespace convlab {
 
-// How cuda.hopper_3xfp16 lays out a convolution; cuda_hopper_3xfp16.cu draws the picture.
+// Layout of a convolution in cuda.hopper_3xfp16; cuda_hopper_3xfp16.cu describes it.
 
 constexpr int kSplitTile = 64;                               // outputs of a row that are multiplied together
-constexpr int kSplitRings = 2;                               // of a block, each with its producers and its consumers
-constexpr int kSplitProducers = 128, kSplitConsumers = 128;  // threads of a ring
+constexpr int kSplitRings = 2;                               // per block, each with its producers and consumers
+constexpr int kSplitProducers = 128, kSplitConsumers = 128;  // threads per ring
 constexpr int kSplitThreads = kSplitRings * (kSplitProducers + kSplitConsumers);
-constexpr int kSplitStages = 4;                    // of a ring
-constexpr int kSplitSteps = 40;                    // at most
-constexpr int kSplitImages = 8;                    // side by side in a row, at most: three bits each of a word
-constexpr int kSplitResultPitch = kSplitTile + 4;  // four pairs of maps and eight pixels: in 32 banks
+constexpr int kSplitStages = 4;                    // per ring
+constexpr int kSplitSteps = 40;                    // maximum
+constexpr int kSplitImages = 8;                    // maximum images side by side in a row: three bits each of a word
+constexpr int kSplitResultPitch = kSplitTile + 4;  // four pairs of output channels by eight pixels: 32 banks
 constexpr int kSplitBarrierBytes = 1024;           // of shared memory, for barriers, ranges and bias
-constexpr int kSplitSharedBytes = 227 * 1024;      // of a block, at most
+constexpr int kSplitSharedBytes = 227 * 1024;      // maximum per block
 
-/// Everything in 32 bits and by value, as the kernel takes it.
+/// Kernel parameters, in 32 bits and passed by value.
 struct SplitPlan {
   int n, c, h, w, k, r, s, p, q;
   int pad_top, pad_left;
-  int filter_rows;  // that are multiplied: 3, 5 or 7, at least r
-  int maps;         // of a chunk, for which a block has the filters: 16 or 24
+  int filter_rows;  // filter rows that are multiplied: 3, 5 or 7, at least r
+  int maps;         // output channels of a chunk, whose filters a block holds: 16 or 24
   int chunks;
 
-  int images;   // side by side in a staged row, if a row of outputs takes at most a tile
-  int tiles;    // of a row of outputs otherwise
-  int groups;   // of `images` images
+  int images;   // side by side in a staged row, if an output row fits in a tile
+  int tiles;    // per output row otherwise
+  int groups;   // groups of `images` images
   int pitch;    // slots from one image to the next in a staged row
-  int slots;    // of a staged row that are filled
-  int planes;   // of a staged row: a slot of 8 channels each
-  bool paired;  // the last plane's slots have 4 channels of their pixel and 4 of its right neighbour
+  int slots;    // filled slots of a staged row
+  int planes;   // planes of a staged row: their slots have 8 channels each
+  bool paired;  // the last plane's slots have 4 channels of their pixel and 4 of its right neighbor
   bool quads;   // the channels are a multiple of 4
 
-  int steps;                                             // of 16 terms, of a row of the filters
-  int rows;                                              // staged for an image
+  int steps;                                             // of 16 K elements, per filter row
+  int rows;                                              // staged per image
   int stage_rows;                                        // staged together
-  int slots_of_thread;                                   // in a stage
+  int slots_of_thread;                                   // slots that a producer thread fills per stage
   int plane_bytes, small_bytes, row_bytes, stage_bytes;  // small_bytes: from large parts to the small ones
-  int filter_bytes;                                      // of a chunk
-  uint64_t step[kSplitSteps];                            // descriptors of the pixels of a row at address 0
+  int filter_bytes;                                      // per chunk
+  uint64_t step[kSplitSteps];                            // wgmma descriptors of a row's pixels, for a row at address 0
 
   constexpr int items() const { return groups * tiles; }
   constexpr int octets() const { return planes - (paired ? 1 : 0); }
 
-  /// Groups of 8 terms of a row of the filters: two a step.
+  /// Returns the groups of 8 K elements per filter row; a step has two.
   constexpr int taps() const { return octets() * s + (paired ? (s + 1) / 2 : 0); }
 
   constexpr int shared_bytes() const {
@@ -58,11 +58,11 @@ struct SplitPlan {
   }
 };
 
-/// Slots that a producer can fill in a stage: more registers are left where filters have fewer rows.
+/// Returns the slots that a producer thread can fill in a stage. Filters with fewer rows leave more registers.
 constexpr int split_slots_of_thread(int filter_rows) { return filter_rows == 7 ? 3 : 5; }
 
-/// The layout of a dense convolution whose sizes fit into 32 bits. The kernel cannot compute it if `steps` exceeds
-/// kSplitSteps or `stage_rows` is 0: a row of pixels, or the filters, do not fit.
+/// Returns the layout of a dense convolution whose sizes fit in 32 bits. The kernel does not support it if `steps`
+/// exceeds kSplitSteps, or if `stage_rows` is 0: then a row of pixels, or the filters, do not fit in shared memory.
 inline SplitPlan make_split_plan(const ConvProblem& problem) {
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
   SplitPlan plan{.n = narrow(problem.n),
@@ -93,7 +93,7 @@ inline SplitPlan make_split_plan(const ConvProblem& problem) {
   plan.small_bytes = plan.planes * plan.plane_bytes;
   plan.row_bytes = 2 * plan.small_bytes;
   plan.filter_bytes = plan.steps * plan.filter_rows * plan.maps * 3 * 32;
-  // As many rows a stage as leave the fewest of the producers idle.
+  // Choose the rows per stage that leave the fewest producer threads idle.
   double best = 0;
   for (int rows = 1; rows <= std::min(plan.rows, 8); ++rows) {
     const int filled = rows * plan.planes * plan.slots, of_thread = narrow(ceil_div(filled, kSplitProducers));
@@ -114,7 +114,7 @@ inline SplitPlan make_split_plan(const ConvProblem& problem) {
       const int shift = pair ? (tap - plan.octets() * plan.s) * 2 : tap % plan.s;
       return static_cast<uint64_t>(plane * plan.plane_bytes + shift * 16);
     };
-    // Beyond the last tap its own pixels come again, since another pixel times a filter of 0 might be NaN.
+    // Beyond the last tap, its own pixels are repeated, because another pixel times a filter of 0 might be NaN.
     const uint64_t first = address(2 * i), second = address(std::min(2 * i + 1, plan.taps() - 1));
     plan.step[i] = first >> 4 | (second - first) >> 4 << 16 | uint64_t{128 >> 4} << 32;
   }

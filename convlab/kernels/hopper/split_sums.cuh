@@ -6,9 +6,9 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What cuda.hopper_3xfp16's consumers do: multiply rows of the ring by the filters, and store finished rows of outputs.
+// Consumers of cuda.hopper_3xfp16: multiply rows of the ring by the filters, and store finished output rows.
 
-/// Begins to multiply a row of pixels by rows kFirst ... of the filters, as many as `products` have room for.
+/// Issues the wgmmas of a row of pixels by filter rows kFirst ..., as many as `products` have room for.
 template <int kFirst, int kFilterRows, int kMaps, int kSteps, int kProducts>
 __device__ void begin_row(float (&products)[kProducts], const SplitPlan& plan, uint32_t pixels, uint64_t filters) {
   using Multiply = WarpgroupMultiply<kProducts * 2>;
@@ -33,8 +33,8 @@ __device__ void begin_row(float (&products)[kProducts], const SplitPlan& plan, u
   commit_multiplications();
 }
 
-/// Adds begin_row's results to the outputs of the rows above, as far as filters reach: sum[i] is those of the output
-/// row i above. The last row of the filters completes `done`.
+/// Adds begin_row's results to the sums of the output rows above, as far as filters reach: sum[i] is those of the
+/// output row i above. The last filter row completes `done`.
 template <int kFirst, int kFilterRows, int kSums, int kProducts>
 __device__ void add_row(float (&done)[kSums], float (&sum)[kFilterRows - 1][kSums], float (&products)[kProducts]) {
   hold(products);
@@ -50,13 +50,13 @@ __device__ void add_row(float (&done)[kSums], float (&sum)[kFilterRows - 1][kSum
   }
 }
 
-/// The consumers of a ring: a warpgroup.
+/// The consumer warpgroup of a ring.
 template <int kFilterRows, int kMaps, int kSteps>
 struct Consumer {
-  static constexpr int kSums = kMaps / 2;  // of a thread, of a row of outputs
+  static constexpr int kSums = kMaps / 2;  // per thread and output row
 
   float* __restrict__ y;
-  uint32_t* __restrict__ marks;  // a word per image of an item: whether to compute it again
+  uint32_t* __restrict__ marks;  // a word per image of a work item: whether to compute it again
   const SplitPlan& plan;
   const Ring& ring;
   const float *biases, *scales;  // in shared memory, kMaps of them
@@ -66,8 +66,8 @@ struct Consumer {
 
   int item = 0, stage = 0, parity = 0, in_stage = 0, buffer = 0;
   uint32_t range = 0;
-  int offset[2] = {};   // of pixels `lane` and lane + 32 in a row of outputs of the first map, or -1
-  float* to = nullptr;  // this warp's first map of the item's first image
+  int offset[2] = {};   // offsets of pixels `lane` and lane + 32 in an output row of the first output channel, or -1
+  float* to = nullptr;  // this warp's first output channel of the work item's first image
   float sum[kFilterRows - 1][kSums] = {}, done[kSums] = {};
 
   __device__ int tile() const { return plan.tiles > 1 ? item % plan.tiles : 0; }
@@ -84,13 +84,13 @@ struct Consumer {
     to = y + (int64_t{image()} * plan.k + chunk * kMaps + warp) * image_pixels;
   }
 
-  /// The address of the next row, once it is there.
+  /// Waits for the next row and returns its address.
   __device__ uint32_t await_row() {
     if (in_stage == 0) barrier_wait(&ring.full[stage], parity);
     return to_shared(ring.stages) + stage * plan.stage_bytes + in_stage * plan.row_bytes;
   }
 
-  /// Gives the row's stage back if that was its last row.
+  /// Releases the row's stage if that was its last row.
   __device__ void leave_row(bool last) {
     if (++in_stage != plan.stage_rows && !last) return;
     if (last) {
@@ -109,7 +109,7 @@ struct Consumer {
   __device__ void store(int p) {
     float* const of_buffer = results + buffer * kMaps * kSplitResultPitch;
     buffer ^= 1;
-    // Pixels g and g + 8 of the warp's 16, maps 2 t and 2 t + 1 of each 8.
+    // Pixels g and g + 8 of the warp's 16, output channels 2 t and 2 t + 1 of each 8.
     float* const mine = of_buffer + lane % 4 * 2 * kSplitResultPitch + warp * 16 + lane / 4;
 #pragma unroll
     for (int i = 0; i < kSums; ++i) mine[(i / 4 * 8 + i % 2) * kSplitResultPitch + i % 4 / 2 * 8] = done[i];
@@ -134,15 +134,15 @@ struct Consumer {
     }
   }
 
-  /// Tells what must be computed again.
+  /// Marks the images that must be computed again.
   __device__ void end_item() {
     if (thread < plan.images && chunk == 0) {
       marks[item * plan.images + thread] = out_of_range(range >> (3 * thread) & 7) ? 1 : 0;
     }
   }
 
-  /// Multiplies a row by rows kFirst .. kFirst + kRows - 1 of the filters. Meanwhile the outputs that the row before
-  /// has completed are stored.
+  /// Multiplies a row by filter rows kFirst .. kFirst + kRows - 1. Meanwhile, stores the outputs that the previous row
+  /// completed.
   template <int kFirst, int kRows>
   __device__ void take_row(int row, uint64_t filters) {
     float products[kRows * kSums];
@@ -154,9 +154,9 @@ struct Consumer {
     add_row<kFirst, kFilterRows>(done, sum, products);
   }
 
-  /// Takes the rows of items first, first + step, ... from the ring.
+  /// Consumes the rows of work items first, first + step, ... from the ring.
   __device__ void run(uint64_t filters, int first, int step) {
-    // An image's first and last rows meet few rows of the filters.
+    // An image's first and last rows need only some of the filter rows.
     constexpr int kEdge = kFilterRows / 2 + 1;
     for (item = first; item < plan.items(); item += step) {
       begin_item();

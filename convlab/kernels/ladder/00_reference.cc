@@ -1,3 +1,5 @@
+// Computes convolutions directly, in double: the reference that every other kernel is compared with (rung 0).
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -55,11 +57,11 @@ double pooled(const ConvArgs& args, int64_t n, int64_t k, int64_t p, int64_t q) 
     for (int64_t s = 0; s < pool.kernel_w; ++s) {
       const int64_t h = p * pool.stride_h + r * pool.dilation_h - pool.pad_top;
       const int64_t w = q * pool.stride_w + s * pool.dilation_w - pool.pad_left;
-      // A window of ceil_mode may reach beyond the padding; what lies there does not count, even where padding does.
+      // With ceil_mode a window may reach beyond the padding. Positions there never count, even with count_include_pad.
       if (h < height + pool.pad_bottom && w < width + pool.pad_right) ++window;
       if (h < 0 || h >= height || w < 0 || w >= width) continue;
       const double value = convolved(args, n, k, h, w);
-      if (!(value <= largest)) largest = value;  // so that NaN wins
+      if (!(value <= largest)) largest = value;  // true for NaN, too
       if (std::isnan(value)) return value;
       sum += value;
       ++inside;

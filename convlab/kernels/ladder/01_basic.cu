@@ -1,3 +1,5 @@
+// Convolves with one thread per output element (rung 1).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"

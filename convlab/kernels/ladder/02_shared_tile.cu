@@ -1,3 +1,5 @@
+// Stages an input tile and the filter in shared memory (rung 2).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -27,7 +29,7 @@ constexpr KernelInfo kInfo{
 constexpr int kTile = 16;
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// Pixels that a tile's outputs need along one side, halo included.
+/// Returns the input pixels along one side of a tile, halo included.
 __host__ __device__ constexpr int staged_side(int filter, int stride, int dilation) {
   return (kTile - 1) * stride + (filter - 1) * dilation + 1;
 }

@@ -1,3 +1,5 @@
+// Reads the filters from constant memory and the input tile from shared memory (rung 3).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -28,7 +30,7 @@ constexpr int kTile = 16;
 constexpr int64_t kMostBlocksInZ = 65535;
 constexpr int64_t kMostWeights = 64 * 1024 / sizeof(float);
 
-/// All layers share this: each launch fills it first, on its own stream.
+/// Shared by all layers: each launch first copies its own filters here, on its stream.
 __constant__ float filters[kMostWeights];
 
 __host__ __device__ constexpr int staged_side(int filter, int stride, int dilation) {

@@ -1,3 +1,5 @@
+// Unrolls the images in global memory (im2col), then multiplies with shared-memory tiles (rung 4).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -29,14 +31,14 @@ constexpr KernelInfo kInfo{
 
 constexpr int kTile = 16;
 constexpr int kUnrollThreads = 256;
-constexpr int64_t kChunkBytes = int64_t{256} << 20;  // of unrolled images at a time, or one image if that is more
+constexpr int64_t kChunkBytes = int64_t{256} << 20;  // unrolled images per chunk; a chunk has at least one image
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// unrolled[image][group][term][pixel], term = (c * R + r) * S + s
+/// Writes unrolled[image][group][term][pixel], where term = (c * R + r) * S + s is the reduction index.
 __global__ void __launch_bounds__(kUnrollThreads) unroll(const float* x, float* unrolled, ConvShape shape) {
   const int pixel = blockIdx.x * kUnrollThreads + threadIdx.x;
   if (pixel >= shape.p * shape.q) return;
-  const int c = blockIdx.y;  // over all groups
+  const int c = blockIdx.y;  // input channel, counted over all groups
   const float* plane = x + (static_cast<int64_t>(blockIdx.z) * shape.c + c) * shape.h * shape.w;
   float* column = unrolled + (static_cast<int64_t>(blockIdx.z) * shape.c + c) * shape.r * shape.s * shape.p * shape.q;
   const int top = pixel / shape.q * shape.stride_h - shape.pad_top;
@@ -50,7 +52,8 @@ __global__ void __launch_bounds__(kUnrollThreads) unroll(const float* x, float* 
   }
 }
 
-/// y[maps][pixels] = w[maps][terms] * unrolled[terms][pixels], for each image and group (blockIdx.z).
+/// Computes y[maps][pixels] = w[maps][terms] * unrolled[terms][pixels] for each image and group (blockIdx.z). `maps` is
+/// the number of output channels per group; `terms` is the reduction length, input channels per group * R * S.
 __global__ void __launch_bounds__(kTile* kTile)
     multiply_tiled(const float* w, const float* unrolled, float* y, int maps, int terms, int pixels, int groups) {
   __shared__ float tile_w[kTile][kTile];
@@ -65,7 +68,7 @@ __global__ void __launch_bounds__(kTile* kTile)
     tile_w[threadIdx.y][threadIdx.x] = map < maps && along < terms ? left[map * terms + along] : 0;
     tile_x[threadIdx.y][threadIdx.x] = down < terms && pixel < pixels ? right[down * pixels + pixel] : 0;
     __syncthreads();
-    const int staged = min(kTile, terms - first);  // what lies beyond is not summed: 0 * NaN would be NaN
+    const int staged = min(kTile, terms - first);  // skip the zero padding of the last tile
     for (int i = 0; i < staged; ++i) sum += tile_w[threadIdx.y][i] * tile_x[i][threadIdx.x];
     __syncthreads();
   }

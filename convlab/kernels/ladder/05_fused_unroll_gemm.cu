@@ -1,3 +1,5 @@
+// Unrolls pixels while loading the tiles of the matrix multiply: implicit GEMM (rung 5).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -28,8 +30,8 @@ constexpr KernelInfo kInfo{
 constexpr int kTile = 16;
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// The element of the unrolled matrix in row `term` = (c * R + r) * S + s of the pixel whose window begins at top,
-/// left.
+/// Returns the element of the unrolled matrix in row `term` = (c * R + r) * S + s, for the output pixel whose window
+/// starts at row `top` and column `left` of the image.
 __device__ float unrolled(const float* image, const ConvShape& shape, int term, int top, int left) {
   const int c = term / (shape.r * shape.s), r = term / shape.s % shape.r, s = term % shape.s;
   const int h = top + r * shape.dilation_h, across = left + s * shape.dilation_w;
@@ -43,7 +45,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   __shared__ float tile_x[kTile][kTile];
   const int tiles_of_maps = (shape.maps + kTile - 1) / kTile;
   const int group = blockIdx.y / tiles_of_maps;
-  const int map = blockIdx.y % tiles_of_maps * kTile + threadIdx.y;  // in its group
+  const int map = blockIdx.y % tiles_of_maps * kTile + threadIdx.y;  // output channel within the group
   const int pixel = blockIdx.x * kTile + threadIdx.x, pixels = shape.p * shape.q;
   const int terms = shape.channels * shape.r * shape.s;
   const int top = pixel / shape.q * shape.stride_h - shape.pad_top;
@@ -58,7 +60,7 @@ __global__ void __launch_bounds__(kTile* kTile)
       tile_w[threadIdx.y][threadIdx.x] = map < shape.maps && along < terms ? filter[along] : 0;
       tile_x[threadIdx.y][threadIdx.x] = down < terms && pixel < pixels ? unrolled(image, shape, down, top, left) : 0;
       __syncthreads();
-      const int staged = min(kTile, terms - first);  // what lies beyond is not summed: 0 * NaN would be NaN
+      const int staged = min(kTile, terms - first);  // skip the zero padding of the last tile
       for (int i = 0; i < staged; ++i) sum += tile_w[threadIdx.y][i] * tile_x[i][threadIdx.x];
       __syncthreads();
     }

@@ -1,3 +1,5 @@
+// Sums each input channel in its own thread and adds the sums with atomics (rung 6).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"

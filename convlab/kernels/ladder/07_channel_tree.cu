@@ -1,3 +1,5 @@
+// Partitions the input channels over threads and reduces their sums in a tree (rung 7).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"

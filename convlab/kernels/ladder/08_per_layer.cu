@@ -1,3 +1,5 @@
+// Picks the tile shape by the layer's number of output channels (rung 8).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -26,7 +28,7 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int kPixels = 32;
-constexpr int kTerms = 32;  // staged at a time: one weight for each thread of a row
+constexpr int kTerms = 32;  // reduction elements staged at a time; each thread of a row loads one weight
 constexpr int kTilesOfMaps[] = {8, 12, 16, 24, 32};
 constexpr int64_t kMostBlocksInZ = 65535;
 
@@ -44,7 +46,7 @@ __global__ void __launch_bounds__(kPixels* kMaps)
   __shared__ float tile_x[kTerms][kPixels];
   const int tiles_of_maps = (shape.maps + kMaps - 1) / kMaps;
   const int group = blockIdx.y / tiles_of_maps;
-  const int map = blockIdx.y % tiles_of_maps * kMaps + threadIdx.y;  // in its group
+  const int map = blockIdx.y % tiles_of_maps * kMaps + threadIdx.y;  // output channel within the group
   const int pixel = blockIdx.x * kPixels + threadIdx.x, pixels = shape.p * shape.q;
   const int terms = shape.channels * shape.r * shape.s;
   const int top = pixel / shape.q * shape.stride_h - shape.pad_top;
@@ -70,7 +72,7 @@ __global__ void __launch_bounds__(kPixels* kMaps)
   }
 }
 
-/// The tile that wastes the fewest maps; of several, the largest.
+/// Returns the tile that wastes the fewest output channels; on a tie, the largest.
 int tile_of_maps(int64_t maps) {
   int best = kTilesOfMaps[0];
   for (int tile : kTilesOfMaps) {

@@ -1,3 +1,5 @@
+// Unrolls the filter loops with a compile-time filter size, const and __restrict__ (rung 9).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"

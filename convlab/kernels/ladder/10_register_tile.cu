@@ -1,3 +1,5 @@
+// Computes a register tile per thread: 6 pixels of several output channels (rung 10).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -29,18 +31,18 @@ constexpr KernelInfo kInfo{
     .limit = "The multiply-add units, and threads that idle in the last band and at the end of a row.",
 };
 
-constexpr int kPixels = 6;  // of a thread, neighbours in a row; even, so that pairs of pixels are aligned
+constexpr int kPixels = 6;  // per thread, adjacent in a row; even, so that float2 loads of pixels are aligned
 constexpr int kMostThreads = 256;
-constexpr int kStoredMaps = 4;              // maps that go through shared memory at a time
-constexpr size_t kSharedBytes = 48 * 1024;  // two blocks to a multiprocessor, and no need to opt in
+constexpr int kStoredMaps = 4;              // output channels that go through shared memory at a time
+constexpr size_t kSharedBytes = 48 * 1024;  // leaves room for two blocks per SM, needs no opt-in
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// How the work of an image is cut up.
+/// How an image is partitioned into bands of output rows.
 struct Band {
-  int across;    // threads along a row
-  int rows;      // output rows of a block
+  int across;    // threads per row
+  int rows;      // output rows per block
   int pitch;     // floats from one staged row of pixels to the next
-  int channels;  // staged at a time
+  int channels;  // input channels staged at a time
 };
 
 template <int kMaps, int kWidth>
@@ -81,7 +83,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
         const float* from = pixels + (c * staged_rows + row + r) * band.pitch + column;
         const float* filter = filters + line * width * kMaps;
         if constexpr (kWidth > 0) {
-          float value[kPixels + kWidth];  // one more than needed where the width is odd: pairs are loaded
+          float value[kPixels + kWidth];  // filled by float2 loads; if kWidth is odd, the last one is unused
 #pragma unroll
           for (int i = 0; i < (kPixels + kWidth) / 2; ++i) {
             const float2 pair = *reinterpret_cast<const float2*>(from + 2 * i);
@@ -115,7 +117,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
       __syncthreads();
     }
 
-    // Rows of the band are contiguous in y: stage [kStoredMaps][rows * q], then copy it as it is.
+    // The rows of a band are contiguous in y: stage [kStoredMaps][rows * q], then copy it unchanged.
     const int rows = min(band.rows, shape.p - first_p), count = rows * shape.q;
 #pragma unroll
     for (int stored = 0; stored < kMaps; stored += kStoredMaps) {
@@ -140,17 +142,17 @@ __global__ void __launch_bounds__(kMostThreads, 2)
   }
 }
 
-/// Maps of a thread: 8 or 12, whichever wastes fewer.
+/// Returns the output channels per thread: 8 or 12, whichever wastes fewer.
 int maps_of_thread(const ConvProblem& problem) { return round_up(problem.k, 12) <= round_up(problem.k, 8) ? 12 : 8; }
 
-/// `channels` is 0 where not even one fits.
-Band cut(const ConvProblem& problem) {
+/// Partitions the output rows. `channels` is 0 if shared memory cannot hold one input channel or the results.
+Band make_band(const ConvProblem& problem) {
   const int64_t across = ceil_div(problem.q(), kPixels);
   const int64_t bands = ceil_div(problem.p() * across, kMostThreads);
   const int64_t rows = std::max<int64_t>(1, std::min(ceil_div(problem.p(), bands), kMostThreads / across));
   const int64_t pitch = round_up(across * kPixels + problem.s, 2);
   const int64_t channel_floats = (rows + problem.r - 1) * pitch + problem.r * problem.s * maps_of_thread(problem);
-  const int64_t floats = kSharedBytes / sizeof(float) - 4;  // less what aligns the filters to 16 bytes
+  const int64_t floats = kSharedBytes / sizeof(float) - 4;  // minus padding that aligns the filters to 16 bytes
   const bool results_fit = kStoredMaps * rows * problem.q() <= floats;
   return {.across = static_cast<int>(across),
           .rows = static_cast<int>(rows),
@@ -161,14 +163,14 @@ Band cut(const ConvProblem& problem) {
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_dense(step)) return refusal;
   if (step.problem.q() > kPixels * kMostThreads) return "output width must be at most 1536";
-  if (cut(step.problem).channels == 0) return "a band of rows does not fit in 48 KiB of shared memory";
+  if (make_band(step.problem).channels == 0) return "a band of rows does not fit in 48 KiB of shared memory";
   return std::nullopt;
 }
 
 template <int kMaps>
 void launch_maps(const ConvArgs& args, Stream& stream) {
   const ConvProblem& problem = args.step.problem;
-  const Band band = cut(problem);
+  const Band band = make_band(problem);
   const dim3 grid(ceil_div(problem.p(), band.rows), ceil_div(problem.k, kMaps), std::min(problem.n, kMostBlocksInZ));
   const dim3 block(round_up(band.rows * band.across, 32));
   const auto with = [&](auto kernel) {

@@ -1,3 +1,5 @@
+// Sweeps block size and thread coarsening as tunable parameters (rung 11).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"

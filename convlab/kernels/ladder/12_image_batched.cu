@@ -1,3 +1,5 @@
+// Adds parallelism over images for large batches, over input channels for small ones (rung 12).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -25,12 +27,12 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int kPixels = 32;
-constexpr int kImages = 4;                // of a thread, large batches
-constexpr int kSlices = 4;                // of the channels, small batches
-constexpr int64_t kLargeBatch = 4 << 20;  // with more outputs, all threads of a large GPU have work
+constexpr int kImages = 4;                // images per thread, for large batches
+constexpr int kSlices = 4;                // slices of the input channels, for small batches
+constexpr int64_t kLargeBatch = 4 << 20;  // outputs; with that many, all threads of a large GPU have work
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// A thread takes kHeldImages images; the channels are cut into kShares shares.
+/// Each thread computes one pixel of kHeldImages images; kShares rows of threads partition the input channels.
 template <int kHeldImages, int kShares>
 __global__ void __launch_bounds__(kPixels* kShares)
     convolve_image_batched(const float* x, const float* w, float* y, ConvShape shape) {

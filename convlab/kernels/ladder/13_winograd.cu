@@ -1,3 +1,5 @@
+// Convolves with Winograd's F(2x2, r x r): fewer multiplications by interpolation (rung 13).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -32,11 +34,12 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int kThreads = 128;
-constexpr int kOutputs = 2;  // along each side of a tile
-constexpr int kSummed = 8;   // channels added before they join the rest: the transform back magnifies rounding errors
+constexpr int kOutputs = 2;  // outputs along each side of a tile
+constexpr int kSummed = 8;   // input channels per partial sum: the inverse transform amplifies rounding errors
 constexpr int64_t kChunkBytes = int64_t{24} << 20;
 
-/// Interpolation at T - 1 points and at infinity: y = A' [(G w) * (B' x)] along one side.
+/// Interpolation at T - 1 points and at infinity, with T = kTile: y = A' [(G w) * (B' x)] along one side. A' is A
+/// transposed, and * multiplies elementwise.
 template <int kFilter>
 struct Transform {
   static constexpr int kTile = kFilter + kOutputs - 1;
@@ -52,7 +55,7 @@ __host__ __device__ constexpr Transform<kFilter> make_transform() {
   Transform<kFilter> transform;
   for (int j = 0; j < kTile; ++j) {
     const bool infinity = j == kTile - 1;
-    double polynomial[kTile + 1] = {1};  // the product of (t - point) over all finite points but the j-th
+    double polynomial[kTile + 1] = {1};  // the product of (t - point) over all finite points except the j-th
     double norm = 1;
     for (int i = 0, degree = 0; i < kTile - 1; ++i) {
       if (i == j) continue;
@@ -72,7 +75,7 @@ __host__ __device__ constexpr Transform<kFilter> make_transform() {
   return transform;
 }
 
-/// prepared[k][c][tile * tile] = G w G', once, in double.
+/// Computes prepared[k][c][tile * tile] = G w G' in double; prepare() launches it once.
 template <int kFilter>
 __global__ void __launch_bounds__(kThreads) transform_filters(const float* w, float* prepared, int planes) {
   constexpr auto kTransform = make_transform<kFilter>();
@@ -98,7 +101,7 @@ __global__ void __launch_bounds__(kThreads) transform_filters(const float* w, fl
   }
 }
 
-/// transformed[c][tile * tile][tiles of the chunk] = B' x B; blockIdx.y is the channel.
+/// Computes transformed[c][tile * tile][tiles of the chunk] = B' x B. blockIdx.y is the input channel.
 template <int kFilter>
 __global__ void __launch_bounds__(kThreads)
     transform_images(const float* x, float* transformed, ConvShape shape, int tiles) {
@@ -139,7 +142,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Sums the products over the channels and transforms them back; blockIdx.y is a group of kMaps maps.
+/// Sums the products over the input channels and applies the inverse transform. blockIdx.y is a group of kMaps output
+/// channels.
 template <int kFilter, int kMaps>
 __global__ void __launch_bounds__(kThreads)
     multiply_and_invert(const float* transformed, const float* prepared, float* y, ConvShape shape, int tiles) {
@@ -159,7 +163,7 @@ __global__ void __launch_bounds__(kThreads)
           const float value = image[static_cast<int64_t>(i * kTile + j) * tiles];
 #pragma unroll
           for (int map = 0; map < kMaps; ++map) {
-            const int k = min(first_map + map, shape.k - 1);  // past the last map: computed, not stored
+            const int k = min(first_map + map, shape.k - 1);  // past the last output channel: computed, not stored
             part[map][i][j] += value * prepared[((k * shape.c + c) * kTile + i) * kTile + j];
           }
         }
@@ -206,7 +210,7 @@ int64_t tiles_of_image(const ConvProblem& problem) {
   return ceil_div(problem.p(), kOutputs) * ceil_div(problem.q(), kOutputs);
 }
 
-int64_t transformed_bytes(const ConvProblem& problem) {  // of an image
+int64_t transformed_bytes(const ConvProblem& problem) {  // per image
   return problem.c * tile_side(problem) * tile_side(problem) * tiles_of_image(problem) *
          static_cast<int64_t>(sizeof(float));
 }
@@ -263,7 +267,7 @@ void launch_filter(const ConvArgs& args, Stream& stream) {
 }
 
 void launch_winograd(const ConvArgs& args, Stream& stream) {
-  // As many maps as registers can hold the products of.
+  // As many output channels per thread as registers can hold the products of.
   args.step.problem.r == 3 ? launch_filter<3, 2>(args, stream) : launch_filter<5, 1>(args, stream);
 }
 

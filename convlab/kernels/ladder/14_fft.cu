@@ -1,3 +1,5 @@
+// Convolves by FFT in tiles of 16x16: transform, multiply, transform back (rung 14).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -32,14 +34,15 @@ constexpr int kFrequencies = kTile * kTile;
 constexpr int64_t kChunkBytes = int64_t{24} << 20;
 constexpr int64_t kMostBlocksInYZ = 65535;
 
-/// cos(2 pi i / 16); the sine is the cosine a quarter later.
+/// cos(2 pi i / 16); the sine is the same table shifted by a quarter period.
 __constant__ float kCosine[kTile] = {1.0f,  0.92387953251128674f,  0.70710678118654752f,  0.38268343236508977f,
                                      0.0f,  -0.38268343236508977f, -0.70710678118654752f, -0.92387953251128674f,
                                      -1.0f, -0.92387953251128674f, -0.70710678118654752f, -0.38268343236508977f,
                                      0.0f,  0.38268343236508977f,  0.70710678118654752f,  0.92387953251128674f};
 
-/// The 2-D transform of the block's tile; each thread holds one element. Along rows, then along columns, each in
-/// Stockham's order, which needs no bit reversal. `sign` is -1 forwards and 1 backwards (not scaled).
+/// Computes the 2-D FFT of the block's tile; each thread holds one element. Transforms along rows, then along columns,
+/// each in Stockham order, which needs no bit reversal. `sign` is -1 for the forward and 1 for the inverse transform
+/// (not scaled).
 __device__ float2 transform_tile(float2 value, float sign, float2 (&tile)[kTile][kTile]) {
   const int row = threadIdx.x / kTile, column = threadIdx.x % kTile;
   tile[row][column] = value;
@@ -47,7 +50,7 @@ __device__ float2 transform_tile(float2 value, float sign, float2 (&tile)[kTile]
     __syncthreads();
     const bool along_row = stage < kStages;
     const int i = along_row ? column : row;
-    const int half = 1 << stage % kStages;  // the length of the transforms that are joined
+    const int half = 1 << stage % kStages;  // length of the transforms that this stage combines
     const int block = i / (2 * half), within = i % half;
     const int from = block * half + within;
     const float2 a = along_row ? tile[row][from] : tile[from][column];
@@ -63,7 +66,7 @@ __device__ float2 transform_tile(float2 value, float sign, float2 (&tile)[kTile]
   return value;
 }
 
-/// prepared[k][c][frequency]: the conjugate spectrum of each filter plane, since CNNs correlate.
+/// Computes prepared[k][c][frequency], the conjugate spectrum of each filter plane: CNNs correlate.
 __global__ void __launch_bounds__(kFrequencies) transform_filters(const float* w, float2* prepared, ConvShape shape) {
   __shared__ float2 tile[kTile][kTile];
   const int r = threadIdx.x / kTile, s = threadIdx.x % kTile;
@@ -73,7 +76,7 @@ __global__ void __launch_bounds__(kFrequencies) transform_filters(const float* w
   prepared[static_cast<int64_t>(blockIdx.x) * kFrequencies + threadIdx.x] = make_float2(spectrum.x, -spectrum.y);
 }
 
-/// spectra[tile of the chunk][c][frequency]; blockIdx.y is the channel.
+/// Computes spectra[tile of the chunk][c][frequency]. blockIdx.y is the input channel.
 __global__ void __launch_bounds__(kFrequencies) transform_images(const float* x, float2* spectra, ConvShape shape) {
   __shared__ float2 tile[kTile][kTile];
   const int step_h = kTile - shape.r + 1, step_w = kTile - shape.s + 1;
@@ -87,7 +90,8 @@ __global__ void __launch_bounds__(kFrequencies) transform_images(const float* x,
   spectra[(static_cast<int64_t>(blockIdx.x) * shape.c + blockIdx.y) * kFrequencies + threadIdx.x] = spectrum;
 }
 
-/// blockIdx.x is the tile of the chunk, blockIdx.y the map.
+/// Sums the products of spectra over the input channels and transforms the sums back. blockIdx.x is the tile of the
+/// chunk, blockIdx.y the output channel.
 __global__ void __launch_bounds__(kFrequencies)
     multiply_and_invert(const float2* spectra, const float2* prepared, float* y, ConvShape shape) {
   __shared__ float2 tile[kTile][kTile];
@@ -112,7 +116,7 @@ int64_t tiles_of_image(const ConvProblem& problem) {
   return ceil_div(problem.p(), kTile - problem.r + 1) * ceil_div(problem.q(), kTile - problem.s + 1);
 }
 
-int64_t spectra_bytes(const ConvProblem& problem) {  // of an image
+int64_t spectra_bytes(const ConvProblem& problem) {  // per image
   return tiles_of_image(problem) * problem.c * kFrequencies * static_cast<int64_t>(sizeof(float2));
 }
 

@@ -1,3 +1,5 @@
+// Multiplies an implicit GEMM on tensor cores in TF32 (rung 15).
+
 #include "convlab/kernels/ladder/tensor_core_tile.cuh"
 #include "convlab/kernels/registry.h"
 

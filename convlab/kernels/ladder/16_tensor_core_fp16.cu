@@ -1,3 +1,5 @@
+// Multiplies an implicit GEMM on tensor cores in fp16, summed in fp32 (rung 16).
+
 #include "convlab/kernels/ladder/tensor_core_tile.cuh"
 #include "convlab/kernels/registry.h"
 
@@ -23,7 +25,7 @@ constexpr KernelInfo kInfo{
 struct Fp16 {
   static constexpr int kTilesAtOnce = kTilesOfWarp;
   static constexpr bool kRanged = false;
-  static constexpr int kGroup = 4, kWords = 2;  // two halves a word
+  static constexpr int kGroup = 4, kWords = 2;  // two fp16 values per word
   struct alignas(8) B {
     uint32_t terms[2];
   };

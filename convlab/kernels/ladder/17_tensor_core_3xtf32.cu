@@ -1,3 +1,5 @@
+// Splits each operand into two TF32 values, for fp32-class accuracy on tensor cores (rung 17).
+
 #include "convlab/kernels/ladder/tensor_core_tile.cuh"
 #include "convlab/kernels/registry.h"
 
@@ -29,16 +31,16 @@ struct Split {
   uint32_t large, small;
 };
 
-/// The small part keeps more bits than TF32 has; tensor cores truncate them.
+/// Splits a value into TF32 and a remainder. The remainder has more bits than TF32; tensor cores truncate them.
 __device__ Split split(float value) {
-  const uint32_t large = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;  // to nearest
+  const uint32_t large = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;  // round to nearest
   return {large, __float_as_uint(value - __uint_as_float(large))};
 }
 
 struct ThreeTf32 {
   static constexpr int kTilesAtOnce = 4;
   static constexpr bool kRanged = false;
-  static constexpr int kGroup = 2, kWords = 2;  // split when multiplied: shared memory holds one word, not two
+  static constexpr int kGroup = 2, kWords = 2;  // split just before multiplying: shared memory holds one word, not two
   struct alignas(8) B {
     float terms[2];
   };
@@ -55,8 +57,8 @@ struct ThreeTf32 {
       large[i] = a.large;
       small[i] = a.small;
     }
-    // Products take turns over all columns, so that none waits for the one before. Adders add their sum to the total:
-    // they round, while tensor cores truncate.
+    // Interleave the products of all columns, so that consecutive ones are independent. Add their sum to the total with
+    // fp32 adders: they round, while tensor cores truncate.
     float products[kColumns][4];
     constexpr float kZero[4] = {};
     Split filter[kColumns][2];

@@ -1,3 +1,5 @@
+// Splits each operand into two fp16 values: the accuracy of rung 17 at twice the rate (rung 18).
+
 #include "convlab/kernels/ladder/tensor_core_tile.cuh"
 #include "convlab/kernels/registry.h"
 
@@ -28,7 +30,7 @@ constexpr KernelInfo kInfo{
 struct ThreeFp16 {
   static constexpr int kTilesAtOnce = 4;
   static constexpr bool kRanged = true;
-  static constexpr int kGroup = 4, kWords = 4;  // two halves a word: two words of large parts, two of small ones
+  static constexpr int kGroup = 4, kWords = 4;  // two fp16 values per word: two words of large parts, two of small
   struct alignas(16) B {
     uint32_t large[2], small[2];
   };
@@ -51,8 +53,8 @@ struct ThreeFp16 {
   static __device__ void multiply(float (&sum)[kColumns][4], const uint32_t (&words)[2][4], const B (&b)[kColumns]) {
     const uint32_t large[4] = {words[0][0], words[1][0], words[0][1], words[1][1]};
     const uint32_t small[4] = {words[0][2], words[1][2], words[0][3], words[1][3]};
-    // Products take turns over all columns, so that none waits for the one before. Adders add them to the total: they
-    // round, while tensor cores truncate.
+    // Interleave the products of all columns, so that consecutive ones are independent. Add them to the total with fp32
+    // adders: they round, while tensor cores truncate.
     float products[kColumns][4], small_products[kColumns][4];
     constexpr float kZero[4] = {};
 #pragma unroll

@@ -1,10 +1,12 @@
-// Shared memory has 32 banks: word i lies in bank i % 32, and a request takes as many turns (wavefronts) as the most
-// words that it asks of one bank. Best known is the square of 32 x 32 words: a warp that reads a column of it asks one
-// bank for 32 words, and one column more, [32][33], moves each row by a bank. Here the tile is 16 outputs wide, so a
-// warp reads 16 words in each of two rows. For a filter of 5x5, cuda.shared_tile has rows of 20 words:
+// Pads the rows of the shared tile, so that a warp's two rows use different banks (rung 19).
 //
-//   pitch 20:  words 0-15 and 20-35, banks 0-15 and 20-31, 0-3       banks 0 to 3 are asked for two words: two turns
-//   pitch 48:  words 0-15 and 48-63, banks 0-15 and 16-31            all 32 banks for one word each: one turn
+// Shared memory has 32 banks: word i is in bank i % 32. A request takes as many wavefronts as the largest number of
+// words it reads from one bank. The best-known case is a tile of 32 x 32 words: a warp that reads one column reads 32
+// words from one bank. One more column, [32][33], shifts each row by one bank. Here the tile is 16 outputs wide, so a
+// warp reads 16 words in each of two rows. For a 5x5 filter, the rows of cuda.shared_tile have 20 words:
+//
+//   pitch 20:  words 0-15 and 20-35, banks 0-15 and 20-31, 0-3       banks 0 to 3: two words each, two wavefronts
+//   pitch 48:  words 0-15 and 48-63, banks 0-15 and 16-31            all 32 banks: one word each, one wavefront
 
 #include <algorithm>
 
@@ -37,20 +39,20 @@ constexpr KernelInfo kInfo{
 constexpr int kTile = 16;
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// Pixels that a tile's outputs need along one side, halo included.
+/// Returns the input pixels along one side of a tile, halo included.
 __host__ __device__ constexpr int staged_side(int filter, int stride, int dilation) {
   return (kTile - 1) * stride + (filter - 1) * dilation + 1;
 }
 
-/// Words from one row of staged pixels to the next: at least as many as it has columns, and 16 more than a multiple of
-/// 32. With a stride of 2 a warp reads every other word, 32 of them in 16 banks: two turns, however rows are padded.
+/// Returns the pitch of the staged rows in words: at least `columns`, and 16 more than a multiple of 32. With a stride
+/// of 2, a warp reads every other word, 32 words in 16 banks: two wavefronts, however rows are padded.
 __host__ __device__ constexpr int padded(int columns) { return (columns + 15) / 32 * 32 + 16; }
 
 __global__ void __launch_bounds__(kTile* kTile)
     convolve_padded_tile(const float* x, const float* w, float* y, ConvShape shape) {
   const int rows = staged_side(shape.r, shape.stride_h, shape.dilation_h);
   const int columns = staged_side(shape.s, shape.stride_w, shape.dilation_w);
-  const int pitch = padded(columns);        // with `columns` itself this is cuda.shared_tile
+  const int pitch = padded(columns);        // a pitch of `columns` makes this cuda.shared_tile
   float* pixels = dynamic_shared<float>();  // [rows][pitch]
   float* filter = pixels + rows * pitch;    // [r][s]
 

@@ -1,11 +1,13 @@
-// A load brings a thread 4, 8 or 16 bytes; 16 take a fourth of the requests. But a float4 must lie at a multiple of 16
-// bytes, and a row of 33 pixels begins anywhere. So the tile is no square here but a band of whole rows, which in an
-// NCHW image are one run of memory, and the run is copied in fours wherever it begins:
+// Stages whole rows of the image with 16-byte loads (rung 20).
+//
+// A load moves 4, 8 or 16 bytes per thread; 16-byte loads need a quarter of the requests. But a float4 must be 16-byte
+// aligned, and a row of 33 pixels can start at any float. So the tile here is not a square but a band of whole rows,
+// which is one contiguous range of an NCHW image. The range is copied as float4, wherever it starts:
 //
 //   image    | .  a  b  c | d  e  f  g | ... | x  y  .  . |      |: a multiple of 16 bytes
-//   shared   | .  a  b  c | d  e  f  g | ... | x  y  .  . |      the run begins as far from one as in the image
+//   shared   | .  a  b  c | d  e  f  g | ... | x  y  .  . |      same offset from | as in the image
 //
-// Fours that are wholly in the run are copied by one load and one store, those at its two ends float by float.
+// Each float4 that is entirely in the range takes one load and one store. The two ends are copied float by float.
 
 #include <algorithm>
 
@@ -39,14 +41,15 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int kThreads = 256;
-constexpr int kOutputs = 4;  // of a thread
+constexpr int kOutputs = 4;  // per thread
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// Floats of shared memory for a run of `count`, with room for the beginning of its first four.
+/// Returns the floats of shared memory that a range of `count` floats needs: up to 3 before it for its alignment,
+/// rounded up to whole float4.
 __host__ __device__ constexpr int64_t staged_floats(int64_t count) { return (count + 3 + 3) / 4 * 4; }
 
-/// Copies a run of floats to shared memory and returns where it begins there, as far beyond a multiple of 16 bytes as
-/// `from` is. `to` is such a multiple and has staged_floats(count).
+/// Copies `count` floats to shared memory. Returns their address there, which has the same offset from a multiple of 16
+/// bytes as `from`. `to` is 16-byte aligned and has room for staged_floats(count).
 __device__ const float* stage(const float* from, int count, float* to) {
   const int before = static_cast<int>(reinterpret_cast<uintptr_t>(from) / sizeof(float) % 4);
   to += before;
@@ -62,7 +65,7 @@ __device__ const float* stage(const float* from, int count, float* to) {
 
 __global__ void __launch_bounds__(kThreads)
     convolve_vector_loads(const float* x, const float* w, float* y, ConvShape shape, int band_rows, int filter_at) {
-  float* shared = dynamic_shared<float>();  // the band's pixels; from filter_at on, one plane of the filter
+  float* shared = dynamic_shared<float>();  // pixels of the band; at filter_at, one filter plane
   const int first_p = blockIdx.x * band_rows, k = blockIdx.y;
   const int outputs = min(band_rows, shape.p - first_p) * shape.q;
   const int top = first_p * shape.stride_h - shape.pad_top;
@@ -70,7 +73,7 @@ __global__ void __launch_bounds__(kThreads)
   const int first_h = min(max(top, 0), shape.h), end_h = max(min(bottom, shape.h), first_h);  // staged rows
   const int first_channel = k / shape.maps * shape.channels;
 
-  int row[kOutputs], column[kOutputs];  // where the window of each output begins in the staged rows
+  int row[kOutputs], column[kOutputs];  // start of each output's window, relative to the staged rows
   for (int i = 0; i < kOutputs; ++i) {
     const int output = i * kThreads + threadIdx.x;
     row[i] = output / shape.q * shape.stride_h + top - first_h;
@@ -107,13 +110,13 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// How an image is cut: output rows of a block, and its shared memory.
-struct Cut {
+/// How an image is partitioned: output rows per block, and shared memory of a block.
+struct Band {
   int64_t rows, filter_at;  // filter_at in floats
   size_t shared_bytes;
 };
 
-Cut cut(const ConvProblem& problem) {
+Band make_band(const ConvProblem& problem) {
   const int64_t rows = std::clamp<int64_t>(kOutputs * kThreads / problem.q(), 1, problem.p());
   const int64_t bands = ceil_div(problem.p(), rows), even = ceil_div(problem.p(), bands);
   const int64_t staged = (even - 1) * problem.stride_h + (problem.r - 1) * problem.dilation_h + 1;
@@ -126,7 +129,7 @@ Cut cut(const ConvProblem& problem) {
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
   if (step.problem.q() > kOutputs * kThreads) return "output width must be at most 1024";
-  if (cut(step.problem).shared_bytes > caps.shared_bytes_per_block) {
+  if (make_band(step.problem).shared_bytes > caps.shared_bytes_per_block) {
     return "the input rows of a band do not fit in the shared memory of a block";
   }
   return std::nullopt;
@@ -134,7 +137,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
 
 void launch_vector_loads(const ConvArgs& args, Stream& stream) {
   const ConvProblem& problem = args.step.problem;
-  const Cut band = cut(problem);
+  const Band band = make_band(problem);
   const dim3 grid(ceil_div(problem.p(), band.rows), problem.k, std::min(problem.n, kMostBlocksInZ));
   launch(convolve_vector_loads, {.grid = grid, .block = kThreads, .shared_bytes = band.shared_bytes}, stream.native(),
          static_cast<const float*>(args.x), args.w, args.y, kernel_shape(problem), static_cast<int>(band.rows),

@@ -1,11 +1,14 @@
-// Both matrices of a product want to be near. In cuda.per_layer both are in shared memory, and each multiply-add loads
-// a number of each. Here only the weights are shared: a thread makes a whole column of the result, one pixel of all
-// maps of the tile, so nobody else needs the pixels that it multiplies, and they stay in its registers.
+// Keeps weights in shared memory, and pixels and sums in registers (rung 21).
+//
+// Both operands of a matrix product should be close to the arithmetic units. In cuda.per_layer both are in shared
+// memory, and each multiply-add loads one value of each. Here only the weights are in shared memory: a thread computes
+// a whole column of the result, one pixel for all output channels of the tile. No other thread needs the pixels that it
+// multiplies, so they stay in its registers. A term is one element of the reduction over C * R * S.
 //
 //                                      thread's column of pixels:  8 terms in registers
 //   tile of weights in shared memory
-//   [8 terms][maps]: all threads       its column of results:      a sum for each map, in registers
-//   read the same four at a time
+//   [8 terms][output channels]:        its column of results:      a sum per output channel, in registers
+//   all threads read the same four at a time
 
 #include <algorithm>
 
@@ -35,12 +38,12 @@ constexpr KernelInfo kInfo{
     .limit = "Instructions: about twenty locate and load a pixel, which is then multiplied by M weights.",
 };
 
-constexpr int kThreads = 128;  // pixels of a block
-constexpr int kTerms = 8;      // of a tile
+constexpr int kThreads = 128;  // pixels per block
+constexpr int kTerms = 8;      // per tile
 constexpr int kTilesOfMaps[] = {4, 8, 12, 16, 24};
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// A place in the filter: the terms of a sum in order, term = (c * R + r) * S + s.
+/// A position in the reduction, term = (c * R + r) * S + s.
 struct Term {
   int c = 0, r = 0, s = 0;
 
@@ -58,7 +61,7 @@ __global__ void __launch_bounds__(kThreads)
     convolve_joint(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y, ConvShape shape) {
   __shared__ float4 tile_w[kTerms][kMaps / 4];
   const int tiles_of_maps = (shape.maps + kMaps - 1) / kMaps;
-  const int group = blockIdx.y / tiles_of_maps, first_map = blockIdx.y % tiles_of_maps * kMaps;  // in its group
+  const int group = blockIdx.y / tiles_of_maps, first_map = blockIdx.y % tiles_of_maps * kMaps;  // within the group
   const int pixel = blockIdx.x * kThreads + threadIdx.x, pixels = shape.p * shape.q;
   const int terms = shape.channels * shape.r * shape.s;
   const int top = pixel / shape.q * shape.stride_h - shape.pad_top;
@@ -70,7 +73,7 @@ __global__ void __launch_bounds__(kThreads)
     float sum[kMaps] = {};
     Term term;
     for (int first = 0; first < terms; first += kTerms) {
-      // Beyond the last term and the last map stand zeros, of pixels too: 0 * NaN would be NaN.
+      // Fill with zeros past the last term and the last output channel. Pixels are zero there, too: 0 * NaN is NaN.
       for (int i = threadIdx.x; i < kTerms * kMaps; i += kThreads) {
         const int map = i / kTerms, along = i % kTerms;
         const bool exists = first_map + map < shape.maps && first + along < terms;
@@ -107,7 +110,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// The tile that wastes the fewest maps; of several, the largest.
+/// Returns the tile that wastes the fewest output channels; on a tie, the largest.
 int tile_of_maps(int64_t maps) {
   int best = kTilesOfMaps[0];
   for (int tile : kTilesOfMaps) {

@@ -1,8 +1,10 @@
-// A half2 is two numbers of fp16 in the register of one float, and __hfma2 multiplies and adds both at once. So the
-// maps go in pairs: two weights of neighbouring maps, the thread's pixel twice, two sums.
+// Multiplies and adds in fp16 with half2, for two output channels per instruction (rung 22).
 //
-// fp16 has 11 bits, and each addition to a sum rounds it to 11 bits. So a run of 16 terms is summed in fp16, and then
-// added to a sum in float: the error of a long sum is that of short ones.
+// A half2 holds two fp16 values in one 32-bit register, and __hfma2 multiplies and adds both at once. So output
+// channels are processed in pairs: two weights of adjacent output channels, the thread's pixel twice, two sums.
+//
+// fp16 has 11 significant bits, and each addition rounds the sum to 11 bits. So 16 terms are summed in fp16, and that
+// sum is added to a sum in fp32: a long sum has the rounding error of short ones.
 
 #include <algorithm>
 
@@ -35,12 +37,12 @@ constexpr KernelInfo kInfo{
         "half2 weights.",
 };
 
-constexpr int kThreads = 128;  // pixels of a block
-constexpr int kTerms = 16;     // of a tile: a run that is summed in fp16
+constexpr int kThreads = 128;  // pixels per block
+constexpr int kTerms = 16;     // per tile; they are summed in fp16
 constexpr int kTilesOfMaps[] = {4, 8, 12, 16, 24};
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// A place in the filter: the terms of a sum in order, term = (c * R + r) * S + s.
+/// A position in the reduction, term = (c * R + r) * S + s.
 struct Term {
   int c = 0, r = 0, s = 0;
 
@@ -62,7 +64,7 @@ __global__ void __launch_bounds__(kThreads)
     convolve_half2(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y, ConvShape shape) {
   __shared__ FourWeights tile_w[kTerms][kMaps / 4];
   const int tiles_of_maps = (shape.maps + kMaps - 1) / kMaps;
-  const int group = blockIdx.y / tiles_of_maps, first_map = blockIdx.y % tiles_of_maps * kMaps;  // in its group
+  const int group = blockIdx.y / tiles_of_maps, first_map = blockIdx.y % tiles_of_maps * kMaps;  // within the group
   const int pixel = blockIdx.x * kThreads + threadIdx.x, pixels = shape.p * shape.q;
   const int terms = shape.channels * shape.r * shape.s;
   const int top = pixel / shape.q * shape.stride_h - shape.pad_top;
@@ -74,7 +76,7 @@ __global__ void __launch_bounds__(kThreads)
     float sum[kMaps] = {};
     Term term;
     for (int first = 0; first < terms; first += kTerms) {
-      // Beyond the last term and the last map stand zeros, of pixels too: 0 * NaN would be NaN.
+      // Fill with zeros past the last term and the last output channel. Pixels are zero there, too: 0 * NaN is NaN.
       for (int i = threadIdx.x; i < kTerms * kMaps; i += kThreads) {
         const int map = i / kTerms, along = i % kTerms;
         const bool exists = first_map + map < shape.maps && first + along < terms;
@@ -115,7 +117,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// The tile that wastes the fewest maps; of several, the largest.
+/// Returns the tile that wastes the fewest output channels; on a tie, the largest.
 int tile_of_maps(int64_t maps) {
   int best = kTilesOfMaps[0];
   for (int tile : kTilesOfMaps) {

@@ -1,3 +1,5 @@
+// Unrolls the images in global memory (im2col), then multiplies with cuBLAS (rung 23).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -29,14 +31,14 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int kUnrollThreads = 256;
-constexpr int64_t kChunkBytes = int64_t{256} << 20;  // of unrolled images at a time, or one image if that is more
+constexpr int64_t kChunkBytes = int64_t{256} << 20;  // unrolled images per chunk; a chunk has at least one image
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// unrolled[image][group][term][pixel], term = (c * R + r) * S + s
+/// Writes unrolled[image][group][term][pixel], where term = (c * R + r) * S + s is the reduction index.
 __global__ void __launch_bounds__(kUnrollThreads) unroll(const float* x, float* unrolled, ConvShape shape) {
   const int pixel = blockIdx.x * kUnrollThreads + threadIdx.x;
   if (pixel >= shape.p * shape.q) return;
-  const int c = blockIdx.y;  // over all groups
+  const int c = blockIdx.y;  // input channel, counted over all groups
   const float* plane = x + (static_cast<int64_t>(blockIdx.z) * shape.c + c) * shape.h * shape.w;
   float* column = unrolled + (static_cast<int64_t>(blockIdx.z) * shape.c + c) * shape.r * shape.s * shape.p * shape.q;
   const int top = pixel / shape.q * shape.stride_h - shape.pad_top;
@@ -76,7 +78,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   return std::nullopt;
 }
 
-/// The stream keeps the handle, whose creation takes far longer than a launch.
+/// Creates the cuBLAS handle, which takes far longer than a launch. The stream owns it.
 void make_handle(const ConvArgs&, Stream& stream) { stream.attached<Cublas>(); }
 
 void launch_cublas_gemm(const ConvArgs& args, Stream& stream) {
@@ -93,8 +95,8 @@ void launch_cublas_gemm(const ConvArgs& args, Stream& stream) {
     const int64_t images = std::min(chunk, problem.n - n);
     launch(unroll, {.grid = dim3(ceil_div(pixels, kUnrollThreads), shape.c, images), .block = kUnrollThreads},
            stream.native(), x + n * problem.c * problem.h * problem.w, unrolled, shape);
-    // y[maps][pixels] = w[maps][terms] * unrolled[terms][pixels], for all images, group by group. cuBLAS takes matrices
-    // column by column, so it sees all three transposed: we ask it for y' = unrolled' * w'.
+    // y[maps][pixels] = w[maps][terms] * unrolled[terms][pixels]: one call per group for all images. cuBLAS expects
+    // column-major matrices, so it sees all three transposed: ask it for y' = unrolled' * w'.
     for (int64_t group = 0; group < problem.groups; ++group) {
       cublas.sgemm_strided_batched(
           stream.native(), CUBLAS_OP_N, CUBLAS_OP_N, pixels, maps, terms, &one, unrolled + group * terms * pixels,

@@ -1,13 +1,15 @@
-// Tensor cores by C++'s names for them, nvcuda::wmma: a warp multiplies 16 x 8 by 8 x 16 numbers of TF32 into 16 x 16
-// sums of float. A fragment is the warp's part of a matrix, some elements to a lane, and only the functions know which:
+// Multiplies on tensor cores through nvcuda::wmma, their C++ interface, in TF32 (rung 24).
 //
-//   load_matrix_sync(a, &tile_w[map][term], pitch)      16 maps x 8 terms from shared memory
+// A warp multiplies 16 x 8 by 8 x 16 TF32 values into 16 x 16 fp32 sums. A fragment is a matrix distributed over the
+// warp's lanes. Which lane holds which element is unspecified, so only these functions access it:
+//
+//   load_matrix_sync(a, &tile_w[map][term], pitch)      16 output channels x 8 terms from shared memory
 //   load_matrix_sync(b, &tile_x[term][pixel], pitch)    8 terms x 16 pixels
 //   mma_sync(sum, a, b, sum)                            2048 multiply-adds
-//   store_matrix_sync(&results[map][pixel], sum, ...)   to shared memory, where each element's place is known again
+//   store_matrix_sync(&results[map][pixel], sum, ...)   to shared memory, in row-major order
 //
-// The tiles are those of cuda.fused_unroll_gemm, as large as a warp's fragments want them. mma_sync cuts off what TF32
-// has no bits for, so that operands are rounded before.
+// The tiles are those of cuda.fused_unroll_gemm, sized for a warp's fragments. mma_sync truncates its operands to TF32,
+// so they are rounded beforehand.
 
 #include <algorithm>
 
@@ -43,15 +45,16 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int kThreads = 128, kWarps = kThreads / 32;
-constexpr int kPixels = kThreads;  // of a block
-constexpr int kTerms = 32;         // of a tile
-constexpr int kSide = 16;          // of a fragment of sums
-constexpr int kDepth = 8;          // terms of a product
-// From row to row. 4 terms x 8 pixels and 8 maps x 4 terms, what lanes of mma.m16n8k8 take, lie in 32 banks.
+constexpr int kPixels = kThreads;  // per block
+constexpr int kTerms = 32;         // reduction elements (terms) per tile
+constexpr int kSide = 16;          // rows and columns of an accumulator fragment
+constexpr int kDepth = 8;          // terms per mma_sync
+// Row pitches, in floats. Lanes of mma.m16n8k8 read 4 terms x 8 pixels and 8 output channels x 4 terms. With these
+// pitches, each of those reads uses all 32 banks.
 constexpr int kPitchX = kPixels + 8, kPitchW = kTerms + 4;
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// A place in the filter: the terms of a sum in order, term = (c * R + r) * S + s.
+/// A position in the reduction, term = (c * R + r) * S + s.
 struct Term {
   int c = 0, r = 0, s = 0;
 
@@ -64,16 +67,16 @@ struct Term {
   }
 };
 
-/// kRows * 16 maps of a block.
+/// A block computes kRows * 16 output channels.
 template <int kRows>
 __global__ void __launch_bounds__(kThreads)
     convolve_wmma(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y, ConvShape shape) {
-  constexpr int kMaps = kRows * kSide, kColumns = kPixels / kWarps / kSide;  // fragments of a warp: kRows x kColumns
+  constexpr int kMaps = kRows * kSide, kColumns = kPixels / kWarps / kSide;  // a warp has kRows x kColumns fragments
   static_assert(kMaps <= kTerms, "results must fit in tile_x");
   __shared__ __align__(32) float tile_w[kMaps][kPitchW];
   __shared__ __align__(32) float tile_x[kTerms][kPitchX];
   const int tiles_of_maps = (shape.maps + kMaps - 1) / kMaps;
-  const int group = blockIdx.y / tiles_of_maps, first_map = blockIdx.y % tiles_of_maps * kMaps;  // in its group
+  const int group = blockIdx.y / tiles_of_maps, first_map = blockIdx.y % tiles_of_maps * kMaps;  // within the group
   const int pixel = blockIdx.x * kPixels + threadIdx.x, pixels = shape.p * shape.q;
   const int terms = shape.channels * shape.r * shape.s;
   const int top = pixel / shape.q * shape.stride_h - shape.pad_top;
@@ -91,7 +94,7 @@ __global__ void __launch_bounds__(kThreads)
     }
     Term term;
     for (int first = 0; first < terms; first += kTerms) {
-      // Beyond the last term stand zeros in both tiles: 0 * NaN would be NaN.
+      // Fill with zeros past the last term in both tiles: 0 * NaN is NaN.
       for (int map = warp; map < kMaps; map += kWarps) {
         const int along = threadIdx.x % 32;
         const bool exists = first_map + map < shape.maps && first + along < terms;
@@ -130,16 +133,16 @@ __global__ void __launch_bounds__(kThreads)
         wmma::store_matrix_sync(results, sum[row][column], kPitchX, wmma::mem_row_major);
       }
     }
-    __syncwarp();  // a warp's results are its own threads' pixels
+    __syncwarp();  // each warp reads only its own results
     float* to = y + (n * shape.k + group * shape.maps + first_map) * pixels + pixel;
     for (int map = 0; pixel < pixels && map < min(kMaps, shape.maps - first_map); ++map) {
       to[map * pixels] = tile_x[map][threadIdx.x];
     }
-    __syncthreads();  // the next image takes its place
+    __syncthreads();  // the next image overwrites tile_x
   }
 }
 
-/// Whether a block should make 16 maps and not 32: that wastes fewer.
+/// Returns whether a block computes 16 output channels instead of 32, because that wastes fewer.
 bool narrow(const ConvProblem& problem) {
   const int64_t maps = problem.maps_per_group();
   return round_up(maps, kSide) < round_up(maps, 2 * kSide);

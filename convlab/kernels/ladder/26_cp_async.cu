@@ -1,3 +1,5 @@
+// Copies the next channel's tile with cp.async while the current one is summed (rung 26).
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -30,7 +32,7 @@ constexpr KernelInfo kInfo{
 constexpr int kTile = 16;
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// Pixels that a tile's outputs need along one side, halo included.
+/// Returns the input pixels along one side of a tile, halo included.
 __host__ __device__ constexpr int staged_side(int filter, int stride, int dilation) {
   return (kTile - 1) * stride + (filter - 1) * dilation + 1;
 }
@@ -49,7 +51,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   const int first_channel = k / shape.maps * shape.channels;
 
   for (int64_t n = blockIdx.z; n < shape.n; n += gridDim.z) {
-    // Begins to copy channel c. Of pixels outside of the image nothing is read: all four bytes are filled with zeros.
+    // Starts to copy channel c. Pixels outside the image are not read: all four bytes are filled with zeros.
     const auto begin_copying = [&](int c) {
       const float* plane = x + ((n * shape.c + first_channel + c) * shape.h) * shape.w;
       float* to = buffers + c % 2 * (pixels + weights);
@@ -71,8 +73,8 @@ __global__ void __launch_bounds__(kTile* kTile)
     float sum = 0;
     begin_copying(0);
     for (int c = 0; c < shape.channels; ++c) {
-      __pipeline_wait_prior(0);  // what this thread has copied of channel c is there,
-      __syncthreads();           // what the others have, too, and nobody reads the other buffer any more
+      __pipeline_wait_prior(0);  // this thread's copies of channel c have arrived
+      __syncthreads();           // so have all others, and no thread still reads the other buffer
       if (c + 1 < shape.channels) begin_copying(c + 1);
 
       const float* tile = buffers + c % 2 * (pixels + weights);
@@ -85,7 +87,7 @@ __global__ void __launch_bounds__(kTile* kTile)
       }
     }
     if (p < shape.p && q < shape.q) y[((n * shape.k + k) * shape.p + p) * shape.q + q] = sum;
-    __syncthreads();  // the next image begins with the first buffer
+    __syncthreads();  // the next image starts with buffer 0
   }
 }
 

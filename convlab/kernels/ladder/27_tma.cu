@@ -1,22 +1,24 @@
-// The copy unit of a multiprocessor (TMA, tensor memory accelerator): one thread names addresses and a number of bytes,
-// and goes on. No thread loads, and no register holds a pixel on its way to shared memory.
+// Copies the next channel's rows by TMA and waits for them on an mbarrier (rung 27).
 //
-// When everything is there, a barrier in shared memory tells (mbarrier), a word that counts in phases:
+// TMA (tensor memory accelerator) is the bulk copy engine of an SM: one thread issues addresses and a byte count, and
+// continues. No thread loads, and no register holds a pixel on its way to shared memory.
 //
-//    thread 0      arrives, announcing so many bytes        a phase ends when all arrivals have come, here one,
-//                  asks for the copy, naming the barrier    and all bytes that they announced
+// An mbarrier, a word in shared memory that counts in phases, signals that all data has arrived:
+//
+//    thread 0      arrives, announcing the byte count       a phase ends when all arrivals have come (here one)
+//                  issues the copy, naming the barrier      and all announced bytes
 //    all threads   wait for the phase of parity 0, 1, 0, 1, ...
 //
-// A copy moves whole pieces of 16 bytes. Rows of 33 or 70 floats are no whole pieces, so we cannot copy the columns of
-// a tile alone, nor have the unit fill in zeros beyond the edges: its maps of tensors ask for rows of whole pieces,
-// too. But neighbouring rows lie one after the other: a band of rows is one run of floats, which we round outwards,
+// A bulk copy moves aligned units of 16 bytes. Rows of 33 or 70 floats are not multiples of 16 bytes, so we cannot copy
+// only the columns of a tile. Nor can TMA fill in zeros beyond the edges: its tensor maps also need rows of whole
+// units. But adjacent rows are contiguous: a band of rows is one range of floats, which we round outwards,
 //
 //    x        |0 1 2 3|4 5 6 7|8 9 10 11|12 13 14 15|...
 //    band              5 6 7 8 9 10
-//    copied           |4 5 6 7|8 9 10 11|                 the band begins 1 float after what was copied
+//    copied           |4 5 6 7|8 9 10 11|                 the band starts 1 float after the start of the copy
 //
-// and the edges are a matter of which taps a thread sums. Beyond the ends of x there is nothing to round to: there
-// thread 0 copies the last floats itself.
+// and each thread sums only the taps inside the image. At the ends of x there is nothing to round to: there thread 0
+// copies the remaining floats itself.
 
 #include <algorithm>
 
@@ -50,41 +52,43 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int kMostThreads = 512;
-constexpr int kPiece = 4;  // floats in 16 bytes
+constexpr int kUnit = 4;  // floats in 16 bytes
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// How the work is cut up.
+/// How an image is partitioned into bands of output rows.
 struct Band {
-  int rows;     // output rows of a block
-  int floats;   // of a buffer, whole pieces
-  int weights;  // of a map's filter
+  int rows;     // output rows per block
+  int floats;   // per buffer, a multiple of 4 (16 bytes)
+  int weights;  // per filter of an output channel
 };
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// The taps of a window that lie in an image: first <= tap < end.
+/// The taps of a window that are inside the image: first <= tap < end.
 struct Taps {
   int first, end;
 };
 
-/// `begin`: the row or column under the first tap; `size`: how many there are.
+/// Returns the taps inside the image. `begin` is the row or column under the first tap, `size` the number of rows or
+/// columns.
 __device__ Taps taps_inside(int begin, int size, int taps, int dilation) {
   return {begin < 0 ? (-begin + dilation - 1) / dilation : 0,
           begin < size ? min(taps, (size - begin + dilation - 1) / dilation) : 0};
 }
 
-/// Begins to copy floats [first, first + count) of `pieces` to `to`, from the piece on that holds the first. The array
-/// has [begin, end) of them. One thread calls it; the barrier's phase ends when all are there.
-__device__ void begin_copying(float* to, const float* pieces, int64_t begin, int64_t end, int64_t first, int count,
+/// Starts to copy floats [first, first + count) of `aligned` to `to`. `to` receives the 16-byte unit that contains
+/// `first`. Only floats [begin, end) of the 16-byte aligned array exist. One thread calls it; the barrier's phase ends
+/// when all have arrived.
+__device__ void begin_copying(float* to, const float* aligned, int64_t begin, int64_t end, int64_t first, int count,
                               uint64_t* barrier) {
-  const int64_t last = first + count, origin = first / kPiece * kPiece;
-  const int64_t from = max(origin, (begin + kPiece - 1) / kPiece * kPiece);
-  const int64_t until = min((last + kPiece - 1) / kPiece, end / kPiece) * kPiece;
-  for (int64_t i = first; i < min(from, last); ++i) to[i - origin] = pieces[i];
-  for (int64_t i = max(until, first); i < last; ++i) to[i - origin] = pieces[i];
+  const int64_t last = first + count, origin = first / kUnit * kUnit;
+  const int64_t from = max(origin, (begin + kUnit - 1) / kUnit * kUnit);
+  const int64_t until = min((last + kUnit - 1) / kUnit, end / kUnit) * kUnit;
+  for (int64_t i = first; i < min(from, last); ++i) to[i - origin] = aligned[i];
+  for (int64_t i = max(until, first); i < last; ++i) to[i - origin] = aligned[i];
   const uint32_t bytes = count > 0 && from < until ? (until - from) * sizeof(float) : 0;
   barrier_arrive_expecting(barrier, bytes);
-  if (bytes > 0) fetch_bulk(to_shared(to + (from - origin)), pieces + from, bytes, barrier);
+  if (bytes > 0) fetch_bulk(to_shared(to + (from - origin)), aligned + from, bytes, barrier);
 }
 
 #endif
@@ -93,13 +97,13 @@ __global__ void __launch_bounds__(kMostThreads)
     convolve_tma(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y, const ConvShape shape,
                  const Band band) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  __shared__ uint64_t arrived[2];             // a barrier for each buffer
+  __shared__ uint64_t arrived[2];             // one barrier per buffer
   float* buffers = dynamic_shared<float>();   // [2][band.floats]
   float* filter = buffers + 2 * band.floats;  // [channels][r][s]
   const int thread = threadIdx.x, k = blockIdx.y, first_p = blockIdx.x * band.rows;
   const int rows = min(band.rows, shape.p - first_p), p = first_p + thread / shape.q, q = thread % shape.q;
 
-  // This thread's window, and the rows of the image under the whole band; none where it has padding alone.
+  // This thread's window, and the image rows under the whole band (none if the band covers only padding).
   const int above = p * shape.stride_h - shape.pad_top, left = q * shape.stride_w - shape.pad_left;
   const Taps down = taps_inside(above, shape.h, thread < rows * shape.q ? shape.r : 0, shape.dilation_h);
   const Taps along = taps_inside(left, shape.w, shape.s, shape.dilation_w);
@@ -108,55 +112,55 @@ __global__ void __launch_bounds__(kMostThreads)
   const int bottom = min(first_p * shape.stride_h - shape.pad_top + reach, shape.h);
   const int count = max(bottom - top, 0) * shape.w;
 
-  // x as pieces: it may begin inside of one.
-  const int skew = reinterpret_cast<uintptr_t>(x) / sizeof(float) % kPiece;
-  const float* pieces = x - skew;
+  // x relative to a 16-byte boundary: x itself need not be aligned.
+  const int skew = reinterpret_cast<uintptr_t>(x) / sizeof(float) % kUnit;
+  const float* aligned = x - skew;
   const int64_t end = skew + int64_t{shape.n} * shape.c * shape.h * shape.w;
   const auto first_float = [&](int64_t n, int c) {
     return skew + ((n * shape.c + k / shape.maps * shape.channels + c) * shape.h + top) * shape.w;
   };
-  const auto begin_copying_of = [&](int64_t n, int c, int turn) {
-    begin_copying(buffers + turn % 2 * band.floats, pieces, skew, end, first_float(n, c), count, arrived + turn % 2);
+  const auto begin_copying_of = [&](int64_t n, int c, int copy) {
+    begin_copying(buffers + copy % 2 * band.floats, aligned, skew, end, first_float(n, c), count, arrived + copy % 2);
   };
 
   if (thread == 0) {
     barrier_init(arrived, 1);
     barrier_init(arrived + 1, 1);
-    fence_for_async();  // so that the copy unit sees barriers there
+    fence_for_async();  // makes the initialized barriers visible to TMA
   }
   for (int i = thread; i < band.weights; i += blockDim.x) filter[i] = w[k * band.weights + i];
   __syncthreads();
 
-  // Each copy has a number. They take the buffers in turns, and each buffer's phases have parity 0, 1, 0, ...
-  int turn = 0;
+  // Copies are numbered. They alternate between the two buffers, and each buffer's phases have parity 0, 1, 0, ...
+  int copy = 0;
   for (int64_t n = blockIdx.z; n < shape.n; n += gridDim.z) {
     float sum = 0;
-    if (thread == 0) begin_copying_of(n, 0, turn);
-    for (int c = 0; c < shape.channels; ++c, ++turn) {
-      if (thread == 0 && c + 1 < shape.channels) begin_copying_of(n, c + 1, turn + 1);
-      barrier_wait(arrived + turn % 2, turn / 2 % 2);
-      const float* tile = buffers + turn % 2 * band.floats;
-      const int window = first_float(n, c) % kPiece + (above - top) * shape.w + left;
+    if (thread == 0) begin_copying_of(n, 0, copy);
+    for (int c = 0; c < shape.channels; ++c, ++copy) {
+      if (thread == 0 && c + 1 < shape.channels) begin_copying_of(n, c + 1, copy + 1);
+      barrier_wait(arrived + copy % 2, copy / 2 % 2);
+      const float* tile = buffers + copy % 2 * band.floats;
+      const int window = first_float(n, c) % kUnit + (above - top) * shape.w + left;
       for (int r = down.first; r < down.end; ++r) {
         const int row = window + r * shape.dilation_h * shape.w;
         for (int s = along.first; s < along.end; ++s) {
           sum += tile[row + s * shape.dilation_w] * filter[(c * shape.r + r) * shape.s + s];
         }
       }
-      __syncthreads();  // nobody reads the buffer any more
+      __syncthreads();  // no thread still reads the buffer
     }
     if (thread < rows * shape.q) y[((n * shape.k + k) * shape.p + first_p) * shape.q + thread] = sum;
   }
 #endif
 }
 
-/// `rows` is 0 where a row does not fit into a block.
-Band cut(const ConvProblem& problem) {
+/// Partitions the output rows. `rows` is 0 if a row has more outputs than a block has threads.
+Band make_band(const ConvProblem& problem) {
   const int64_t most = kMostThreads / problem.q();
   if (most == 0) return {};
   const int64_t rows = ceil_div(problem.p(), ceil_div(problem.p(), most));
   const int64_t reach = (rows - 1) * problem.stride_h + (problem.r - 1) * problem.dilation_h + 1;
-  const int64_t floats = round_up(std::min(reach, problem.h) * problem.w + 2 * (kPiece - 1), kPiece);
+  const int64_t floats = round_up(std::min(reach, problem.h) * problem.w + 2 * (kUnit - 1), kUnit);
   return {static_cast<int>(rows), static_cast<int>(floats), static_cast<int>(problem.terms())};
 }
 
@@ -167,9 +171,9 @@ size_t shared_bytes(const Band& band) {
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_rung(step)) return refusal;
   if (caps.compute_capability < 90) return "compute capability 9.0 or later is required for TMA";
-  const Band band = cut(step.problem);
+  const Band band = make_band(step.problem);
   if (band.rows == 0) return fmt::format("output width must be at most {}", kMostThreads);
-  constexpr size_t kBarriers = 128;  // bytes that they take of shared memory, at most
+  constexpr size_t kBarriers = 128;  // shared memory of the barriers in bytes, at most
   if (shared_bytes(band) + kBarriers > caps.shared_bytes_per_block) {
     return "two bands of rows and a filter do not fit in the shared memory of a block";
   }
@@ -178,7 +182,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
 
 void launch_tma(const ConvArgs& args, Stream& stream) {
   const ConvProblem& problem = args.step.problem;
-  const Band band = cut(problem);
+  const Band band = make_band(problem);
   const dim3 grid(ceil_div(problem.p(), band.rows), problem.k, std::min(problem.n, kMostBlocksInZ));
   const dim3 block(round_up(band.rows * problem.q(), 32));
   launch(convolve_tma, {.grid = grid, .block = block, .shared_bytes = shared_bytes(band)}, stream.native(),

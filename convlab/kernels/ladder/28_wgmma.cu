@@ -1,18 +1,21 @@
-// A product by a warpgroup: 128 threads multiply 64 x 8 by 8 x 32 numbers with one instruction, which reads both
-// operands from shared memory and runs while the threads do something else.
+// Multiplies operands in shared memory by wgmma while the warpgroup stages the next ones (rung 28).
 //
-// It sees shared memory as cores of 128 bytes: 8 rows of 16 bytes one after the other, a row with 4 terms of TF32. Here
-// a row is an output pixel (of operand A) or a map (of B). A product of 8 terms takes two cores side by side, and eight
-// cores below each other for 64 pixels. So the staged operand is an array [quad of terms][row] of 16 bytes:
+// A warpgroup, 128 threads, multiplies 64 x 8 by 8 x 32 values with one instruction. It reads both operands from shared
+// memory and runs asynchronously: the threads continue with other work.
+//
+// It sees shared memory as core matrices of 128 bytes: 8 contiguous rows of 16 bytes, each with 4 TF32 terms of the
+// reduction. Here a row is an output pixel (of operand A) or an output channel (of B). A product of 8 terms uses two
+// core matrices side by side, and for 64 pixels eight below each other. So the staged operand is an array [quad of
+// terms][row] of 16 bytes:
 //
 //                     rows 0-7     rows 8-15    ...
-//    terms 0-3      | 128 bytes  | 128 bytes  | ...      the next core below is 128 bytes further,
-//    terms 4-7      | 128 bytes  | 128 bytes  | ...      the next core to the right is all rows * 16 bytes further
+//    terms 0-3      | 128 bytes  | 128 bytes  | ...      the next core matrix below is 128 bytes further,
+//    terms 4-7      | 128 bytes  | 128 bytes  | ...      the next one on the right is all rows * 16 bytes further
 //
-// and its descriptor, 64 bits, holds three addresses without their last four bits (operand_descriptor):
+// and its 64-bit descriptor holds an address and two distances without their low four bits (operand_descriptor):
 //
-//    bits 0-13: where it begins     16-29: bytes to the right core
-//    32-45: bytes to the core below     62-63: 0, no swizzle
+//    bits 0-13: start address     16-29: bytes to the core matrix on the right
+//    32-45: bytes to the core matrix below     62-63: 0, no swizzle
 
 #include <algorithm>
 
@@ -45,17 +48,17 @@ constexpr KernelInfo kInfo{
         "channels at once.",
 };
 
-constexpr int kThreads = 128;  // a warpgroup
-constexpr int kPixels = 128;   // of a block, one a thread: two products of 64 rows
-constexpr int kMaps = 32;      // of a block: the columns of a product
+constexpr int kThreads = 128;  // one warpgroup
+constexpr int kPixels = 128;   // per block, one per thread: two products of 64 rows
+constexpr int kMaps = 32;      // output channels per block: the columns of a product
 constexpr int64_t kMostBlocksInZ = 65535;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-constexpr int kTerms = 32;  // staged at a time, four products deep
+constexpr int kTerms = 32;  // reduction elements staged at a time: four products
 constexpr int kQuads = kTerms / 4;
 
-/// A place in the filter, term = (c * R + r) * S + s.
+/// A position in the reduction, term = (c * R + r) * S + s.
 struct Term {
   int c = 0, r = 0, s = 0;
 
@@ -69,9 +72,9 @@ struct Term {
   }
 };
 
-/// sum += a * b, 64 pixels by 32 maps, 8 terms. It is under way when this returns. Thread t of warp v will have, of
-/// each 8 maps, at sum[0], sum[1] pixel 16 v + t / 4 of maps 2 (t % 4) and the next; at sum[2], sum[3] the pixel 8
-/// further.
+/// Starts sum += a * b for 64 pixels, 32 output channels and 8 terms; it still runs when this returns. Of each 8 output
+/// channels, thread t of warp v gets channels 2 (t % 4) and 2 (t % 4) + 1: for pixel 16 v + t / 4 in sum[0] and sum[1],
+/// for the pixel 8 further in sum[2] and sum[3].
 __device__ void begin_product(float (&sum)[16], uint64_t a, uint64_t b) {
   asm volatile(
       "{.reg .pred add; setp.eq.u32 add, 0, 0;\n"
@@ -88,14 +91,14 @@ __device__ void begin_product(float (&sum)[16], uint64_t a, uint64_t b) {
 __global__ void __launch_bounds__(kThreads) convolve_wgmma(const float* __restrict__ x, const float* __restrict__ w,
                                                            float* __restrict__ y, const ConvShape shape) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  __shared__ alignas(128) uint4 pixels[2][kQuads][kPixels];  // two buffers: one is multiplied while one is filled
+  __shared__ alignas(128) uint4 pixels[2][kQuads][kPixels];  // two buffers: one is multiplied while the other is filled
   __shared__ alignas(128) uint4 filters[2][kQuads][kMaps];
 
   const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
   const int area = shape.p * shape.q, first_pixel = blockIdx.x * kPixels, first_map = blockIdx.y * kMaps;
   const int terms = shape.c * shape.r * shape.s;
   const int pixel = first_pixel + thread;
-  // A thread without a pixel has one below the image.
+  // A thread past the last pixel uses a row below the image, so it stages zeros.
   const int top = pixel < area ? pixel / shape.q * shape.stride_h - shape.pad_top : shape.h;
   const int left = pixel % shape.q * shape.stride_w - shape.pad_left;
 
@@ -106,7 +109,7 @@ __global__ void __launch_bounds__(kThreads) convolve_wgmma(const float* __restri
     for (int first = 0; first < terms; first += kTerms) {
       const int buffer = first / kTerms % 2;
 
-      // Stage the filters: a warp takes eight maps. Terms beyond the last are zeros, in both operands: 0 * NaN is NaN.
+      // Stage the filters, eight output channels per warp. Past the last term both operands are 0: 0 * NaN is NaN.
       const int map = warp * 8 + lane % 8;
       for (int quad = lane / 8; quad < kQuads; quad += 4) {
         uint32_t value[4];
@@ -118,7 +121,7 @@ __global__ void __launch_bounds__(kThreads) convolve_wgmma(const float* __restri
         }
         filters[buffer][quad][map] = {value[0], value[1], value[2], value[3]};
       }
-      // Stage the pixels: a thread takes its own, neighbours' loads are coalesced.
+      // Stage the pixels, one per thread: loads of adjacent threads are coalesced.
 #pragma unroll
       for (int quad = 0; quad < kQuads; ++quad) {
         uint32_t value[4];
@@ -132,9 +135,9 @@ __global__ void __launch_bounds__(kThreads) convolve_wgmma(const float* __restri
         }
         pixels[buffer][quad][thread] = {value[0], value[1], value[2], value[3]};
       }
-      fence_for_async();  // the product reads shared memory by another way than threads do
+      fence_for_async();  // wgmma reads shared memory through the async proxy
 
-      // The other buffer's products have ended for this warp, and after the barrier for all: it may be filled again.
+      // The other buffer's products have finished for this warp, and after the barrier for all: it may be refilled.
       await_multiplications();
       hold(sum[0]);
       hold(sum[1]);
@@ -155,7 +158,7 @@ __global__ void __launch_bounds__(kThreads) convolve_wgmma(const float* __restri
     await_multiplications();
     hold(sum[0]);
     hold(sum[1]);
-    __syncthreads();  // the next image begins with the first buffer
+    __syncthreads();  // the next image starts with buffer 0
 
     float* to = y + (n * shape.k + first_map) * area + first_pixel;
 #pragma unroll

@@ -6,10 +6,11 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What a tensor-core rung does where values leave the range of its operands: it notices, and sums by definition.
+// The check for values outside fp16 range in tensor-core rungs, and the direct fp32 summation they fall back to.
 
-/// A barrier that tells whether the block's values leave fp16's range: beyond its largest number, or all of them so
-/// small that their parts lose bits. Each thread gives the bits of its largest magnitude.
+/// Returns whether the block's values are outside fp16 range: the largest is at least 65504, or all are so small (below
+/// 2^-12, not all 0) that their split parts lose bits. `largest` holds the bits of the thread's largest magnitude.
+/// Synchronizes the block; all threads must call it.
 inline __device__ bool out_of_range(uint32_t largest) {
   constexpr uint32_t kLargest = 0x477fe000, kSmall = 0x39800000;  // 65504 and 2^-12
   const bool too_large = __syncthreads_or(largest >= kLargest);
@@ -17,7 +18,8 @@ inline __device__ bool out_of_range(uint32_t largest) {
   return __syncthreads_or(largest > 0);
 }
 
-/// The outputs of a block by definition. `image` is the whole image, `to` the block's first pixel of its first map.
+/// Computes the outputs of a block by direct fp32 summation. `image` points to the whole image, `to` to the block's
+/// first pixel of its first output channel.
 inline __device__ void convolve_plainly(const float* image, const float* w, float* to, const ConvShape& shape,
                                         int first_map, int maps, int first_pixel, int count) {
   for (int i = threadIdx.x; i < maps * count; i += blockDim.x) {
@@ -27,7 +29,7 @@ inline __device__ void convolve_plainly(const float* image, const float* w, floa
     const float* filter = w + (first_map + map) * shape.c * shape.r * shape.s;
     float sum = 0;
     for (int c = 0; c < shape.c; ++c) {
-      float of_channel = 0;  // kept apart, so that a large sum does not round each small term
+      float of_channel = 0;  // separate, so that small products are not rounded to the precision of a large sum
       for (int r = 0; r < shape.r; ++r) {
         const int h = top + r * shape.dilation_h;
         for (int s = 0; s < shape.s; ++s, ++filter) {

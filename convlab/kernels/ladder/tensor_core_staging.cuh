@@ -7,36 +7,36 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What passes through shared memory in the tensor-core rungs: pixels and filters on their way in, results on their way
-// out. tensor_core_tile.cuh draws the picture.
+// Shared-memory staging of the tensor-core rungs: pixels and filters in, results out. tensor_core_tile.cuh explains the
+// algorithm.
 
-constexpr int kWarps = 8, kThreads = kWarps * 32;   // of a block
-constexpr int kTilesOfWarp = 7;                     // of 16 pixels
-constexpr int kWarpPixels = kTilesOfWarp * 16;      // of a warp
-constexpr int kBlockPixels = kWarps * kWarpPixels;  // of a block
-constexpr int kResultPitch = kWarpPixels + 4;       // a fragment's eight rows and four map pairs: in 32 banks
-constexpr int kBlocked = 4;                         // groups of a pixel that lie side by side: what a step reads
+constexpr int kWarps = 8, kThreads = kWarps * 32;   // per block
+constexpr int kTilesOfWarp = 7;                     // tiles of 16 pixels per warp
+constexpr int kWarpPixels = kTilesOfWarp * 16;      // per warp
+constexpr int kBlockPixels = kWarps * kWarpPixels;  // per block
+constexpr int kResultPitch = kWarpPixels + 4;       // a fragment's 8 rows x 4 pairs of output channels use all 32 banks
+constexpr int kBlocked = 4;                         // groups of a pixel that are contiguous: what one step reads
 
 struct TensorTile {
-  int height, pitch;  // staged pixels: rows, and from one row to the next
-  int channels;       // staged at a time
-  bool neighbours;    // a group's terms are neighbours in a row; otherwise channels of a pixel
+  int height, pitch;  // staged pixels: rows, and pixels from one row to the next
+  int channels;       // input channels staged at a time
+  bool neighbours;    // a group holds adjacent pixels of a row; otherwise, channels of one pixel
 };
 
-/// Where a lane finds the first word of its group: at pixel * stride + offset, in bytes.
+/// The byte offset of the first word of a lane's group: pixel * stride + offset.
 struct GroupPlace {
   int stride, offset;
 };
 
-/// The groups of a pixel.
+/// Returns the number of groups per pixel.
 template <class Arithmetic>
 __host__ __device__ int groups_of_pixel(int channels, int width, bool neighbours) {
   constexpr int kGroup = Arithmetic::kGroup;
   return neighbours ? channels * ((width + kGroup - 1) / kGroup) : (channels + kGroup - 1) / kGroup;
 }
 
-/// Group `index` of the block's terms, in the order in which they are multiplied: kBlocked groups of a pixel, or those
-/// left over, tap by tap. Its words have the numbers first + pixel * width in their planes, whose word 0 is zero.
+/// Group `index` of the block's reduction, in the order of multiplication: kBlocked groups of a pixel (or the remaining
+/// ones), tap by tap. In each plane, its word of a pixel is at index first + pixel * width; word 0 of a plane is zero.
 struct Group {
   int of_pixel, width, tap, first;
 
@@ -49,17 +49,17 @@ struct Group {
   }
 };
 
-/// The bits of the larger of two magnitudes, the first given by its bits. NaN is larger than infinity.
+/// Returns the bits of the larger of two magnitudes; the first is passed as bits. NaN is larger than infinity.
 inline __device__ uint32_t larger(uint32_t bits, float value) {
   return max(bits, __float_as_uint(value) & 0x7fffffffu);
 }
 
-/// Stages all groups of a band's pixels; the band's top left corner in the image is (first_h, first_w). Returns the
-/// bits of the largest magnitude that this thread has staged, if the Arithmetic has a range.
+/// Stages all groups of a band of pixels; (first_h, first_w) is the band's top left corner in the image. Returns the
+/// bits of the largest magnitude that this thread has staged, or 0 if Arithmetic::kRanged is false.
 template <class Arithmetic, bool kNeighbours>
 __device__ uint32_t stage_pixels(const float* __restrict__ image, uint32_t* words, int plane, const ConvShape& shape,
                                  const TensorTile& tile, int channels, int first_h, int first_w) {
-  constexpr int kGroup = Arithmetic::kGroup, kBatch = kNeighbours ? 2 : kBlocked;  // groups loaded before one is used
+  constexpr int kGroup = Arithmetic::kGroup, kBatch = kNeighbours ? 2 : kBlocked;  // groups loaded at a time
   const int area = tile.height * tile.pitch, image_area = shape.h * shape.w;
   const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, kNeighbours);
   const int next_row = kThreads / tile.pitch, next_column = kThreads % tile.pitch;
@@ -71,8 +71,8 @@ __device__ uint32_t stage_pixels(const float* __restrict__ image, uint32_t* word
     const unsigned width_inside = inside ? shape.w : 0;
     const int channels_inside = inside ? channels : 0;
     const float* from = image + (h * shape.w + w);
-    opaque(from);      // one address to which offsets are added: the compiler's own code is longer
-    int c = 0, s = 0;  // of the next group
+    opaque(from);      // forces one base address plus offsets, which is shorter code
+    int c = 0, s = 0;  // channel or tap of the next group
     for (int first = 0; first < groups; first += kBatch) {
       float value[kBatch][kGroup];
 #pragma unroll
@@ -122,8 +122,8 @@ __device__ uint32_t stage_pixels(const float* __restrict__ image, uint32_t* word
   return largest;
 }
 
-/// Stages the filters of kColumns * 8 maps, from first_map on, in the order of fragments, and the groups' places. `w`
-/// points to the filters' terms of the first staged channel. Returns as stage_pixels does.
+/// Stages the filters of kColumns * 8 output channels, from first_map on, in the order of MMA fragments, and the
+/// groups' offsets. `w` points to the weights of the first staged channel. Returns the same as stage_pixels.
 template <class Arithmetic, int kColumns>
 __device__ uint32_t stage_filters(const float* __restrict__ w, typename Arithmetic::B* filters, GroupPlace* places,
                                   const ConvShape& shape, const TensorTile& tile, int channels, int first_map) {
@@ -137,7 +137,7 @@ __device__ uint32_t stage_filters(const float* __restrict__ w, typename Arithmet
     const int r = tile.neighbours ? group.tap : group.tap / shape.s;
     const int s = tile.neighbours ? 0 : group.tap % shape.s;
     const int pixel = r * shape.dilation_h * tile.pitch + s * shape.dilation_w;
-    // Beyond the last group stand zeros, not any pixel times a filter of 0: 0 * NaN would be NaN.
+    // Past the last group, read zeros, not any pixel times a weight of 0: 0 * NaN is NaN.
     places[i] =
         i < groups * taps ? GroupPlace{group.width * 4, (group.first + pixel * group.width) * 4} : GroupPlace{0, 0};
   }
@@ -149,7 +149,7 @@ __device__ uint32_t stage_filters(const float* __restrict__ w, typename Arithmet
 #pragma unroll
     for (int term = 0; term < kGroup; ++term) {
       const int c = tile.neighbours ? group.of_pixel / of_row : group.of_pixel * kGroup + term;
-      const int s = group.of_pixel % of_row * kGroup + term;  // if neighbours are grouped
+      const int s = group.of_pixel % of_row * kGroup + term;  // if groups hold adjacent pixels
       const int tap = tile.neighbours ? group.tap * shape.s + s : group.tap;
       const bool exists = index < groups * taps && (tile.neighbours ? s < shape.s : c < channels);
       weight[term] = exists && map < shape.k ? w[(map * shape.c + c) * shape.r * shape.s + tap] : 0;
@@ -164,11 +164,11 @@ __device__ uint32_t stage_filters(const float* __restrict__ w, typename Arithmet
   return largest;
 }
 
-/// Copies rows of a warp's results to y: `maps` of them, each of `count` pixels, at most kPixels.
+/// Copies a warp's results to y: `maps` rows (output channels) of `count` pixels each, at most kPixels.
 template <int kPixels>
 __device__ void copy_results(const float* from, float* to, int maps, int count, int image_pixels) {
   const int lane = threadIdx.x % 32;
-  if (image_pixels % 4 == 0) {  // each map of y begins at a multiple of 16 bytes
+  if (image_pixels % 4 == 0) {  // each output channel of y starts at a multiple of 16 bytes
     if (lane * 4 >= count) return;
     for (int map = 0; map < maps; ++map, from += kResultPitch, to += image_pixels) {
       *reinterpret_cast<float4*>(to + lane * 4) = *reinterpret_cast<const float4*>(from + lane * 4);
@@ -176,7 +176,7 @@ __device__ void copy_results(const float* from, float* to, int maps, int count, 
     return;
   }
   for (int map = 0; map < maps; ++map, from += kResultPitch, to += image_pixels) {
-    // Lanes begin before the first result where that makes each store fill a line of 128 bytes.
+    // Start lanes before the first result if needed, so that each store covers one aligned line of 128 bytes.
     const int first = lane - static_cast<int>(reinterpret_cast<uintptr_t>(to) / sizeof(float) % 32);
     const float* lane_from = from + first;
     float* lane_to = to + first;
@@ -187,7 +187,7 @@ __device__ void copy_results(const float* from, float* to, int maps, int count, 
   }
 }
 
-/// Writes the sums of a warp's tiles through shared memory; `to` is their first pixel and map.
+/// Writes the sums of a warp's tiles to y through shared memory. `to` points to their first pixel and output channel.
 template <int kColumns, int kTiles>
 __device__ void store_tiles(const float (&sum)[kTiles][kColumns][4], float* results, float* to, int maps, int count,
                             int image_pixels) {

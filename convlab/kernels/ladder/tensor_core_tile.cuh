@@ -9,27 +9,30 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// Convolution as a matrix product on tensor cores, without unrolling: what the tensor-core rungs share, whatever the
-// arithmetic. The product is pixels x terms times terms x maps:
-//   - a block takes 896 consecutive output pixels of an image, and up to 24 maps; its pixels are the rows of A in tiles
-//     of 16; each of 8 warps owns seven tiles and keeps their sums of all maps in registers;
-//   - terms are multiplied in groups: some channels of a pixel or, where that makes fewer groups (an image of one
-//     channel), some neighbours in its row. Shared memory holds each group of each pixel, and a tap of the filter is an
-//     offset there, so gathering groups replaces im2col. The words of a group lie in planes of their own, so that each
-//     is loaded straight into its place among A's registers, and from another bank than the other lanes';
-//   - filters lie in shared memory in the order of B's fragments, so that a lane loads its own in one access;
-//   - sums go back through shared memory, a warp's own, because a fragment has two maps of eight pixels, and y wants
-//     rows.
-// Blocks are persistent over images: where all channels fit, filters are staged once.
+// Implicit GEMM on tensor cores: a convolution as a matrix product, without unrolling the image. The tensor-core rungs
+// share this code and supply the arithmetic. The product is pixels x terms times terms x output channels, where terms
+// are the elements of the reduction over C * R * S:
+//   - A block computes 896 consecutive output pixels of an image and up to 24 output channels. Its pixels are the rows
+//     of A, in tiles of 16. Each of 8 warps owns seven tiles and keeps their sums for all output channels in registers.
+//   - Terms are multiplied in groups: some channels of a pixel or, if that makes fewer groups (an image of one
+//     channel), some adjacent pixels of its row. Shared memory holds each group of each pixel. A filter tap is an
+//     offset there, so offsets replace im2col. Each word of a group is in a separate plane, so that a lane loads it
+//     directly into the right register of A, and the lanes use different banks.
+//   - Filters are in shared memory in the order of B's fragments, so that a lane loads its own in one access.
+//   - Sums return through shared memory, separately for each warp: a fragment has only eight consecutive pixels of an
+//     output channel, while y is stored by rows.
+// Blocks are persistent over images: if all channels fit, filters are staged once.
 //
-// An Arithmetic has: kTilesAtOnce, the tiles whose sums fit into registers; kRanged, whether it leaves values
-// beyond the range of fp16 to others; kGroup terms a group in kWords words, made
-// of pixels by stage(word, value); B, a lane's filters of a step for 8 maps, made by pack(value); multiply(sum, a, b)
-// with the lane's words a[2][kWords] of rows g and g + 8.
+// An Arithmetic provides:
+//   - kTilesAtOnce, the tiles whose sums fit in registers;
+//   - kRanged, whether values outside fp16 range fall back to direct fp32 summation;
+//   - kGroup, the terms in a group, and kWords, the words that hold them; stage(word, value) makes a word from pixels;
+//   - B, a lane's filter fragment of a step for 8 output channels; pack(value) makes it;
+//   - multiply(sum, a, b), where a[2][kWords] are the lane's words of rows g and g + 8.
 
-constexpr size_t kSharedBytes = 112 * 1024;  // two blocks to a multiprocessor of 227 KiB
+constexpr size_t kSharedBytes = 112 * 1024;  // two blocks per SM with 227 KiB
 
-/// Adds the products of all steps to the sums of kTiles of a warp's tiles, from its tile kFirst on.
+/// Adds the products of all steps to the sums of kTiles tiles of a warp, starting with its tile kFirst.
 template <class Arithmetic, int kColumns, int kFirst, int kTiles>
 __device__ void multiply_tiles(float (&sum)[kTiles][kColumns][4], uint32_t (&base)[kTilesOfWarp],
                                const typename Arithmetic::B* filters, const GroupPlace* places, const uint32_t* words,
@@ -44,7 +47,7 @@ __device__ void multiply_tiles(float (&sum)[kTiles][kColumns][4], uint32_t (&bas
     for (int i = 0; i < kTiles; ++i) {
       uint32_t a[2][Arithmetic::kWords];
       uint32_t& pixels = base[kFirst + i];
-      opaque(pixels);  // unpacked again in each step, not once into twice the registers
+      opaque(pixels);  // unpack in every step: unpacking once takes twice the registers
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int pixel = half == 0 ? pixels & 0xffff : pixels >> 16, at = pixel * place.stride + place.offset;
@@ -58,7 +61,7 @@ __device__ void multiply_tiles(float (&sum)[kTiles][kColumns][4], uint32_t (&bas
   }
 }
 
-/// kWhole: all channels are staged at once.
+/// kWhole: all input channels are staged at once.
 template <class Arithmetic, int kColumns, bool kWhole>
 __global__ void __launch_bounds__(kThreads, 2)
     convolve_tensor_core(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y,
@@ -72,7 +75,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int most_steps = (most_groups * taps + 3) / 4, plane = 1 + most_groups * area;
   auto* filters = dynamic_shared<B>();                                                 // [step][column][lane]
   auto* places = reinterpret_cast<GroupPlace*>(filters + most_steps * kColumns * 32);  // [step][t]
-  auto* all_results = reinterpret_cast<float*>(places + most_steps * 4);               // [warp][8 maps][pixels]
+  auto* all_results = reinterpret_cast<float*>(places + most_steps * 4);  // [warp][8 output channels][pixels]
   float* results = all_results + warp * 8 * kResultPitch;
   auto* words = reinterpret_cast<uint32_t*>(all_results + kWarps * 8 * kResultPitch);  // [kWords][plane]
 
@@ -80,21 +83,21 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int first_pixel = blockIdx.x * kBlockPixels, first_of_warp = first_pixel + warp * kWarpPixels;
   const int first_row = first_pixel / shape.q;
   const int first_h = first_row * shape.stride_h - shape.pad_top, first_w = -shape.pad_left;
-  uint32_t base[kTilesOfWarp];  // staged pixels of this lane's two of each tile, in 16 bits each, to save registers
+  uint32_t base[kTilesOfWarp];  // this lane's two staged pixels of each tile, in 16 bits each to save registers
   for (int i = 0; i < kTilesOfWarp; ++i) {
     base[i] = 0;
-    for (int half = 0; half < 2; ++half) {  // those past the end take the last
+    for (int half = 0; half < 2; ++half) {  // past the end, use the last pixel
       const int pixel = min(first_of_warp + i * 16 + half * 8 + g, image_pixels - 1), q = pixel % shape.q;
       const int row = (pixel / shape.q - first_row) * shape.stride_h;
       base[i] |= (row * tile.pitch + (tile.neighbours ? q : q * shape.stride_w)) << 16 * half;
     }
   }
   if (thread < kWords) words[thread * plane] = 0;
-  [[maybe_unused]] bool filters_plainly = false;
+  [[maybe_unused]] bool filters_out_of_range = false;
 
   for (int n = blockIdx.z; n < shape.n; n += gridDim.z) {
-    bool plainly = false;                // these values leave the Arithmetic's range
-    const auto stage = [&](int first) {  // channels from `first` on; returns the steps to multiply
+    bool fall_back = false;              // whether values are outside the range of Arithmetic
+    const auto stage = [&](int first) {  // stages channels from `first` on, returns the steps to multiply
       const int channels = kWhole ? shape.c : min(tile.channels, shape.c - first);
       const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, tile.neighbours);
       const int steps = (groups * taps + 3) / 4;
@@ -106,10 +109,10 @@ __global__ void __launch_bounds__(kThreads, 2)
       if (!kWhole || n == blockIdx.z) {
         const uint32_t largest_filter = stage_filters<Arithmetic, kColumns>(w + first * shape.r * shape.s, filters,
                                                                             places, shape, tile, channels, first_map);
-        if constexpr (Arithmetic::kRanged) filters_plainly = out_of_range(largest_filter);
+        if constexpr (Arithmetic::kRanged) filters_out_of_range = out_of_range(largest_filter);
       }
       if constexpr (Arithmetic::kRanged) {
-        if (out_of_range(largest) || filters_plainly) plainly = true;
+        if (out_of_range(largest) || filters_out_of_range) fall_back = true;
       } else {
         __syncthreads();
       }
@@ -122,7 +125,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     };
     float* to = y + (int64_t{n} * shape.k + first_map) * image_pixels + first_of_warp;
     const int maps = shape.k - first_map, count = image_pixels - first_of_warp;
-    const auto plain = [&] {
+    const auto sum_directly = [&] {
       convolve_plainly(x + int64_t{n} * shape.c * shape.h * shape.w, w, to - warp * kWarpPixels, shape, first_map,
                        min(maps, kColumns * 8), first_pixel, min(kBlockPixels, image_pixels - first_pixel));
     };
@@ -138,11 +141,11 @@ __global__ void __launch_bounds__(kThreads, 2)
         multiply_tiles<Arithmetic, kColumns, 0>(sum, base, filters, places, words, plane, steps);
         __syncthreads();
       }
-      plainly ? plain() : store_tiles(sum, results, to, maps, count, image_pixels);
+      fall_back ? sum_directly() : store_tiles(sum, results, to, maps, count, image_pixels);
     } else {
       const int steps = stage(0);
-      if (plainly) {
-        plain();
+      if (fall_back) {
+        sum_directly();
         continue;
       }
       {
@@ -158,7 +161,8 @@ __global__ void __launch_bounds__(kThreads, 2)
   }
 }
 
-/// Columns of 8 maps that a block takes: 1, 2 or 3, whichever wastes the fewest maps; of several, the most.
+/// Returns the columns of 8 output channels per block: 1, 2 or 3, whichever wastes the fewest channels; on a tie,
+/// the most.
 inline int tensor_columns(int64_t maps) {
   int best = 1;
   for (int columns : {2, 3}) {
@@ -167,7 +171,7 @@ inline int tensor_columns(int64_t maps) {
   return best;
 }
 
-/// `channels` is 0 where not even one fits into shared memory.
+/// Partitions a problem. `channels` is 0 if not even one input channel fits in shared memory.
 template <class Arithmetic>
 TensorTile tensor_tile(const ConvProblem& problem) {
   constexpr int64_t kGroup = Arithmetic::kGroup;
@@ -175,7 +179,7 @@ TensorTile tensor_tile(const ConvProblem& problem) {
   const bool neighbours = c * r * ceil_div(s, kGroup) < ceil_div(c, kGroup) * r * s;
   const int64_t rows = std::min(problem.p(), (kBlockPixels - 2) / problem.q() + 2);
   const int64_t height = (rows - 1) * problem.stride_h + (r - 1) * problem.dilation_h + 1;
-  // Neighbouring rows start in different banks, whether one, two or three groups are side by side.
+  // Adjacent rows start in different banks with one, two or three contiguous groups.
   const int64_t pitch = neighbours ? round_up(problem.q() + 4, 8) - 4
                                    : (problem.q() - 1) * problem.stride_w + (s - 1) * problem.dilation_w + 1;
   const int64_t taps = neighbours ? r : r * s, columns = tensor_columns(problem.k);
@@ -189,7 +193,7 @@ TensorTile tensor_tile(const ConvProblem& problem) {
            static_cast<int64_t>(kSharedBytes);
   };
   int64_t channels = c;
-  if (!fits(c)) {  // whole groups, and where possible whole blocks of them
+  if (!fits(c)) {  // whole groups and, if possible, whole blocks of groups
     const int64_t unit = neighbours ? 1 : fits(kBlocked * kGroup) ? kBlocked * kGroup : kGroup;
     channels = 0;
     while (fits(channels + unit)) channels += unit;
@@ -216,7 +220,7 @@ void launch_tensor_core(const ConvArgs& args, Stream& stream) {
   const TensorTile tile = tensor_tile<Arithmetic>(problem);
   const int columns = tensor_columns(problem.k);
   const int64_t parts = ceil_div(problem.p() * problem.q(), kBlockPixels), chunks = ceil_div(problem.k, columns * 8);
-  constexpr int64_t kBlocks = 1056;  // persistent: a few for each place on the largest chips, to even out the end
+  constexpr int64_t kBlocks = 1056;  // persistent: a few per resident slot of the largest GPUs, to even out the tail
   const dim3 grid(parts, chunks, std::clamp<int64_t>(kBlocks / (parts * chunks), 1, problem.n));
   const auto with = [&](auto kernel) {
     launch(kernel, {.grid = grid, .block = kWarps * 32, .shared_bytes = kSharedBytes}, stream.native(),

@@ -1,7 +1,7 @@
-// NVIDIA's library, the baseline of every claim, in fp32: it may not use tensor cores. It is used by its graph
-// interface: heuristics propose engines for a step, and the fastest is found at the first launch of a step on a stream
-// (a warm-up's, when timed); later launches repeat that one. The library is loaded when the kernel is first used;
-// without it the kernel says so.
+// cudnn: NVIDIA's library in fp32, without tensor cores: the baseline of every claim. It is called through its graph
+// API: heuristics propose engines for a step, and the first launch of a step on a stream (a warm-up launch, when timed)
+// searches for the fastest; later launches reuse it. The library is loaded when the kernel is first used; if it is
+// missing, the kernel reports it.
 
 #include "convlab/kernels/libraries/cudnn_session.h"
 #include "convlab/kernels/registry.h"

@@ -1,5 +1,5 @@
-// NVIDIA's library as it is fastest: images in Layout::channels_last, which its tensor-core engines read and write
-// without reordering, and all that follows the sums in the same step.
+// cudnn.fp16: NVIDIA's library at its fastest: fp16 nhwc images (Layout::channels_last), which its tensor-core engines
+// read and write without reordering, and a fused epilogue.
 
 #include <vector>
 
@@ -39,7 +39,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   return std::nullopt;
 }
 
-/// Elements: filters, then the bias.
+/// Number of elements: filters, then the bias.
 int64_t prepared_count(const ConvStep& step) {
   return checked_add(cudnn::rounded_bias_at(step.problem), step.epilogue.bias ? step.problem.k : 0);
 }

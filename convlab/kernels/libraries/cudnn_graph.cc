@@ -1,3 +1,5 @@
+// Builds the cuDNN operation graph of a convolution step.
+
 #include "convlab/kernels/libraries/cudnn_graph.h"
 
 namespace convlab::cudnn {
@@ -5,7 +7,7 @@ namespace {
 
 using Sizes = std::array<int64_t, 4>;  // n c h w
 
-/// Elements from one of them to the next. In channels last, pixel_step is that from pixel to pixel; 0: dense.
+/// Returns the strides in elements. For nhwc, pixel_step is the elements from pixel to pixel; 0: dense.
 Sizes strides_of(const Sizes& sizes, bool channels_last, int64_t pixel_step) {
   const auto [n, c, h, w] = sizes;
   if (!channels_last) return {c * h * w, h * w, w, 1};
@@ -28,7 +30,7 @@ ConvGraph::ConvGraph(const Library& library, cudnnHandle_t handle, const ConvSte
   const ConvProblem& problem = step.problem;
   const cudnnDataType_t type = channels_last_ ? CUDNN_DATA_HALF : CUDNN_DATA_FLOAT;
   const bool activates = step.epilogue.activation.kind != ActivationKind::none;
-  int left = (step.adds ? 1 : 0) + (step.epilogue.bias ? 1 : 0) + (activates ? 1 : 0);  // operations
+  int left = (step.adds ? 1 : 0) + (step.epilogue.bias ? 1 : 0) + (activates ? 1 : 0);  // remaining operations
   const auto result = [&]() -> const Descriptor& {
     return left-- > 0 ? between() : array(Array::y, type, y_sizes_, step.output_step);
   };
@@ -57,7 +59,7 @@ ConvGraph::ConvGraph(const Library& library, cudnnHandle_t handle, const ConvSte
     operation.finalize();
     operations.push_back(operation.pointer());
   };
-  // In this order the library has engines that need not be compiled.
+  // For this order the library has engines that need no compilation.
   if (step.adds) apply(addition(), &array(Array::added, type, y_sizes_, step.added_step));
   if (step.epilogue.bias) apply(addition(), &array(Array::bias, bias, {1, problem.k, 1, 1}, 0));
   if (activates) apply(activation(step.epilogue.activation), nullptr);

@@ -8,14 +8,14 @@
 
 namespace convlab::cudnn {
 
-/// The arrays of a step, by the numbers that the library knows them by.
+/// The arrays of a step, by their unique IDs in the library.
 enum class Array : int64_t { x = 1, w, bias, added, y };
 
-/// A step as the library's graph of operations: the convolution and what is fused with it, in float32. Images are plain
-/// float32 and filters KCRS; or images lie in Layout::channels_last, and filters are float16 KRSC.
+/// A step as a cuDNN operation graph: the convolution and its fused epilogue, computed in fp32. Images are fp32 nchw
+/// and filters KCRS; or images are fp16 `nhwc` (Layout::channels_last), and filters are fp16 KRSC.
 class ConvGraph {
  public:
-  /// `bias` is the type of the bias. `alignment`, in bytes, is that of all arrays.
+  /// `bias` is the type of the bias. `alignment` is the alignment of all arrays in bytes.
   ConvGraph(const Library& library, cudnnHandle_t handle, const ConvStep& step, cudnnDataType_t bias,
             int64_t alignment);
 
@@ -39,8 +39,8 @@ class ConvGraph {
   const cudnnDataType_t bias_;
   const int64_t alignment_;
   std::vector<Array> arrays_;
-  int64_t next_between_ = 100;   ///< the number of what one operation gives to the next
-  std::list<Descriptor> parts_;  ///< what the graph refers to
+  int64_t next_between_ = 100;   ///< ID of the next intermediate result
+  std::list<Descriptor> parts_;  ///< descriptors that the graph refers to
   Descriptor graph_;
 };
 

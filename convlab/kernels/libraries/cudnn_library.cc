@@ -1,3 +1,5 @@
+// Loads libcudnn and wraps its descriptors.
+
 #include "convlab/kernels/libraries/cudnn_library.h"
 
 #include <dlfcn.h>
@@ -16,8 +18,8 @@ void look_up(void* library, const char* name, Function& function) {
 }  // namespace
 
 Library::Library() {
-  // It loads the libraries that it consists of by itself. Never closed: its threads and handlers may outlive any point
-  // at which that would be safe.
+  // It loads its component libraries itself. Never closed: its threads and handlers may outlive any point at which
+  // closing it would be safe.
   void* library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw unavailable("kernel cudnn: {}; install cuDNN 9 or choose another kernel", dlerror());
   look_up(library, "cudnnGetVersion", version);
@@ -54,7 +56,7 @@ void Descriptor::finalize() { check(library_->finalize(pointer_), "finalizing");
 
 std::vector<Descriptor> Descriptor::get_descriptors(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type,
                                                     size_t most) const {
-  std::vector<Descriptor> descriptors;  // the library fills in those that it is given
+  std::vector<Descriptor> descriptors;  // the library fills in descriptors that the caller has created
   std::vector<cudnnBackendDescriptor_t> pointers;
   for (size_t i = 0; i < most; ++i) pointers.push_back(descriptors.emplace_back(*library_, type).pointer_);
   const size_t count = get(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, most, pointers.data());

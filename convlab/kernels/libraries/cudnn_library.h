@@ -13,12 +13,12 @@
 
 namespace convlab::cudnn {
 
-/// The functions of libcudnn's graph interface, found by name in the library, which is loaded when this is made.
-/// Error(unavailable) without it.
+/// The functions of libcudnn's graph API, looked up by name. The constructor loads the library, and throws
+/// Error(unavailable) if it is missing.
 struct Library {
   Library();
 
-  /// Error(unavailable) with what the library says of a call that failed; `doing`: "finalizing".
+  /// Throws Error(unavailable) with the library's message if a call failed; `doing` is what it did: "finalizing".
   void check(cudnnStatus_t status, const std::string& doing) const;
 
   decltype(&cudnnGetVersion) version;
@@ -35,7 +35,7 @@ struct Library {
   decltype(&cudnnBackendExecute) execute;
 };
 
-/// The library's word for the type of an attribute.
+/// Returns the library's constant for the type of an attribute.
 constexpr cudnnBackendAttributeType_t type_of(int64_t) { return CUDNN_TYPE_INT64; }
 constexpr cudnnBackendAttributeType_t type_of(bool) { return CUDNN_TYPE_BOOLEAN; }
 constexpr cudnnBackendAttributeType_t type_of(float) { return CUDNN_TYPE_FLOAT; }
@@ -51,8 +51,8 @@ constexpr cudnnBackendAttributeType_t type_of(cudnnBackendNumericalNote_t) { ret
 constexpr cudnnBackendAttributeType_t type_of(cudnnBackendBehaviorNote_t) { return CUDNN_TYPE_BEHAVIOR_NOTE; }
 constexpr cudnnBackendAttributeType_t type_of(cudnnBackendKnobType_t) { return CUDNN_TYPE_KNOB_TYPE; }
 
-/// One of the library's descriptors. Its attributes are set, then it is finalized; from then on they may be read, and
-/// it may be an attribute of others, which it must outlive. The library must outlive it.
+/// A cuDNN descriptor. Set its attributes, then finalize it; after that its attributes can be read, and it can be an
+/// attribute of other descriptors, which it must outlive. The library must outlive it.
 class Descriptor {
  public:
   Descriptor(const Library& library, cudnnBackendDescriptorType_t type);
@@ -80,7 +80,7 @@ class Descriptor {
     get(name, type_of(value), 1, &value);
     return value;
   }
-  /// All values, if there are no more than `most`.
+  /// Returns all values, up to `most`.
   template <class Value>
   std::vector<Value> get_all(cudnnBackendAttributeName_t name, size_t most) const {
     std::vector<Value> values(most);

@@ -1,3 +1,5 @@
+// Asks cuDNN's heuristics for engines that fit a step and a math class.
+
 #include "convlab/kernels/libraries/cudnn_plans.h"
 
 #include <algorithm>
@@ -5,7 +7,7 @@
 namespace convlab::cudnn {
 namespace {
 
-/// A configured engine, as the library proposes it.
+/// A configured engine that the library proposes.
 struct Proposal {
   std::string engine;
   std::vector<cudnnBackendNumericalNote_t> numerical;
@@ -37,8 +39,8 @@ Proposal read(Descriptor configuration) {
       std::move(configuration)};
 }
 
-/// Rounding to TF32 has no note of its own: all that tensor cores compute from float32 does it, and inputs that are
-/// down-converted become float16.
+/// Whether an engine complies with a math class. Rounding to TF32 has no note of its own: every engine that uses tensor
+/// cores on fp32 does it. Engines noted for down-converting inputs round them to fp16.
 bool keeps_to(Math math, const Proposal& proposal) {
   const auto noted = [&](cudnnBackendNumericalNote_t note) { return std::ranges::count(proposal.numerical, note) > 0; };
   if (noted(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)) return false;
@@ -61,7 +63,7 @@ std::vector<Descriptor> ask(const Library& library, const ConvGraph& graph, cudn
 std::vector<Plan> plans_for(const Library& library, cudnnHandle_t handle, const ConvGraph& graph, Math math,
                             size_t workspace_bytes, std::string& reason) {
   constexpr size_t kMost = 16;
-  constexpr int kMostCompiled = 3;  // when they are finalized, up to a second each
+  constexpr int kMostCompiled = 3;  // engines compiled when finalized, up to a second each
   std::vector<Plan> plans;
   int compiled = 0;
   const auto take = [&](Proposal proposal, bool fallback) {

@@ -1,3 +1,5 @@
+// Runs convolution steps with cuDNN, with the fastest engine found by a search at the first launch.
+
 #include "convlab/kernels/libraries/cudnn_session.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@
 namespace convlab::cudnn {
 namespace {
 
-/// The plan that was fastest for a step whose arrays are so aligned.
+/// The fastest plan for a step, a math class and an alignment of the arrays.
 struct Choice {
   ConvStep step;
   Math math;
@@ -25,7 +27,7 @@ struct Choice {
   double search_seconds = 0;
 };
 
-/// What a stream keeps: the library, its handle there, and the choices.
+/// State of a stream: the library, its handle, and the choices.
 struct Session {
   Session() { library.check(library.create(&handle), "creating a handle"); }
   ~Session() {
@@ -39,8 +41,8 @@ struct Session {
   std::list<Choice> choices;
 };
 
-/// What an engine may use: enough for the fast ones on large batches, little on small ones. Behind it in the workspace
-/// is place for filters.
+/// Workspace bytes for an engine: enough for the fast ones on large batches, little on small ones. The workspace has
+/// room for filters behind them.
 size_t engine_bytes(const ConvStep& step) {
   constexpr int64_t kLeast = int64_t{64} << 20, kMost = int64_t{2} << 30;
   const int64_t arrays = 4 * (step.problem.input_count() + step.problem.output_count());
@@ -52,7 +54,7 @@ size_t filter_bytes(const ConvStep& step) {
 
 void* address_of(Array array, cudnnDataType_t bias, const ConvArgs& args) {
   const bool packed = args.step.input_layout == Layout::channels_last;
-  const auto writable = [](const void* pointer) { return const_cast<void*>(pointer); };  // as the library wants them
+  const auto writable = [](const void* pointer) { return const_cast<void*>(pointer); };  // cuDNN's API is not const
   switch (array) {
     case Array::x:
       return writable(args.x);
@@ -69,7 +71,7 @@ void* address_of(Array array, cudnnDataType_t bias, const ConvArgs& args) {
   return nullptr;
 }
 
-/// Of all arrays, in bytes; 16 at most, which is what engines profit from.
+/// Returns the alignment of all arrays in bytes; at most 16, because engines do not benefit from more.
 int64_t alignment_of(const ConvArgs& args) {
   uintptr_t all = 16;
   for (const void* array : {args.x, static_cast<const void*>(args.w), static_cast<const void*>(args.bias),
@@ -79,7 +81,7 @@ int64_t alignment_of(const ConvArgs& args) {
   return static_cast<int64_t>(all & -all);
 }
 
-/// `filters`: in place of the step's, if not nullptr.
+/// `filters` replaces the step's filters, unless nullptr.
 void execute(const Session& session, const ConvGraph& graph, const Plan& plan, const ConvArgs& args,
              void* filters = nullptr) {
   std::vector<int64_t> numbers;
@@ -101,18 +103,19 @@ void* nan_filters(const ConvArgs& args) {
   return static_cast<unsigned char*>(args.workspace) + engine_bytes(args.step);
 }
 
-/// Whether the engine makes NaN of nan_filters(): some make 0 of it by ReLU, whatever the graph says.
+/// Whether the engine computes NaN from nan_filters(): the ReLU of some returns 0, although the graph asks for NaN
+/// propagation.
 bool keeps_nan(const Session& session, const ConvGraph& graph, const Plan& plan, const ConvArgs& args, Stream& stream) {
   execute(session, graph, plan, args, nan_filters(args));
   const bool halves = args.step.output_layout == Layout::channels_last;
-  uint32_t first = 0;  // of the output; its exponent and fraction
+  uint32_t first = 0;  // first output element, of which exponent and fraction are tested
   stream.download(&first, args.y, halves ? sizeof(uint16_t) : sizeof(float));
   stream.synchronize();
   return halves ? (first & 0x7fffu) > 0x7c00u : (first & 0x7fffffffu) > 0x7f800000u;
 }
 
-/// The library's order of its proposals is a guess, and one run is often off: each runs three times. With a bias in
-/// float16 it has other engines than with one in float32.
+/// The library's ranking is a guess, and a single run is noisy: each plan runs three times. For an fp16 bias the
+/// library has other engines than for an fp32 bias.
 Choice search(const Session& session, const ConvArgs& args, Stream& stream, Math math) {
   constexpr int kTries = 3;
   const auto begin = Clock::now();

@@ -6,20 +6,20 @@
 
 namespace convlab::cudnn {
 
-// What the kernels cudnn, cudnn.tf32 and cudnn.fp16 share: one way to have the library compute a step.
+// Shared by the kernels cudnn, cudnn.tf32 and cudnn.fp16: computes a step with the library.
 
-/// What an engine may use, and filters of NaN, by which engines are tried.
+/// Workspace bytes: for an engine, and for the NaN filters with which engines are tested.
 size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps);
 
-/// Computes a step in plain arrays; or one in Layout::channels_last, where args.prepared holds float16: filters, KRSC,
-/// and from element rounded_bias_at() on the bias.
+/// Computes a step in nchw; or in fp16 `nhwc` (Layout::channels_last), with args.prepared holding fp16: KRSC filters
+/// and, from element rounded_bias_at() on, the bias.
 void run(const ConvArgs& args, Stream& stream, Math math);
 int64_t rounded_bias_at(const ConvProblem& problem);
 
-/// "engine 12 with knobs 2=3 18=0 of cuDNN 9.19.0, searched for 31.2 ms"; "" before the first run.
+/// Returns "engine 12 with knobs 2=3 18=0 of cuDNN 9.19.0, searched for 31.2 ms"; "" before the first run.
 std::string choice(const ConvStep& step, Stream& stream, Math math);
 
-/// The refusal of the kernels of plain arrays.
+/// Returns why the nchw kernels do not support a step.
 Refusal refuse_unless_plain_arrays(const ConvStep& step, const DeviceCaps& caps);
 
 }  // namespace convlab::cudnn

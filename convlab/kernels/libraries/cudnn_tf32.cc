@@ -1,3 +1,5 @@
+// cudnn.tf32: NVIDIA's library, allowed to round fp32 operands to TF32.
+
 #include "convlab/kernels/libraries/cudnn_session.h"
 #include "convlab/kernels/registry.h"
 

@@ -1,3 +1,5 @@
+// onednn: oneDNN's direct convolution, to compare with.
+
 #include <dnnl.hpp>
 
 #include <algorithm>
@@ -9,8 +11,8 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"
 
-// OpenMP's own, of the runtime that oneDNN is linked with. Declared here because omp.h comes with the compiler, whose
-// runtime may be another one.
+// OpenMP functions of the runtime that oneDNN is linked with. Declared here because omp.h comes with the compiler,
+// which may have another runtime.
 extern "C" {
 int omp_get_max_threads();
 void omp_set_num_threads(int threads);
@@ -41,7 +43,7 @@ constexpr KernelInfo kInfo{
 using dnnl::memory;
 using Tag = memory::format_tag;
 
-/// OpenMP's number of threads is a setting of the calling thread; this restores it.
+/// OpenMP's number of threads is a setting of the calling thread; the destructor restores it.
 class ScopedThreads {
  public:
   explicit ScopedThreads(int threads) { omp_set_num_threads(std::min(threads, usable_threads())); }
@@ -76,7 +78,8 @@ dnnl::primitive_attr own_scratchpad() {
 
 dnnl::convolution_forward::primitive_desc convolution(const ConvProblem& problem, const memory::desc& weights,
                                                       const dnnl::engine& engine) {
-  // oneDNN counts the pixels left out between filter elements, and takes whatever padding makes the sizes come out.
+  // oneDNN's dilation is the number of pixels skipped between filter elements. It accepts any padding that makes the
+  // sizes consistent.
   const memory::dims dilation{problem.dilation_h - 1, problem.dilation_w - 1};
   const auto padding_after = [](int64_t out, int64_t stride, int64_t taps, int64_t dilation_, int64_t in,
                                 int64_t before) {
@@ -89,21 +92,21 @@ dnnl::convolution_forward::primitive_desc convolution(const ConvProblem& problem
   const memory::desc x = images(problem, Tag::any), y = outputs(problem, Tag::any);
   constexpr auto kind = dnnl::prop_kind::forward_inference;
   constexpr auto direct = dnnl::algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3  // which has no descriptors of operations any more
+#if DNNL_VERSION_MAJOR >= 3  // which has no operation descriptors
   return {engine, kind, direct, x, weights, y, strides, dilation, before, after, own_scratchpad()};
 #else
   return {{kind, direct, x, weights, y, strides, dilation, before, after}, own_scratchpad(), engine};
 #endif
 }
 
-/// The layout of filters that the library wants. What is prepared must not depend on the batch, so we ask for one
-/// image.
+/// Returns the filter layout that the library prefers. Prepared data must not depend on the batch, so the batch is 1
+/// here.
 memory::desc filter_layout(ConvProblem problem, const dnnl::engine& engine) {
   problem.n = 1;
   return convolution(problem, filters(problem, Tag::any, Tag::any), engine).weights_desc();
 }
 
-/// Everything that a launch runs, and where its arrays are in the workspace.
+/// Everything that a launch runs, and the workspace offsets of its arrays.
 struct Launch {
   explicit Launch(const ConvProblem& problem)
       : engine(dnnl::engine::kind::cpu, 0),
@@ -120,7 +123,7 @@ struct Launch {
     };
     if (convolve.src_desc() != plain_x) x_at = place(convolve.src_desc().get_size());
     if (convolve.dst_desc() != plain_y) y_at = place(convolve.dst_desc().get_size());
-    // The three run one after the other, and so share their scratchpad.
+    // The three primitives run one after the other, so they share their scratchpad.
     scratchpad_at = place(std::max({convolve.scratchpad_desc().get_size(), reorder_x.scratchpad_desc().get_size(),
                                     reorder_y.scratchpad_desc().get_size()}));
   }

@@ -6,7 +6,7 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// The activation of one value, in fp32 with CUDA's own tanhf and expf (at most 2 ulp). NaN stays NaN.
+/// Applies an activation to one value, in fp32 with CUDA's tanhf and expf (at most 2 ulp). NaN stays NaN.
 inline __device__ float activated(const Activation& activation, float value) {
   switch (activation.kind) {
     case ActivationKind::none:

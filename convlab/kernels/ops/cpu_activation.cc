@@ -1,7 +1,8 @@
-// cpu.activation: an elementwise function; without one, turns raw pixels into float32.
-// Threads: pieces of kPiece elements.
-// Refuses nothing of its operator.
-// Limited by memory for all but sigmoid and tanh.
+// cpu.activation: applies an activation to each element. With activation `none` and uint8 input, converts pixels to
+// fp32.
+// Threads: a work item is kPiece elements.
+// Supports every case of its operator.
+// Limited by memory bandwidth, except for sigmoid and tanh.
 
 #include <algorithm>
 
@@ -12,7 +13,7 @@
 namespace convlab::cpu_activation {
 namespace {
 
-constexpr int64_t kPiece = 8192;  // 32 KiB: what is copied is still in the first cache when the function is applied
+constexpr int64_t kPiece = 8192;  // 32 KiB: the copied elements are still in L1 when the activation is applied
 
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<ActivationOp>(step.op)) return "only activations are supported";

@@ -1,7 +1,7 @@
-// cpu.add: the sum of two arrays, element by element, broadcast as NumPy does.
-// Threads: runs of rows of the output; see cpu_broadcast.h.
-// Refuses nothing of its operator.
-// Limited by memory.
+// cpu.add: adds two arrays element by element, broadcast as in NumPy.
+// Threads: a work item is a range of output rows; see cpu_broadcast.h.
+// Supports every case of its operator.
+// Limited by memory bandwidth.
 
 #include "convlab/kernels/ops/cpu_broadcast.h"
 #include "convlab/kernels/registry.h"

@@ -1,7 +1,7 @@
-// cpu.arg_max: the place of each image's largest number, the first of equals, NaN where one is NaN or, if asked for,
-// where the largest is infinite.
-// Threads: a few images are a piece of work.
-// Refuses more numbers an image than float32 can count.
+// cpu.arg_max: computes the index of the largest element of each image, the first one on a tie. The result is NaN if an
+// element is NaN or, with `finite`, if the largest element is infinite.
+// Threads: a work item is 256 images.
+// Not supported: more than 2^24 elements per image, the limit of exact indices in fp32.
 // Limited by reading its input.
 
 #include <algorithm>

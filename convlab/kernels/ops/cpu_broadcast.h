@@ -10,8 +10,8 @@
 
 namespace convlab {
 
-/// For each dimension of `output`, how far apart an input's neighbours are when it is broadcast to that shape, as NumPy
-/// does: 0 where it has size 1 or no such dimension.
+/// Returns the strides of an input, in elements, for each dimension of `output` when it is broadcast to that shape as
+/// in NumPy: 0 if the input has size 1 there or lacks the dimension.
 inline std::vector<int64_t> broadcast_strides(const Shape& input, const Shape& output) {
   std::vector<int64_t> strides(output.size(), 0);
   const size_t missing = output.size() - input.size();
@@ -23,13 +23,13 @@ inline std::vector<int64_t> broadcast_strides(const Shape& input, const Shape& o
   return strides;
 }
 
-/// Arrays broadcast to one shape, walked row by row, rows being as long as all allow: a bias of {K, 1, 1} is one scalar
-/// for each map.
+/// Arrays broadcast to one shape, traversed row by row, with rows as long as all arrays allow: a bias of {K, 1, 1} is
+/// one scalar per output channel.
 struct BroadcastRows {
   Shape outer;  ///< the dimensions before a row
   int64_t count = 1, width = 1;
-  std::vector<std::vector<int64_t>> strides;  ///< by array: broadcast_strides(), of which those of `outer` count
-  std::vector<bool> moves;                    ///< by array: whether a row is dense in it, and not a single element
+  std::vector<std::vector<int64_t>> strides;  ///< per array: broadcast_strides(); only those of `outer` are used
+  std::vector<bool> moves;  ///< per array: whether its row is dense (otherwise it is a single element)
 
   BroadcastRows(const std::vector<Shape>& arrays, const Shape& shape) : moves(arrays.size(), false) {
     for (const Shape& array : arrays) strides.push_back(broadcast_strides(array, shape));
@@ -51,18 +51,18 @@ struct BroadcastRows {
     count = element_count(outer);
   }
 
-  /// Where the row begins in an array.
+  /// Returns the offset of a row in an array, in elements.
   int64_t offset(size_t array, int64_t row) const {
     int64_t at = 0;
     for (size_t i = outer.size(); i-- > 0; row /= outer[i]) at += row % outer[i] * strides[array][i];
     return at;
   }
 
-  /// Rows that make a piece of work.
+  /// Returns the rows per work item.
   int64_t grain() const { return std::max<int64_t>(1, 8192 / width); }
 };
 
-/// output = function(inputs[0], inputs[1]) element by element, both broadcast to the output's shape.
+/// Computes output = function(inputs[0], inputs[1]) element by element, both broadcast to the output's shape.
 template <class Function>
 void elementwise(const OpArgs& args, ThreadPool& threads, Function function) {
   if (element_count(args.step.output) == 0) return;

@@ -1,7 +1,7 @@
-// cpu.concat: its inputs one after the other along an axis.
-// Threads: each row of the output, that is, all from the axis on, is a piece of work.
-// Refuses nothing of its operator.
-// Limited by memory.
+// cpu.concat: concatenates its inputs along an axis.
+// Threads: a work item is an output row, that is, all dimensions from the axis on.
+// Supports every case of its operator.
+// Limited by memory bandwidth.
 
 #include <algorithm>
 

@@ -1,8 +1,9 @@
-// cpu.einsum: sums of products of any dimensions. Two operands that share no index with themselves are a matrix product
-// for each index that both and the output have; others are summed element by element, in double.
-// Threads: those of gemm(), or pieces of outputs.
-// Refuses nothing of its operator.
-// Limited by fused multiply-adds, by rearranging operands, or by the latency of an addition a term.
+// cpu.einsum: computes sums of products over any dimensions. Two operands, neither of which repeats an index, are
+// multiplied as matrices, one product for each value of the indices that both operands and the output have. Other cases
+// are summed element by element, in double.
+// Threads: those of gemm(), or a work item is a range of outputs.
+// Supports every case of its operator.
+// Limited by fused multiply-adds, by rearranging operands, or by the latency of an addition per product.
 
 #include <algorithm>
 
@@ -20,7 +21,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// How far apart neighbours along an index are in an operand; 0 where it lacks the index, or is broadcast along it.
+/// Returns an operand's stride along each index, in elements; 0 if it lacks the index or is broadcast along it.
 std::vector<int64_t> strides_of(const Einsum& einsum, size_t operand, const Shape& shape) {
   std::vector<int64_t> strides(einsum.sizes.size(), 0);
   const std::vector<int64_t> dense = dense_strides(shape);
@@ -36,7 +37,8 @@ std::vector<int64_t> picked(const std::vector<int64_t>& values, const std::vecto
   return result;
 }
 
-/// The indices of a product of two operands, by what they are in a matrix product; none if it is no such product.
+/// The indices of a product of two operands, by their role in a matrix product. `fits` is false if it is not a matrix
+/// product.
 struct AsMatrices {
   bool fits = false;
   std::vector<size_t> batch, rows, columns, depth;

@@ -1,7 +1,7 @@
-// cpu.gemm: alpha * A' * B' + beta * C with nothing known beforehand, so that B is packed at every launch.
+// cpu.gemm: computes alpha * A' * B' + beta * C with no constant operand, so B is packed at every launch.
 // Threads: those of gemm() in convlab/kernels/cpu_gemm/gemm.h, which does the work.
-// Refuses nothing of its operator. Dense layers, whose B is constant, go to cpu.dense.
-// Limited by fused multiply-adds where m is large, by packing where it is small.
+// Supports every case of its operator. Dense layers, where B is constant, use cpu.dense.
+// Limited by fused multiply-adds for large m, by packing for small m.
 
 #include "convlab/kernels/cpu_gemm/gemm.h"
 
@@ -19,7 +19,7 @@ Refusal refuses(const OpStep& step) {
 
 struct Sizes {
   int64_t m, n, k;
-  int64_t packed, transposed, scratch;  ///< floats of the workspace's three parts
+  int64_t packed, transposed, scratch;  ///< floats in the workspace's three parts
 };
 
 Sizes sizes_of(const OpStep& step) {

@@ -1,7 +1,7 @@
-// cpu.global_average_pool: the mean of each map of each image, over all dimensions after the second.
-// Threads: each map of each image is one piece of work; the sum is taken in double, in order.
-// Refuses nothing of its operator.
-// Limited by memory, or by the latency of one double addition an element.
+// cpu.global_average_pool: computes the mean of each channel of each image, over all dimensions after the second.
+// Threads: a work item is 16 planes (a channel of an image each). Sums are in double, in order.
+// Supports every case of its operator.
+// Limited by memory bandwidth, or by the latency of one double addition per element.
 
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"

@@ -1,8 +1,8 @@
-// cpu.matmul: NumPy's matmul: matrix products over the last two dimensions, all others broadcast.
-// Threads: those of gemm() in convlab/kernels/cpu_gemm/gemm.h, one product after the other. Where one matrix B serves
-// neighbouring products, as it always does if it has no other dimensions, they are one product with more rows.
-// Refuses nothing of its operator.
-// Limited by fused multiply-adds where matrices are large, by packing B where they are small.
+// cpu.matmul: computes NumPy's matmul: matrix products over the last two dimensions, broadcast over all others.
+// Threads: those of gemm() in convlab/kernels/cpu_gemm/gemm.h, one product after another. Consecutive products with the
+// same matrix B are merged into one with more rows; this is always the case if B has no other dimensions.
+// Supports every case of its operator.
+// Limited by fused multiply-adds for large matrices, by packing B for small ones.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"

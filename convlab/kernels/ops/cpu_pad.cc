@@ -1,7 +1,8 @@
-// cpu.pad: elements added before and after each dimension, or cut off where the pad is negative: a constant, the edge's
-// value, the mirror image without the edge itself, or the array again. Cutting comes first, so that a mirror is where
-// the cut is. Threads: each row of the output along its last dimension is a piece of work. Refuses nothing of its
-// operator. Limited by memory.
+// cpu.pad: pads each dimension, or crops it if a pad is negative. Pads with a constant, the edge value, the mirror
+// image without the edge itself, or the array repeated. Cropping comes first, so a mirror is at the cropped edge.
+// Threads: a work item is 16 output rows along the last dimension.
+// Supports every case of its operator.
+// Limited by memory bandwidth.
 
 #include <algorithm>
 #include <vector>
@@ -19,10 +20,10 @@ Refusal refuses(const OpStep& step) {
 
 constexpr int64_t kOutside = -1;
 
-/// For each output index along one dimension, the input index that it takes, or kOutside for the constant.
+/// Returns the input index for each output index along one dimension, or kOutside for the constant.
 std::vector<int64_t> sources_of(PadMode mode, int64_t size, int64_t before, int64_t after) {
   const int64_t first = std::max<int64_t>(-before, 0), last = size - std::max<int64_t>(-after, 0) - 1;
-  const int64_t left = last - first;  // after cutting, elements 0 .. left remain
+  const int64_t left = last - first;  // after cropping, elements 0 .. left remain
   std::vector<int64_t> sources(static_cast<size_t>(size + before + after), kOutside);
   for (size_t i = 0; i < sources.size(); ++i) {
     int64_t at = static_cast<int64_t>(i) - std::max<int64_t>(before, 0);

@@ -1,9 +1,9 @@
-// cpu.pool: maxima or averages of windows over the last two dimensions.
-// Threads: each map of each image is one piece of work. Maxima have vector code, averages are summed in double: see
-// kernels/cpu/pool_rows.h, which convolutions that pool share.
-// A maximum is NaN where any element of its window is. A window that lies in padding alone has the maximum -infinity.
-// Refuses nothing of its operator.
-// Limited by memory.
+// cpu.pool: computes maxima or averages of windows over the last two dimensions.
+// Threads: a work item is a channel of an image. Maxima use vector code, averages are summed in double: see
+// kernels/cpu/pool_rows.h, shared with convolutions with fused pooling.
+// A maximum is NaN if any element of its window is NaN. The maximum of a window that covers only padding is -infinity.
+// Supports every case of its operator.
+// Limited by memory bandwidth.
 
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/cpu/pool_rows.h"

@@ -1,6 +1,6 @@
-// cpu.round: each value rounded to binary16, to nearest even, and kept as float32.
-// Threads: pieces of 8192 elements.
-// Refuses nothing of its operator.
+// cpu.round: rounds each value to fp16 or bf16, half to even, and keeps it as fp32.
+// Threads: a work item is 8192 elements.
+// Supports every case of its operator.
 // Limited by the integer arithmetic of the conversion.
 
 #include "convlab/base/half.h"

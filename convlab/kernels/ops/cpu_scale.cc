@@ -1,6 +1,6 @@
-// cpu.scale: maps of pixels scaled to a square, the course's resize as a step of a plan; see resize_maps().
-// Threads share out the maps.
-// Limited by its double arithmetic, which the course's bytes depend on.
+// cpu.scale: scales uint8 images to a square, the course's resize as a step of a plan; see resize_maps().
+// Threads: a work item is a range of planes (a channel of an image each).
+// Limited by arithmetic in double, which the course's exact bytes require.
 
 #include "convlab/dataset/resize.h"
 #include "convlab/kernels/registry.h"

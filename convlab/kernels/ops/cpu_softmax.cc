@@ -1,7 +1,8 @@
-// cpu.softmax: exp(x - max) over its sum, along one axis (or, flattened, over all from it on); or the logarithm.
-// Threads: each line along the axis is a piece of work. The exponentials are summed in double.
-// The largest value is subtracted first, so that nothing overflows. A NaN makes its whole line NaN.
-// Refuses nothing of its operator.
+// cpu.softmax: computes exp(x - max) divided by its sum, or the logarithm of that, along one axis (or, if flattened,
+// over all axes from it on).
+// Threads: a work item is 64 lines along the axis. Exponentials are summed in double.
+// Subtracts the largest value first, so that nothing overflows. A NaN makes its whole line NaN.
+// Supports every case of its operator.
 // Limited by exp().
 
 #include <algorithm>
@@ -18,7 +19,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// One line: `count` elements, `stride` apart.
+/// Computes one line of `count` elements, `stride` elements apart.
 void softmax(const float* x, float* y, int64_t count, int64_t stride, bool log) {
   float most = x[0];
   for (int64_t i = 1; i < count; ++i) most = std::max(most, x[i * stride]);

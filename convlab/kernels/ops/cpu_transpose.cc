@@ -1,7 +1,7 @@
-// cpu.transpose: dimensions in another order.
-// Threads: each row of the output along its last dimension is a piece of work; it is gathered with one stride.
-// Refuses nothing of its operator.
-// Limited by memory, and by cache lines of which only one element is used.
+// cpu.transpose: permutes dimensions.
+// Threads: a work item is 16 output rows along the last dimension; each is gathered with one stride.
+// Supports every case of its operator.
+// Limited by memory bandwidth, and by cache lines that contribute only one element each.
 
 #include <algorithm>
 #include <vector>
@@ -17,7 +17,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// For each dimension of the output, how far apart its neighbours are in the input.
+/// Returns the input's stride along each dimension of the output, in elements.
 std::vector<int64_t> strides_of(const OpStep& step) {
   const Shape& x = step.inputs[0];
   const size_t rank = x.size();

@@ -1,5 +1,5 @@
-// cuda.activation: an activation, or rounding to float16, of every element; with no activation, it turns raw pixels
-// into float32. One thread per element, grid-stride.
+// cuda.activation: applies an activation, or rounding to fp16, to every element. With activation `none`, it converts
+// uint8 pixels to fp32. One thread per element, grid-stride.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// cuda.arg_max: the place of each image's largest number, so that a label crosses the bus instead of a score per class.
-// One thread per image: the networks of this lab have few classes.
+// cuda.arg_max: computes the index of each image's largest element, so that a label crosses the bus instead of a score
+// per class. One thread per image: the lab's networks have few classes.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int64_t kMostBlocks = 65536;
-constexpr int64_t kMostNumbers = 1 << 24;  // beyond, float32 does not hold every place
+constexpr int64_t kMostNumbers = 1 << 24;  // beyond, fp32 does not represent every index
 
 __global__ void __launch_bounds__(kThreads)
     find_largest(const float* x, float* y, int64_t images, int64_t numbers, bool finite) {
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kThreads)
     int64_t place = 0;
     for (int64_t i = 1; i < numbers; ++i) {
       const float each = from[i];
-      // A NaN, once there, stays: nothing is greater, and it equals nothing.
+      // Once `largest` is NaN it stays NaN: no element compares greater.
       if (each > largest || each != each) {
         largest = each;
         place = i;

@@ -1,4 +1,4 @@
-// cuda.batch_norm: (x - mean) * scale / sqrt(variance + epsilon) + shift, one thread per element.
+// cuda.batch_norm: computes (x - mean) * scale / sqrt(variance + epsilon) + shift. One thread per element, grid-stride.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// cuda.matmul: NumPy's matmul with broadcast leading dimensions. One thread per output: the networks of this lab
-// multiply by constants (cuda.dense); this is for others.
+// cuda.matmul: computes NumPy's matmul with broadcast leading dimensions. One thread per output: it is a fallback,
+// since the lab's networks multiply by constants (cuda.dense).
 
 #include <algorithm>
 
@@ -33,7 +33,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// The dimensions before a matrix's own two; a vector has none.
+/// Returns the dimensions before a matrix's own two; a vector has none.
 Shape batch_shape(const Shape& shape) { return shape.size() <= 2 ? Shape{} : Shape(shape.begin(), shape.end() - 2); }
 
 void launch_matmul(const OpArgs& args, Stream& stream) {

@@ -1,4 +1,4 @@
-// cuda.pad: Pad with a constant, reflection, the edge or repetition; negative padding crops, before anything is
+// cuda.pad: pads with a constant, reflection, the edge value or repetition. Negative padding crops, before anything is
 // repeated. One thread per output, grid-stride.
 
 #include <algorithm>
@@ -16,13 +16,13 @@ constexpr int64_t kMostBlocks = 65536;
 struct PadShape {
   int rank = 0;
   int64_t input[kMostDimensions] = {}, output[kMostDimensions] = {};
-  int64_t first[kMostDimensions] = {}, kept[kMostDimensions] = {};  // what cropping leaves of the input
+  int64_t first[kMostDimensions] = {}, kept[kMostDimensions] = {};  // the input range that cropping keeps
   int64_t before[kMostDimensions] = {};                             // padding
   PadMode mode = PadMode::constant;
   float value = 0;
 };
 
-/// The input's coordinate for one of the output's, or -1 for the constant.
+/// Returns the input coordinate for an output coordinate, or -1 for the constant.
 __device__ int64_t source(const PadShape& shape, int dimension, int64_t coordinate) {
   const int64_t size = shape.kept[dimension], first = shape.first[dimension];
   int64_t at = coordinate - shape.before[dimension];

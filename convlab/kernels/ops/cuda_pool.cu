@@ -27,12 +27,12 @@ __device__ float pooled(const float* plane, const PoolShape& shape, int p, int q
     for (int s = 0; s < shape.kernel_w; ++s) {
       const int h = p * shape.stride_h + r * shape.dilation_h - shape.pad_top;
       const int w = q * shape.stride_w + s * shape.dilation_w - shape.pad_left;
-      // A window of ceil_mode may reach beyond the padding; what lies there never counts.
+      // With ceil_mode a window may reach beyond the padding. Positions there never count.
       if (h < shape.h + shape.pad_bottom && w < shape.w + shape.pad_right) ++window;
       if (h < 0 || h >= shape.h || w < 0 || w >= shape.w) continue;
       const float value = plane[h * shape.w + w];
-      if (!(value <= largest)) largest = value;  // NaN enters here ...
-      if (value != value) return value;          // ... and stays
+      if (!(value <= largest)) largest = value;  // also true for NaN
+      if (value != value) return value;          // NaN propagates
       sum += value;
       ++inside;
     }

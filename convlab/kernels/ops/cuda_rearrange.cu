@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(kThreads) gather(const float* x, float* y, int
   }
 }
 
-/// Copies rows of `length` elements to every `pitch` elements of y.
+/// Copies rows of `length` elements to y, where they start every `pitch` elements.
 __global__ void __launch_bounds__(kThreads)
     place_rows(const float* x, float* y, int64_t count, int64_t length, int64_t pitch) {
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;

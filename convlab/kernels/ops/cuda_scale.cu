@@ -1,14 +1,16 @@
-// cuda.scale: maps of pixels scaled to a square as resized() scales them, byte for byte, so that originals cross the
-// bus, not scaled images.
-// The host truncates sums in double: one rounding more or less gives another pixel, but only next to whole numbers. So
-// it sums in float32, and again in double only where that leaves doubt (scale_sums.cuh): of Fashion-MNIST scaled to
-// 70x70, 21 pixels in 1000, nearly all of them whole but for rounding; scaled to 64x64, 6 in 1000.
-// A block takes four maps and a band of rows of the output, in shared memory. A thread walks down four columns of all
-// four maps: what it knows of a row serves 16 pixels, and what it blended of two rows of the maps all outputs between
-// them. Doubts cluster, in 3 of 10 rows of 32 pixels; they go to a list, so that whole warps settle them.
-// Refuses maps of more than 6144 pixels.
-// Limited by the rate of instructions, about 17 a pixel from 28x28 to 70x70: estimated from the code for 9.0a, not
-// measured.
+// cuda.scale: scales uint8 images to a square, byte for byte like resized(), so that original images cross the bus, not
+// scaled ones.
+// The host truncates sums in double. One rounding more or less changes a pixel, but only next to whole numbers. So the
+// kernel sums in fp32, and again in double only where fp32 leaves the pixel uncertain (scale_sums.cuh): of
+// Fashion-MNIST scaled to 70x70, 21 pixels in 1000, nearly all of them whole numbers except for rounding; scaled to
+// 64x64, 6 in 1000.
+// A block stages four planes (a channel of an image each) in shared memory and computes a band of output rows there. A
+// thread walks down four columns of all four planes: the taps of a row serve 16 pixels, and the blends in two input
+// rows serve all outputs between them. Uncertain pixels cluster, in 3 of 10 rows of 32 pixels; they go to a list, so
+// that whole warps recompute them.
+// Not supported: planes of more than 6144 pixels.
+// Limited by the instruction rate, about 17 instructions per pixel from 28x28 to 70x70: estimated from the code for
+// sm_90a, not measured.
 
 #include <algorithm>
 #include <numeric>
@@ -23,21 +25,21 @@ namespace convlab {
 namespace {
 
 constexpr int kMostThreads = 256;
-constexpr int64_t kRows = 20;    // of a thread at most,
-constexpr int64_t kFewRows = 8;  // and where maps are too few to fill a GPU, so that they are done sooner
+constexpr int64_t kRows = 20;    // output rows per thread, at most
+constexpr int64_t kFewRows = 8;  // the same if planes are too few to fill a GPU, to finish sooner
 constexpr int64_t kFewMaps = 1024;
-constexpr int64_t kMostPixels = 6144;       // of a map
-constexpr int64_t kMostOutput = 24 * 1024;  // bytes of a block's band, if it has more than one row
-constexpr int64_t kPixelsPerDoubt = 16;     // for which the list has room; beyond, all pixels are taken in double
+constexpr int64_t kMostPixels = 6144;       // per plane
+constexpr int64_t kMostOutput = 24 * 1024;  // bytes of a block's output band, if it has more than one row
+constexpr int64_t kPixelsPerDoubt = 16;     // list capacity; if exceeded, all pixels are recomputed in double
 
-/// A pixel of a block, as the list has it.
+/// Packs the position of a pixel of a block into a list entry.
 constexpr int kSideBits = 12;
 static_assert(kMostSide <= 1 << kSideBits && kMaps <= 1 << (32 - 2 * kSideBits));
 __host__ __device__ constexpr uint32_t place(uint32_t map, uint32_t row, uint32_t column) {
   return (map << 2 * kSideBits) + (row << kSideBits) + column;
 }
 
-/// Unit: what can be stored at once where a group of columns begins, whatever the row.
+/// Unit: the widest type that is aligned at the start of a group of columns in every row.
 template <class Unit>
 __global__ void __launch_bounds__(kMostThreads, 3)
     scale_maps(const uint8_t* __restrict__ x, uint8_t* __restrict__ y, ScaleTables tables, ScaleShape shape) {
@@ -72,7 +74,7 @@ __global__ void __launch_bounds__(kMostThreads, 3)
       }
       if (map == kMaps - 1) to += side;
     };
-    // One loop for all maps, so that lanes list together, whichever map has their doubts.
+    // One loop for all planes, so that lanes append to the list together, whichever plane is uncertain.
     const auto on_doubts = [&](int last_row, uint32_t(&bits)[kMaps]) {
       int count = 0;
 #pragma unroll
@@ -114,7 +116,7 @@ __global__ void __launch_bounds__(kMostThreads, 3)
   }
   __syncthreads();
 
-  // The host raises pixels to the least of their map: zeros around it may have made them less.
+  // The host raises pixels to the minimum of their plane: the zeros around it may have lowered them.
   bool raised = false;
   for (int map = 0; map < maps; ++map) {
     if (least[map] == 0) continue;
@@ -148,7 +150,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// Of `prepared`: what ScaleTables points to.
+/// Returns the bytes of `prepared`, which holds the tables of ScaleTables.
 size_t prepared_bytes(const OpStep& step) {
   const int64_t side = step.output[2];
   return static_cast<size_t>(side) * (2 * sizeof(ExactTap) + sizeof(Tap)) +
@@ -178,13 +180,14 @@ void prepare(const OpArgs& args, Stream& stream) {
   const size_t exact_bytes = exact.size() * sizeof(ExactTap);
   stream.upload(args.prepared, exact.data(), exact_bytes);
   stream.upload(static_cast<char*>(args.prepared) + exact_bytes, taps.data(), taps.size() * sizeof(Tap));
-  stream.synchronize();  // the tables are gone with this call
+  stream.synchronize();  // the host tables are freed on return
 }
 
-/// How many of a band's rows a thread takes. With whole periods of the map rows they need, threads side by side go on
-/// to the next together; of such numbers, the one that leaves the fewest threads idle.
+/// Returns the rows of a band that a thread computes, at most `most`. With a multiple of the period at which input rows
+/// repeat, adjacent threads advance to the next input row together. Of these multiples, takes the one that costs the
+/// least, counting idle threads.
 int64_t choose_part_rows(int64_t h, int64_t side, int64_t band_rows, int64_t groups, int64_t most) {
-  constexpr int64_t kStart = 2;  // beginning a part takes as long as so many rows
+  constexpr int64_t kStart = 2;  // starting a part costs as much as this many rows
   const int64_t period = side / std::gcd(h, side);
   int64_t best = most, least = 0;
   for (int64_t rows = period; rows <= most; rows += period) {
@@ -197,7 +200,7 @@ int64_t choose_part_rows(int64_t h, int64_t side, int64_t band_rows, int64_t gro
   return best;
 }
 
-/// With Unit as scale_maps has it.
+/// Launches scale_maps<Unit>.
 template <class Unit>
 void launch_with(const OpArgs& args, Stream& stream) {
   const Shape& x = args.step.inputs[0];
@@ -209,7 +212,7 @@ void launch_with(const OpArgs& args, Stream& stream) {
   const int64_t most_listed = kMaps * band_bytes / kPixelsPerDoubt;
   const int64_t list = (map_pixels(args.step) + 1) * int64_t{sizeof(uint32_t)};
   const int64_t output = round_up(list + most_listed * int64_t{sizeof(uint32_t)}, kLine);
-  // The distance of two maps is that in memory, but for multiples of kLine.
+  // Modulo kLine, planes are as far apart as in global memory, so that copies are aligned on both sides.
   const int64_t stride = band_bytes + (side * side - band_bytes) % kLine;
   const ScaleShape shape{.maps = maps,
                          .h = static_cast<int>(x[2]),

@@ -1,5 +1,5 @@
-// cuda.softmax: Softmax and LogSoftmax, stable (the largest score is subtracted first). One thread per row of scores:
-// the networks of this lab have few classes.
+// cuda.softmax: computes Softmax and LogSoftmax, stably: the largest score is subtracted first. One thread per row of
+// scores: the lab's networks have few classes.
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 constexpr int kThreads = 128;
 constexpr int64_t kMostBlocks = 65536;
 
-/// Row i's scores are at x[i / inner * size * inner + i % inner + j * inner].
+/// The scores of row i are at x[i / inner * size * inner + i % inner + j * inner].
 __global__ void __launch_bounds__(kThreads)
     normalize_rows(const float* x, float* y, int64_t rows, int64_t size, int64_t inner, bool log) {
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;

@@ -1,4 +1,4 @@
-// cuda.unary: functions of one number, of every element. One thread per element, grid-stride.
+// cuda.unary: applies a unary function to every element. One thread per element, grid-stride.
 
 #include <algorithm>
 

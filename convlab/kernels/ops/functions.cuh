@@ -8,8 +8,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 inline __device__ float truth(bool value) { return value ? 1.0f : 0.0f; }
 
-/// A function of one number, in fp32 with CUDA's own functions. NaN stays NaN, but in what gives truth, and in
-/// thresholded_relu and shrink.
+/// Applies a unary function in fp32 with CUDA's math functions. NaN stays NaN, except in functions that return 0 or 1,
+/// in thresholded_relu and in shrink.
 inline __device__ float function_of(const UnaryOp& op, float x) {
   const float alpha = op.alpha, beta = op.beta;
   switch (op.kind) {
@@ -105,13 +105,13 @@ inline __device__ float function_of(const UnaryOp& op, float x) {
   return x;
 }
 
-/// The remainder with the divisor's sign, as Python has it.
+/// Returns the remainder with the divisor's sign, as in Python.
 inline __device__ float modulo_of(float a, float b) {
   const float rest = fmodf(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/// A function of two numbers, likewise.
+/// Applies a binary function in fp32 with CUDA's math functions.
 inline __device__ float function_of(const BinaryOp& op, float a, float b) {
   switch (op.kind) {
     case BinaryKind::subtract:

@@ -8,13 +8,13 @@
 
 namespace convlab {
 
-/// NumPy's matmul as products of two-dimensional arrays: A[i] is m x k, B[i] is k x n, for each i of `batch`, which is
-/// a shape. Where one B serves neighbouring products, they are one with more rows: m is `rows` or a multiple of it.
+/// NumPy's matmul as products of two-dimensional arrays: A[i] is m x k and B[i] is k x n, for each index i of `batch`,
+/// a shape. Consecutive products with the same B are merged into one with more rows: m is `rows` or a multiple of it.
 struct MatrixProducts {
   int64_t m = 1, n = 1, k = 1;
-  int64_t rows = 1;  ///< of each matrix A
+  int64_t rows = 1;  ///< rows of each matrix A
   Shape batch;
-  std::vector<int64_t> a_strides, b_strides;  ///< by dimension of `batch`, in matrices
+  std::vector<int64_t> a_strides, b_strides;  ///< per dimension of `batch`, in matrices
 
   MatrixProducts(Shape a, Shape b, const Shape& output) : batch(output) {
     if (a.size() == 1) {
@@ -41,12 +41,12 @@ struct MatrixProducts {
       a_strides.pop_back();
       b_strides.pop_back();
     }
-    // What is left of A's strides still counts matrices of the old m rows.
+    // The remaining strides of A still count matrices of `rows` rows.
     for (int64_t& stride : a_strides) stride = stride / width;
     m *= width;
   }
 
-  /// Which matrices A and B the product multiplies.
+  /// Returns the indices of the matrices A and B that the product multiplies.
   std::pair<int64_t, int64_t> operands(int64_t product) const {
     int64_t a = 0, b = 0;
     for (size_t i = batch.size(); i-- > 0; product /= batch[i]) {

@@ -5,16 +5,16 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What the threads of a block of cuda.scale do: put maps into shared memory, walk down columns of outputs, and put
-// these where they belong.
+// The steps of a block of cuda.scale: stage planes in shared memory, compute columns of outputs, copy them to global
+// memory. A plane (`map`) is a channel of an image.
 
 constexpr int kWarp = 32;
-constexpr int kMaps = 4;     // of a block, and of each thread
-constexpr int kColumns = 4;  // of a thread
+constexpr int kMaps = 4;     // per block, and per thread
+constexpr int kColumns = 4;  // per thread
 constexpr int kMaskRows = 32 / kColumns;
-constexpr int kLine = 16;  // bytes that are copied at once
+constexpr int kLine = 16;  // bytes per copy
 
-/// By row and by column of the output. There are taps for whole groups of columns, the last of them 0.
+/// Taps per row and per column of the output. `columns` is padded to whole groups of columns, with taps of 0.
 struct ScaleTables {
   const ExactTap *exact_rows, *exact_columns;
   const Tap *rows, *columns;
@@ -23,17 +23,17 @@ struct ScaleTables {
 struct ScaleShape {
   int64_t maps;
   int h, w, map_pixels, side;
-  int band_rows;     // of the output, for a block,
-  int part_rows;     // and of a band, for a thread
+  int band_rows;     // output rows per block
+  int part_rows;     // rows of a band per thread
   int groups;        // of kColumns columns
-  int items;         // groups times parts of a band: what threads take one by one
-  int stride;        // bytes from a map's band to the next map's in shared memory
-  int most_listed;   // pixels in doubt
-  int list, output;  // where these begin in shared memory, behind the pixels
+  int items;         // work items of a block: groups times parts of a band
+  int stride;        // bytes from one plane's band to the next in shared memory
+  int most_listed;   // capacity of the list of uncertain pixels
+  int list, output;  // byte offsets in shared memory, after the pixels
 };
 
-/// Puts the maps into shared memory, the pixels of all maps side by side, and behind them zeros, where inputs of weight
-/// 0 may stand. Finds the least pixel of each map. Where there are fewer maps, the last is repeated.
+/// Stages the planes in shared memory, with the pixels of all planes interleaved, followed by a zero word for inputs of
+/// weight 0. Finds the minimum of each plane. If there are fewer planes, repeats the last one.
 inline __device__ void stage(const uint8_t* x, int maps, uint32_t* pixels, int (&least)[kMaps],
                              const ScaleShape& shape) {
   const uint8_t* from[kMaps];
@@ -61,9 +61,9 @@ inline __device__ void stage(const uint8_t* x, int maps, uint32_t* pixels, int (
   }
 }
 
-/// A group of columns of all maps, from `row` to `end`, in float32. Calls store(map, values) for row after row, and for
-/// each kMaskRows rows on_doubts(last_row, bits): of map m, bit 8 c + 7 - i of bits[m] is column c, i rows above the
-/// last.
+/// Computes rows [row, end) of a group of columns of all planes, in fp32. Calls store(map, values) after each row, and
+/// on_doubts(last_row, bits) after every kMaskRows rows: bit 8 c + 7 - i of bits[m] marks plane m, column c, i rows
+/// above last_row as uncertain.
 template <class Store, class OnDoubts>
 __device__ void scale_columns(const uint8_t* pixels, const Tap* rows, const Tap* columns, int row, int end,
                               const ScaleShape& shape, Store store, OnDoubts on_doubts) {
@@ -73,7 +73,7 @@ __device__ void scale_columns(const uint8_t* pixels, const Tap* rows, const Tap*
     column[c] = columns[c];
     column[c].first *= kMaps;
   }
-  // The blend of two neighbouring rows of the maps; `lower_row` is the lower.
+  // Horizontal blends in two adjacent input rows; `lower_row` is the lower one.
   float upper[kMaps][kColumns] = {}, lower[kMaps][kColumns] = {};
   int lower_row = -1;
   while (row < end) {
@@ -109,7 +109,7 @@ __device__ void scale_columns(const uint8_t* pixels, const Tap* rows, const Tap*
   }
 }
 
-/// All threads of the block together copy bytes between addresses that are equal modulo kLine.
+/// Copies bytes with all threads of the block. The two addresses must be equal modulo kLine.
 inline __device__ void copy_together(uint8_t* to, const uint8_t* from, int bytes) {
   const int head = min(bytes, static_cast<int>(-reinterpret_cast<uintptr_t>(to) % kLine));
   const int lines = (bytes - head) / kLine, ends = bytes - lines * kLine;

@@ -10,8 +10,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 constexpr int kMostDimensions = 8;
 
-/// How an output element's index becomes an input's offset: a size a dimension of the output, and the input's stride
-/// there (0 where it is broadcast). Passed to kernels by value.
+/// Maps the index of an output element to an offset in an input: the size of each output dimension, and the input's
+/// stride along it in elements (0 if it is broadcast). Passed to kernels by value.
 struct Strided {
   int rank = 0;
   int64_t size[kMostDimensions] = {};
@@ -27,7 +27,8 @@ inline __device__ int64_t strided_offset(const Strided& strided, int64_t index) 
   return offset;
 }
 
-/// Strides of an input under NumPy's broadcasting to `output`; both of at most kMostDimensions dimensions.
+/// Returns the strides of an input under NumPy's broadcasting to `output`; both have at most kMostDimensions
+/// dimensions.
 inline Strided broadcast_strides(const Shape& input, const Shape& output) {
   Strided strided;
   strided.rank = static_cast<int>(output.size());

@@ -9,18 +9,19 @@
 
 namespace convlab {
 
-/// How far apart neighbours are along each dimension of a dense array.
+/// Returns the strides of a dense row-major array, in elements.
 inline std::vector<int64_t> dense_strides(const Shape& shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
   return strides;
 }
 
-/// y, dense and of this shape, = x[the sum of index * stride over all dimensions]; strides may be 0 or negative.
-/// Dimensions that lie in x as in y are one. A row is copied, filled or gathered.
+/// Copies to y, a dense array of `shape`: y[index] = x[sum of index * stride over all dimensions]. Strides are in
+/// elements and may be 0 or negative. Merges dimensions that are contiguous in x. Each row is copied, filled or
+/// gathered.
 inline void strided_copy(const float* x, float* y, const Shape& shape, const std::vector<int64_t>& strides,
                          ThreadPool& threads) {
-  Shape sizes{1, 1};  // at least a row and a number of rows
+  Shape sizes{1, 1};  // at least two dimensions: rows, and elements of a row
   std::vector<int64_t> steps{0, 0};
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 1) continue;
@@ -32,7 +33,7 @@ inline void strided_copy(const float* x, float* y, const Shape& shape, const std
       steps.push_back(strides[i]);
     }
   }
-  // The last two dimensions are a tile, so that indices are divided only once for it.
+  // The last two dimensions form a tile, so that the index is divided only once per tile.
   const size_t outer = sizes.size() - 2;
   const int64_t rows = sizes[outer], width = sizes[outer + 1], row_step = steps[outer], step = steps[outer + 1];
   int64_t tiles = 1;

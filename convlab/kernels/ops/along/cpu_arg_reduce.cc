@@ -1,7 +1,7 @@
-// cpu.arg_reduce: the place of the largest or smallest number along an axis; NaN comes before all numbers.
-// Threads: some lines along the axis are a piece of work.
-// Refuses axes longer than float32 can count.
-// Limited by memory.
+// cpu.arg_reduce: computes the index of the largest or smallest element along an axis. NaN wins over all numbers.
+// Threads: a work item is several lines along the axis.
+// Not supported: axes of more than 2^24 elements, the limit of exact indices in fp32.
+// Limited by memory bandwidth.
 
 #include <cmath>
 

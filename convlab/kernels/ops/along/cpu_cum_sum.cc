@@ -1,7 +1,7 @@
-// cpu.cum_sum: running sums along an axis.
-// Threads: some lines along the axis are a piece of work, summed in double.
-// Refuses nothing of its operator.
-// Limited by the latency of an addition an element.
+// cpu.cum_sum: computes running sums along an axis.
+// Threads: a work item is several lines along the axis, summed in double.
+// Supports every case of its operator.
+// Limited by the latency of one addition per element.
 
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/ops/along/lines.h"

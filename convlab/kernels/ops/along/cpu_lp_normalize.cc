@@ -1,7 +1,7 @@
-// cpu.lp_normalize: each line along an axis over the sum of its absolute values, or over its length.
-// Threads: some lines are a piece of work, summed in double. A line of zeros stays one.
-// Refuses nothing of its operator.
-// Limited by memory.
+// cpu.lp_normalize: divides each line along an axis by its L1 or L2 norm.
+// Threads: a work item is several lines along the axis, summed in double.
+// Supports every case of its operator.
+// Limited by memory bandwidth.
 
 #include <cmath>
 

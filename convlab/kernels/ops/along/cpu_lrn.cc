@@ -1,6 +1,7 @@
-// cpu.lrn: each element over a power of the squares of its neighbours in other channels.
-// Threads: pieces of kPixels pixels of one channel; squares are summed in double.
-// Refuses nothing of its operator.
+// cpu.lrn: computes local response normalization: divides each element by a power of the sum of squares over adjacent
+// channels.
+// Threads: a work item is kPixels pixels of one channel; squares are summed in double.
+// Supports every case of its operator.
 // Limited by pow().
 
 #include <algorithm>

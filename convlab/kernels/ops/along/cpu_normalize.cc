@@ -1,8 +1,9 @@
-// cpu.normalize: layer, group, instance and RMS normalization: less the mean, over the deviation, scaled and shifted.
-// Threads: each stretch that is normalized by itself is a piece of work. Mean and variance are summed in double, the
-// variance about the mean.
-// Refuses nothing of its operator.
-// Limited by memory: a stretch is read three times, mostly from a cache.
+// cpu.normalize: computes layer, group, instance and RMS normalization: subtracts the mean, divides by the standard
+// deviation, scales and shifts.
+// Threads: a work item is one or more ranges, each of which is normalized separately. Mean and variance are summed in
+// double, the variance about the mean.
+// Supports every case of its operator.
+// Limited by memory bandwidth: a range is read three times, mostly from a cache.
 
 #include <cmath>
 #include <vector>
@@ -32,11 +33,11 @@ Moments moments_of(const NormalizeOp& op, const float* x, int64_t count) {
   return {mean, 1 / std::sqrt(variance + static_cast<double>(op.epsilon))};
 }
 
-/// Where an element's scale or bias lies: in a stretch, and for the stretch itself.
+/// The scale or bias of elements: offsets within a range, and the offset of the range.
 struct Factors {
   const float* values = nullptr;
-  std::vector<int64_t> places;   ///< by element of a stretch
-  std::vector<int64_t> strides;  ///< by dimension before a stretch
+  std::vector<int64_t> offsets;  ///< per element of a range
+  std::vector<int64_t> strides;  ///< per dimension before a range
   bool dense = false;
 
   Factors(const OpArgs& args, size_t input, size_t axis) {
@@ -49,28 +50,28 @@ struct Factors {
     for (int64_t i = 0; i < count; ++i) {
       int64_t at = 0, rest = i;
       for (size_t d = inner.size(); d-- > 0; rest /= inner[d]) at += rest % inner[d] * strides[axis + d];
-      places.push_back(at);
+      offsets.push_back(at);
     }
     dense = true;
-    for (int64_t i = 0; dense && i < count; ++i) dense = places[static_cast<size_t>(i)] == i;
+    for (int64_t i = 0; dense && i < count; ++i) dense = offsets[static_cast<size_t>(i)] == i;
     strides.resize(axis);
   }
 
-  const float* of(const Shape& shape, int64_t stretch) const {
+  const float* of(const Shape& shape, int64_t range) const {
     int64_t at = 0;
-    for (size_t d = strides.size(); d-- > 0; stretch /= shape[d]) at += stretch % shape[d] * strides[d];
+    for (size_t d = strides.size(); d-- > 0; range /= shape[d]) at += range % shape[d] * strides[d];
     return values + at;
   }
 };
 
 template <class Function>
-void combine(const Factors& factors, const Shape& shape, int64_t stretch, float* y, int64_t count, Function function) {
+void combine(const Factors& factors, const Shape& shape, int64_t range, float* y, int64_t count, Function function) {
   if (factors.values == nullptr) return;
-  const float* values = factors.of(shape, stretch);
+  const float* values = factors.of(shape, range);
   if (factors.dense) {
     for (int64_t i = 0; i < count; ++i) y[i] = function(y[i], values[i]);
   } else {
-    for (int64_t i = 0; i < count; ++i) y[i] = function(y[i], values[factors.places[static_cast<size_t>(i)]]);
+    for (int64_t i = 0; i < count; ++i) y[i] = function(y[i], values[factors.offsets[static_cast<size_t>(i)]]);
   }
 }
 
@@ -81,23 +82,23 @@ void normalize(const float* x, const Moments& moments, float* y, int64_t count) 
 void normalize_layers(const NormalizeOp& op, const OpArgs& args, ThreadPool& threads) {
   const Shape& shape = args.step.inputs[0];
   const auto axis = static_cast<size_t>(normalized_axis(op.axis, std::ssize(shape)));
-  const int64_t stretches = element_count({shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis)});
-  const int64_t count = element_count(shape) / stretches;
-  const auto stretch_at = [&](int64_t stretch) { return args.inputs[0] + stretch * count; };
+  const int64_t ranges = element_count({shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis)});
+  const int64_t count = element_count(shape) / ranges;
+  const auto range_at = [&](int64_t range) { return args.inputs[0] + range * count; };
   if (op.part != NormalizePart::result) {
-    threads.parallel_for(stretches, 1, [&](int64_t begin, int64_t end, int) {
+    threads.parallel_for(ranges, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
-        const Moments moments = moments_of(op, stretch_at(i), count);
+        const Moments moments = moments_of(op, range_at(i), count);
         args.output[i] = static_cast<float>(op.part == NormalizePart::mean ? moments.mean : moments.inverse);
       }
     });
     return;
   }
   const Factors scale(args, 1, axis), bias(args, 2, axis);
-  threads.parallel_for(stretches, std::max<int64_t>(1, 4096 / count), [&](int64_t begin, int64_t end, int) {
+  threads.parallel_for(ranges, std::max<int64_t>(1, 4096 / count), [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
       float* y = args.output + i * count;
-      normalize(stretch_at(i), moments_of(op, stretch_at(i), count), y, count);
+      normalize(range_at(i), moments_of(op, range_at(i), count), y, count);
       combine(scale, shape, i, y, count, [](float a, float b) { return a * b; });
       combine(bias, shape, i, y, count, [](float a, float b) { return a + b; });
     }
@@ -109,14 +110,14 @@ void normalize_groups(const NormalizeOp& op, const OpArgs& args, ThreadPool& thr
   const int64_t channels = shape[1] / op.groups, pixels = element_count(shape) / (shape[0] * shape[1]);
   const int64_t count = channels * pixels;
   threads.parallel_for(shape[0] * op.groups, 1, [&](int64_t begin, int64_t end, int) {
-    for (int64_t stretch = begin; stretch < end; ++stretch) {
-      const float* x = args.inputs[0] + stretch * count;
+    for (int64_t range = begin; range < end; ++range) {
+      const float* x = args.inputs[0] + range * count;
       const Moments moments = moments_of(op, x, count);
-      float* y = args.output + stretch * count;
+      float* y = args.output + range * count;
       normalize(x, moments, y, count);
       if (args.inputs.size() < 2) continue;
       for (int64_t i = 0; i < channels; ++i) {
-        const int64_t channel = stretch % op.groups * channels + i;
+        const int64_t channel = range % op.groups * channels + i;
         const float scale = args.inputs[1][channel], bias = args.inputs.size() > 2 ? args.inputs[2][channel] : 0;
         for (int64_t j = i * pixels; j < (i + 1) * pixels; ++j) y[j] = y[j] * scale + bias;
       }

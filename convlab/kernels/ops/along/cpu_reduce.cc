@@ -1,8 +1,8 @@
-// cpu.reduce: sums, means, norms, products and extremes over any axes.
-// Threads: a row of results is a piece of work; everything is accumulated in double, in an order of its own. Where the
-// last dimension stays, a row of accumulators takes in a row of the input at a time.
-// Refuses nothing of its operator.
-// Limited by memory, log_sum_exp by exp().
+// cpu.reduce: computes sums, means, norms, products and extremes over any axes.
+// Threads: a work item is a row of results. Everything is accumulated in double, in a fixed order. If the last
+// dimension is kept, a row of accumulators processes one input row at a time.
+// Supports every case of its operator.
+// Limited by memory bandwidth; log_sum_exp by exp().
 
 #include <algorithm>
 #include <array>
@@ -23,12 +23,12 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// How an array is reduced: neighbouring dimensions that are both kept, or both reduced, are one.
+/// How an array is reduced. Adjacent dimensions that are both kept or both reduced are merged.
 struct Reduction {
   Shape kept, reduced;
   std::vector<int64_t> kept_strides, reduced_strides;
   int64_t terms = 1;
-  int64_t width = 1;  ///< of the last dimension, which is no part of the others
+  int64_t width = 1;  ///< of the last dimension, which is in neither `kept` nor `reduced`
   bool width_is_kept = false;
 
   explicit Reduction(const OpStep& step) {
@@ -59,8 +59,8 @@ struct Reduction {
   }
 };
 
-// An accumulation: where it starts, how it takes in a term, how two are joined, and what is made of it. `most` is the
-// largest term, for log_sum_exp.
+// An accumulation rule: its start value, how it adds a value, how it joins two accumulators, and how it computes the
+// result. `most` is the largest value, for log_sum_exp.
 
 struct Sum {
   static constexpr double kStart = 0;
@@ -88,7 +88,7 @@ struct Product : Sum {
   static double add(double product, double x, double) { return product * x; }
   static double join(double a, double b) { return a * b; }
 };
-// `|`, not `||`: without jumps, compilers make vectors of it.
+// `|`, not `||`: without branches, compilers vectorize it.
 struct Largest : Sum {
   static constexpr double kStart = -std::numeric_limits<double>::infinity();
   static double add(double most, double x, double) { return ((x > most) | (x != x)) ? x : most; }
@@ -100,13 +100,13 @@ struct Smallest : Largest {
   static double join(double a, double b) { return add(a, b, 0); }
 };
 struct LogSumExp : Sum {
-  /// What the terms are scaled by, so that their exponentials stay in range.
+  /// Returns the shift of the exponents that keeps the exponentials in range.
   static double shift(double most) { return std::isfinite(most) ? most : 0; }
   static double add(double sum, double x, double most) { return sum + std::exp(x - shift(most)); }
   static double finish(double sum, double, double most) { return std::log(sum) + shift(most); }
 };
 
-/// One result: all terms of a row in eight accumulations side by side, row after row.
+/// Computes one result: accumulates all values in eight interleaved accumulators, row after row.
 template <class Rule>
 double reduced_rows(const Reduction& reduction, const float* x, double most) {
   constexpr int64_t kSums = 8;
@@ -144,7 +144,7 @@ void reduce_to_elements(const Reduction& reduction, const OpArgs& args, ThreadPo
 
 constexpr int64_t kColumns = 256;
 
-/// `columns` results side by side.
+/// Computes `columns` adjacent results.
 template <class Rule>
 void reduce_columns(const Reduction& reduction, const float* x, int64_t columns, const double* most, double* sums) {
   std::fill_n(sums, columns, Rule::kStart);

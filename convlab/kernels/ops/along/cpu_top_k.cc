@@ -1,6 +1,6 @@
-// cpu.top_k: the largest or smallest numbers along an axis, in order, or their places.
-// Threads: some lines along the axis are a piece of work; each is sorted as far as needed.
-// Refuses axes longer than float32 can count.
+// cpu.top_k: computes the largest or smallest elements along an axis, in order, or their indices.
+// Threads: a work item is several lines along the axis; each is sorted as far as needed.
+// Not supported: axes of more than 2^24 elements, the limit of exact indices in fp32.
 // Limited by comparisons.
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void launch(const OpArgs& args, Stream& stream) {
   const auto& op = std::get<TopKOp>(args.step.op);
   const Lines lines(args.step.inputs[0], op.axis), results(args.step.output, op.axis);
   stream.threads()->parallel_for(lines.lines(), lines.grain(), [&](int64_t begin, int64_t end, int) {
-    std::vector<int64_t> places(static_cast<size_t>(lines.count));
+    std::vector<int64_t> order(static_cast<size_t>(lines.count));
     for (int64_t line = begin; line < end; ++line) {
       const float* x = args.inputs[0] + lines.begin_of(line);
       const auto before = [&](int64_t i, int64_t j) {
@@ -37,11 +37,11 @@ void launch(const OpArgs& args, Stream& stream) {
                    above = b < a || (std::isnan(a) && !std::isnan(b));
         return below == above ? i < j : op.largest ? above : below;
       };
-      std::iota(places.begin(), places.end(), int64_t{0});
-      std::partial_sort(places.begin(), places.begin() + op.k, places.end(), before);
+      std::iota(order.begin(), order.end(), int64_t{0});
+      std::partial_sort(order.begin(), order.begin() + op.k, order.end(), before);
       float* y = args.output + results.begin_of(line);
       for (int64_t i = 0; i < op.k; ++i) {
-        const int64_t place = places[static_cast<size_t>(i)];
+        const int64_t place = order[static_cast<size_t>(i)];
         y[i * results.inner] = op.indices ? static_cast<float>(place) : x[place * lines.inner];
       }
     }

@@ -8,8 +8,8 @@
 
 namespace convlab {
 
-/// An array as lines along one axis: line i, of `outer` * `inner`, begins at begin_of(i), and its `count` elements are
-/// `inner` apart.
+/// An array as `outer` * `inner` lines along one axis. Line i starts at offset begin_of(i), and its `count` elements
+/// are `inner` apart.
 struct Lines {
   int64_t outer = 1, count = 1, inner = 1;
 
@@ -21,7 +21,7 @@ struct Lines {
   int64_t lines() const { return outer * inner; }
   int64_t begin_of(int64_t line) const { return line / inner * count * inner + line % inner; }
 
-  /// Lines that make a piece of work.
+  /// Returns the lines per work item.
   int64_t grain() const { return std::max<int64_t>(1, 8192 / std::max<int64_t>(count, 1)); }
 };
 

@@ -6,8 +6,8 @@
 
 namespace convlab {
 
-/// The sum of function(x[i]) in double, in an order that depends on the count alone: eight sums side by side, which
-/// compilers make vectors of.
+/// Returns the sum of function(x[i]) in double, in an order that depends only on `count`: eight interleaved sums, which
+/// compilers vectorize.
 template <class Function>
 double sum_of(const float* x, int64_t count, Function function) {
   constexpr int64_t kSums = 8;

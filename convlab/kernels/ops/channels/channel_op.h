@@ -8,13 +8,14 @@
 
 namespace convlab {
 
-// What operators on Layout::channel_lanes share; the upper half is for Layout::channel_halves, too.
+// Helpers shared by operators on nchw8c (Layout::channel_lanes). The first half also serves fp16 nhwc
+// (Layout::channel_halves).
 
 inline bool is_constant(const OpStep& step, size_t input) {
   return input < step.constant.size() && step.constant[input];
 }
 
-/// Whether an operator computes the mean of each map of x, as {n, c, 1, 1}.
+/// Returns whether an operator computes the mean of each channel of each image of x, as {n, c, 1, 1}.
 inline bool is_mean_of_maps(const Op& op, const Shape& x) {
   if (std::holds_alternative<GlobalAveragePoolOp>(op)) return true;
   const auto* reduce = std::get_if<ReduceOp>(&op);
@@ -32,14 +33,15 @@ inline bool is_number(const OpStep& step, size_t input) {
   return is_constant(step, input) && element_count(step.inputs[input]) == 1;
 }
 
-/// The same elementwise step for `count` elements that lie together.
+/// Returns the same elementwise step for `count` contiguous elements.
 inline OpStep elements_of(const OpStep& step, int64_t count) {
   OpStep piece{.op = step.op, .output = {count}};
   for (size_t i = 0; i < step.inputs.size(); ++i) piece.inputs.push_back({is_number(step, i) ? 1 : count});
   return piece;
 }
 
-/// Why a step is not a function of arrays like the output, and of constant numbers; the number may be the first input.
+/// Returns why a step is not an elementwise function of arrays of the output's shape and constant scalars. A scalar may
+/// be the first input.
 inline Refusal refuse_unless_elementwise(const OpStep& step) {
   if (!is_elementwise(step.op)) return "only elementwise functions of one or two inputs are supported";
   if (step.input != ElementType::f32) return "input must be float32";
@@ -51,7 +53,7 @@ inline Refusal refuse_unless_elementwise(const OpStep& step) {
   return std::nullopt;
 }
 
-/// Which of two inputs has a number for each channel, the other being like the output; 2: neither.
+/// Returns which of two inputs has one value per channel while the other has the output's shape; 2 if neither does.
 inline size_t channel_input(const OpStep& step) {
   const Shape& y = step.output;
   if (y.size() != 4 || step.inputs.size() != 2) return 2;
@@ -64,7 +66,7 @@ inline size_t channel_input(const OpStep& step) {
   return 2;
 }
 
-/// Why a step does not scale or shift each channel by a number of its own, and then clamps.
+/// Returns why a step does not scale or shift each channel by its own value and then clamp.
 inline Refusal refuse_unless_scales_channels(const OpStep& step) {
   const bool norm = std::holds_alternative<BatchNormOp>(step.op);
   if (!norm && !std::holds_alternative<MulOp>(step.op) && !std::holds_alternative<AddOp>(step.op)) {
@@ -77,7 +79,7 @@ inline Refusal refuse_unless_scales_channels(const OpStep& step) {
   return std::nullopt;
 }
 
-/// Elements from one image of an input to the next.
+/// Returns the elements from one image of an input to the next.
 inline int64_t input_image_step(const OpStep& step, size_t input) {
   return image_step(step.input_steps.empty() ? 0 : step.input_steps[input], step.inputs[input]);
 }
@@ -86,10 +88,10 @@ inline int64_t output_image_step(const OpStep& step) { return image_step(step.ou
 
 inline bool has_channel_lanes(const Shape& shape) { return shape.size() == 4 && shape[1] % kChannelLanes == 0; }
 
-/// Blocks of 8 channels of maps of so many pixels that are worth a piece of work.
+/// Returns the blocks of 8 channels, of `pixels` pixels each, per work item.
 inline int64_t blocks_at_a_time(int64_t pixels) { return std::max<int64_t>(1, 512 / std::max<int64_t>(pixels, 1)); }
 
-/// Why a step's first input and its output are not images in this layout.
+/// Returns why a step's first input and its output are not images in nchw8c.
 inline Refusal refuse_unless_channel_lanes(const OpStep& step) {
   if (step.input_layout != Layout::channel_lanes || step.output_layout != Layout::channel_lanes) {
     return "input and output layout must be 'channels in lanes'";

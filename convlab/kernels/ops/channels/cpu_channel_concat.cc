@@ -1,7 +1,7 @@
-// cpu.channel_concat: images joined along their channels, which lie in lanes: copies.
-// Threads: one block of 8 channels of one image is a piece of work.
-// Refuses other axes, constants, and anything not in channels in lanes from end to end.
-// Limited by memory.
+// cpu.channel_concat: concatenates nchw8c images along their channels, by copying.
+// Threads: a work item is one block of 8 channels of one image.
+// Not supported: other axes, constants, and inputs or outputs that are not nchw8c.
+// Limited by memory bandwidth.
 
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/ops/channels/channel_op.h"

@@ -1,7 +1,8 @@
-// cpu.channel_elementwise: functions of one array, and of two of one shape or of an array and a number, on channels in
-// lanes. The order of elements does not matter to them, so the kernel for plain arrays computes pieces of images.
-// Threads: kPiece elements of one image are a piece of work.
-// Refuses other shapes, and anything not in channels in lanes from end to end.
+// cpu.channel_elementwise: applies functions of one array, of two arrays of the same shape, or of an array and a
+// scalar, to nchw8c images. They do not depend on the order of elements, so the kernel for nchw computes ranges of
+// images.
+// Threads: a work item is kPiece elements of one image.
+// Not supported: other shapes, and inputs or outputs that are not nchw8c.
 // Limited as that kernel is.
 
 #include "convlab/base/checked.h"
@@ -16,7 +17,7 @@ constexpr int64_t kPiece = 16384;
 
 Refusal refuses(const OpStep& step) {
   if (Refusal refusal = refuse_unless_elementwise(step)) return refusal;
-  // The number may be the first input; the second is then like the output.
+  // The scalar may be the first input; the second then has the output's shape.
   if (step.input_layout != Layout::channel_lanes || step.output_layout != Layout::channel_lanes) {
     return "input and output layout must be 'channels in lanes'";
   }

@@ -1,6 +1,7 @@
-// cpu.channel_global_average_pool: the mean of each map, for 8 channels in lanes; also as a mean over height and width.
-// Threads: one block of 8 channels of one image is a piece of work; sums are taken in double.
-// Refuses anything but images in channels in lanes, and results that are not {n, c, 1, 1}.
+// cpu.channel_global_average_pool: computes the mean of each channel of nchw8c images; also ReduceMean over height and
+// width.
+// Threads: a work item is 8 blocks of 8 channels; sums are in double.
+// Not supported: layouts other than nchw8c, and results that are not {n, c, 1, 1}.
 // Limited by conversions to double.
 
 #include "convlab/device/thread_pool.h"
@@ -13,7 +14,7 @@ namespace {
 
 Refusal refuses(const OpStep& step) {
   if (!is_mean_of_maps(step)) return "only global average pooling is supported";
-  OpStep in_lanes = step;  // with one pixel an image, both layouts have the same order
+  OpStep in_lanes = step;  // with one pixel per image, nchw and nchw8c are the same
   in_lanes.output_layout = Layout::channel_lanes;
   return refuse_unless_channel_lanes(in_lanes);
 }

@@ -1,7 +1,7 @@
-// cpu.channel_pool: maxima or averages of windows, for 8 channels in lanes. The rules are cpu.pool's.
-// Threads: bands of output rows of one block of 8 channels of one image.
-// Refuses anything not in channels in lanes from end to end.
-// Limited by memory, averages by conversions to double.
+// cpu.channel_pool: computes maxima or averages of windows of nchw8c images, with the rules of cpu.pool.
+// Threads: a work item is a band of output rows of one block of 8 channels of one image.
+// Not supported: inputs or outputs that are not nchw8c.
+// Limited by memory bandwidth; averages by conversions to double.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu/pieces.h"

@@ -1,7 +1,7 @@
-// cpu.channel_reorder: plain images to channels in lanes, and back.
-// Threads: kPixels pixels of one block of 8 channels of one image are a piece of work.
-// Refuses activations, and all but these two orders.
-// Limited by memory.
+// cpu.channel_reorder: converts images from nchw to nchw8c and back.
+// Threads: a work item is kPixels pixels of one block of 8 channels of one image.
+// Not supported: activations, and other layouts.
+// Limited by memory bandwidth.
 
 #include "convlab/base/checked.h"
 #include "convlab/device/thread_pool.h"

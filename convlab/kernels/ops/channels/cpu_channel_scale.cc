@@ -1,8 +1,8 @@
-// cpu.channel_scale: what multiplies channels in lanes by numbers of their own, adds these, or both: Mul and Add with
-// an input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with an activation that is a clamp.
-// Threads: one block of 8 channels of one image is a piece of work.
-// Refuses other shapes, and anything not in channels in lanes from end to end.
-// Limited by memory.
+// cpu.channel_scale: multiplies each channel of nchw8c images by a value of its own, adds such a value, or both: Mul
+// and Add with an input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with a clamp as activation.
+// Threads: a work item is one or more blocks of 8 channels.
+// Not supported: other shapes, and inputs or outputs that are not nchw8c.
+// Limited by memory bandwidth.
 
 #include <array>
 #include <cmath>
@@ -31,7 +31,7 @@ constexpr Eight all(float value) {
   eight.fill(value);
   return eight;
 }
-constexpr Eight kZero = all(0), kOne = all(1), kMinusZero = all(-0.0f);  // x - 0 and x + -0 are x, for -0, too
+constexpr Eight kZero = all(0), kOne = all(1), kMinusZero = all(-0.0f);  // x - 0 and x + -0 equal x, even if x is -0
 
 void launch(const OpArgs& args, Stream& stream) {
   const OpStep& step = args.step;

@@ -1,3 +1,5 @@
+// Pools a block of 8 channels in nchw8c with SIMD vectors.
+
 #include "convlab/kernels/ops/channels/pool_block.h"
 
 #include <limits>
@@ -15,13 +17,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// A window's elements, of which the first is at x.
+/// A window's elements; the first one is at x.
 struct Window {
   const float* x;
   int64_t rows, columns, row_step, column_step, counted;
 };
 
-// How a window's elements become one, in vectors of `D`: what no element gives, an element, two joined, the result.
+// How a window's elements are combined, in vectors of `D`: none() is the value of no elements, load() reads an element,
+// join() combines two values, and finish() stores the result.
 
 struct Largest {
   using D = hn::CappedTag<float, 8>;
@@ -42,14 +45,14 @@ struct Average {
   static HWY_INLINE void finish(V sum, const Window& window, float* y) {
     const V average = hn::Div(sum, hn::Set(D(), static_cast<double>(window.counted)));
 #if HWY_TARGET == HWY_SCALAR
-    *y = static_cast<float>(hn::GetLane(average));  // its DemoteTo() makes numbers of infinities
+    *y = static_cast<float>(hn::GetLane(average));  // its DemoteTo() turns infinities into finite numbers
 #else
     hn::StoreU(hn::DemoteTo(Floats(), average), Floats(), y);
 #endif
   }
 };
 
-/// Elements are joined in four parts, of which none waits for another: a mean of whole maps has one window.
+/// Joins elements in four independent accumulators, because a mean of whole planes has one long window.
 template <class Rule>
 void one_window(const Window& window, float* y) {
   for (int64_t lane = 0; lane < kChannelLanes; lane += static_cast<int64_t>(hn::Lanes(typename Rule::D()))) {
@@ -73,7 +76,8 @@ void one_window(const Window& window, float* y) {
 
 constexpr int kTileWindows = 4;
 
-/// kTileWindows neighbouring windows of kTaps columns, all inside: first each column, then the columns of each window.
+/// Computes kTileWindows adjacent windows of kTaps columns, all inside: joins the elements of each column, then the
+/// columns of each window.
 template <class Rule, int kTaps, int kStride>
 void tile_of_windows(const Window& window, float* y) {
   constexpr int kColumns = (kTileWindows - 1) * kStride + kTaps;
@@ -99,7 +103,7 @@ void tile_of_windows(const Window& window, float* y) {
 
 using Compute = void (*)(const Window&, float* y);
 
-/// What computes neighbouring windows at once, or nullptr.
+/// Returns the function that computes kTileWindows adjacent windows at once, or nullptr.
 template <class Rule>
 Compute tile_for(const BlockPool& pool) {
   if (pool.column_dilation != 1) return nullptr;

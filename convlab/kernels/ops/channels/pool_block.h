@@ -7,30 +7,30 @@
 
 namespace convlab {
 
-/// Of an output's window, along one dimension, the taps that lie inside.
+/// The taps of an output's window that are inside the input, along one dimension.
 struct PoolSpan {
-  int64_t first = 0;    ///< the place of the first
-  int64_t taps = 0;     ///< how many there are
-  int64_t counted = 0;  ///< what an average divides by: `taps`, or those in padding, too
+  int64_t first = 0;    ///< position of the first tap
+  int64_t taps = 0;     ///< number of taps
+  int64_t counted = 0;  ///< divisor of an average: `taps`, or including taps in the padding
 };
 
-/// The windows over a block of 8 channels in Layout::channel_lanes.
+/// The windows over a block of 8 channels in nchw8c.
 struct BlockPool {
   PoolKind kind = PoolKind::max;
-  std::vector<PoolSpan> rows, columns;  ///< by output
+  std::vector<PoolSpan> rows, columns;  ///< per output
   int64_t width = 0;                    ///< of the block
   int64_t taps = 1, stride = 1;         ///< of windows along the width
   int64_t row_dilation = 1, column_dilation = 1;
 };
 
-/// The windows of a PoolOp over maps of `height` by `width`.
+/// Returns the windows of a PoolOp over planes of `height` by `width`.
 BlockPool block_pool(const Pool& pool, int64_t height, int64_t width);
 
-/// One window over all pixels.
+/// Returns one window over all pixels, averaged.
 BlockPool block_mean(int64_t pixels);
 
-/// Writes the pooled rows [first, first + count) of the block `x`, the first of them to y. A maximum is NaN where any
-/// element is, and -infinity where there is none; averages are summed in double.
+/// Computes the pooled rows [first, first + count) of the block `x` and writes them to y. A maximum is NaN if any
+/// element is NaN, and -infinity if the window has no elements. Averages are summed in double.
 void pool_block(const BlockPool& pool, const float* x, int64_t first, int64_t count, float* y);
 
 }  // namespace convlab

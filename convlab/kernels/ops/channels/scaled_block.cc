@@ -1,3 +1,5 @@
+// Scales, shifts and clamps a block of 8 channels in nchw8c with SIMD vectors.
+
 #include "convlab/kernels/ops/channels/scaled_block.h"
 
 #include "convlab/kernels/cpu/simd.h"

@@ -6,7 +6,8 @@
 
 namespace convlab {
 
-/// y = (x - minus) * factor + plus, clamped, for a block of 8 channels in Layout::channel_lanes, 8 numbers each.
+/// Computes y = (x - minus) * factor + plus, clamped, for a block of 8 channels in nchw8c. minus, factor and plus have
+/// 8 values each.
 void scale_block(const float* x, const float* minus, const float* factor, const float* plus, const Clamp& clamp,
                  int64_t pixels, float* y);
 

@@ -1,7 +1,7 @@
-// cpu.binary: a function of two arrays, element by element, broadcast as NumPy does.
-// Threads: runs of rows of the output; see cpu_broadcast.h.
-// Refuses nothing of its operator. Add and Mul have kernels of their own.
-// Limited by memory, except powers, remainders and divisions.
+// cpu.binary: applies a function to two arrays element by element, broadcast as in NumPy.
+// Threads: a work item is a range of output rows; see cpu_broadcast.h.
+// Supports every case of its operator. Add and Mul have kernels of their own.
+// Limited by memory bandwidth, except powers, remainders and divisions.
 
 #include <cmath>
 
@@ -18,7 +18,7 @@ Refusal refuses(const OpStep& step) {
 
 float truth(bool value) { return value ? 1.0f : 0.0f; }
 
-/// The remainder with the divisor's sign, as Python has it.
+/// Returns the remainder with the divisor's sign, as in Python.
 float modulo(float a, float b) {
   const float rest = std::fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -61,7 +61,7 @@ void launch(const OpArgs& args, Stream& stream) {
     case BinaryKind::logical_xor:
       return compute([](float a, float b) { return truth((a != 0) != (b != 0)); });
     case BinaryKind::prelu:
-      // The factor is chosen, not the product, so that compilers make vectors of it.
+      // Selects the factor, not the product, so that compilers vectorize it.
       return compute([](float x, float slope) { return x * (x < 0 ? slope : 1.0f); });
   }
 }

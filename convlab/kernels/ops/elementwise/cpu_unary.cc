@@ -1,7 +1,7 @@
-// cpu.unary: functions of one number, except those that cpu.unary_vectors computes.
-// Threads: pieces of kPiece elements.
-// Refuses square roots and the smooth activations of networks.
-// Limited by memory, or by the C library's functions.
+// cpu.unary: applies unary functions, except those that cpu.unary_vectors computes.
+// Threads: a work item is kPiece elements.
+// Not supported: sqrt and the smooth activations (see cpu.unary_vectors).
+// Limited by memory bandwidth, or by the functions of the C library.
 
 #include <cmath>
 
@@ -97,7 +97,7 @@ void launch(const OpArgs& args, Stream& stream) {
     case UnaryKind::shrink:
       return compute([=](float x) { return x < -alpha ? x + beta : x > alpha ? x - beta : 0.0f; });
     default:
-      break;  // refused
+      break;  // refuses() excludes the remaining kinds
   }
 }
 

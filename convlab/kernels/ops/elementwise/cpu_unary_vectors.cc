@@ -1,6 +1,6 @@
-// cpu.unary_vectors: sqrt, exp, erf and the activations made of them, a vector at a time.
-// Threads: pieces of kPiece elements. An element's result does not depend on its place.
-// Refuses all other functions.
+// cpu.unary_vectors: applies sqrt, exp, erf and the activations built from them, one SIMD vector at a time.
+// Threads: a work item is kPiece elements. An element's result does not depend on its index.
+// Not supported: all other functions.
 // Limited by the arithmetic of exp().
 
 #include "convlab/device/thread_pool.h"

@@ -1,7 +1,7 @@
-// cpu.where: elements of one array where a condition holds, of another where it does not, all three broadcast.
-// Threads: runs of rows of the output; see cpu_broadcast.h.
-// Refuses nothing of its operator.
-// Limited by memory.
+// cpu.where: selects elements of one array if a condition holds and of another otherwise, all three broadcast.
+// Threads: a work item is a range of output rows; see cpu_broadcast.h.
+// Supports every case of its operator.
+// Limited by memory bandwidth.
 
 #include <type_traits>
 
@@ -16,7 +16,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// Calls function(step), step being 0 or 1 and known at compile time, so that loops over rows become vectors.
+/// Calls function(step), where step is a compile-time 0 or 1, so that loops over rows are vectorized.
 template <class Function>
 void with_step(bool moves, Function function) {
   if (moves) {

@@ -1,3 +1,5 @@
+// Implements sqrt, exp, erf and the activations built from them with SIMD vectors.
+
 #include "convlab/kernels/ops/elementwise/vector_functions.h"
 
 #include <algorithm>
@@ -21,17 +23,17 @@ HWY_INLINE V number(float value) { return hn::Set(Floats(), value); }
 
 HWY_INLINE V or_nan(V x, V y) { return hn::IfThenElse(hn::IsNaN(x), x, y); }
 
-/// exp(x), infinity where that is beyond float32.
+/// Returns exp(x), or infinity if it exceeds the range of fp32.
 HWY_INLINE V exp_of(V x) {
   const V infinity = number(std::numeric_limits<float>::infinity());
   const V within = hn::Max(hn::Min(x, number(89)), number(-104));
   return or_nan(x, hn::IfThenElse(hn::Gt(x, number(88.7228394f)), infinity, hn::Exp(Floats(), within)));
 }
 
-/// exp(x) - 1 for x <= 0.
+/// Returns exp(x) - 1 for x <= 0.
 HWY_INLINE V exp_minus_one(V x) { return or_nan(x, hn::Expm1(Floats(), hn::Max(hn::Min(x, number(0)), number(-104)))); }
 
-/// A polynomial in x, its coefficients from the highest power on.
+/// Evaluates a polynomial in x; the coefficients start with the highest power.
 template <size_t kCount>
 HWY_INLINE V polynomial(V x, const float (&coefficients)[kCount]) {
   V sum = number(coefficients[0]);
@@ -39,7 +41,8 @@ HWY_INLINE V polynomial(V x, const float (&coefficients)[kCount]) {
   return sum;
 }
 
-/// erf(x): for |x| < 1 the odd polynomial, beyond 1 - exp(p(|x|)), both fitted at Chebyshev's points, to 1e-9 and 3e-9.
+/// Returns erf(x): an odd polynomial for |x| < 1, otherwise 1 - exp(p(|x|)). Both are fitted at Chebyshev points, with
+/// errors of 1e-9 and 3e-9.
 HWY_INLINE V erf_of(V x) {
   constexpr float kNear[] = {7.875875063e-5f, -8.016864287e-4f, 5.189087423e-3f, -2.685421201e-2f,
                              0.1128359472f,   -0.3761262667f,   1.128379166f};
@@ -51,13 +54,13 @@ HWY_INLINE V erf_of(V x) {
   return or_nan(x, hn::IfThenElse(hn::Lt(size, number(1)), near, far));
 }
 
-/// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)).
+/// Returns log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)).
 HWY_INLINE V softplus_of(V x) {
   const V small = hn::Log1p(Floats(), exp_of(hn::Neg(hn::Abs(x))));
   return or_nan(x, hn::Add(hn::Max(x, number(0)), small));
 }
 
-/// x * tanh(softplus(x)) = x * n / (n + 2) with n = e^x (e^x + 2), which is x in float32 from 20 on.
+/// Returns x * tanh(softplus(x)) = x * n / (n + 2) with n = e^x (e^x + 2); in fp32 this is x for x > 20.
 HWY_INLINE V mish_of(V x) {
   const V e = exp_of(hn::Min(x, number(20)));
   const V n = hn::Mul(e, hn::Add(e, number(2)));

@@ -6,11 +6,11 @@
 
 namespace convlab {
 
-/// sqrt, exp, erf and the activations made of them.
+/// Returns whether apply_vector_function() has this kind: sqrt, exp, erf and the activations built from them.
 bool has_vector_function(UnaryKind kind);
 
-/// to[i] = the function of from[i], for a kind that has one; `to` may be `from`. At most 8 units in the last place of
-/// the result, or of the largest term that it is the sum of.
+/// Computes to[i] = function(from[i]) for a kind with has_vector_function(); `to` may equal `from`. The error is at
+/// most 8 ulp of the result, or of the largest term if the result is a sum.
 void apply_vector_function(UnaryKind kind, float alpha, float beta, const float* from, float* to, int64_t count);
 
 }  // namespace convlab

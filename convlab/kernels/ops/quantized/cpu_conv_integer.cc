@@ -1,7 +1,7 @@
-// cpu.conv_integer: a convolution of 8-bit numbers, its sums exact as far as float32 holds them.
+// cpu.conv_integer: convolves 8-bit integers; sums are exact as far as fp32 represents them.
 // Threads: see integer_conv.h.
-// Refuses nothing of its operator.
-// Limited by unrolling, and by fused multiply-adds.
+// Supports every case of its operator.
+// Limited by unrolling (im2col), and by fused multiply-adds.
 
 #include "convlab/kernels/ops/quantized/integer_conv.h"
 #include "convlab/kernels/registry.h"

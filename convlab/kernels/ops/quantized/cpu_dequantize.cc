@@ -1,7 +1,7 @@
-// cpu.dequantize: (x - the zero point) * scale.
-// Threads: rows with one scale, or with one for each element, are pieces of work.
-// Refuses nothing of its operator.
-// Limited by memory.
+// cpu.dequantize: computes (x - zero point) * scale.
+// Threads: a work item is several rows, each with one scale or with one per element.
+// Supports every case of its operator.
+// Limited by memory bandwidth.
 
 #include "convlab/kernels/ops/quantized/steps.h"
 #include "convlab/kernels/registry.h"

@@ -1,6 +1,6 @@
-// cpu.matmul_integer: a product of matrices of 8-bit numbers, its sums exact as far as float32 holds them.
+// cpu.matmul_integer: multiplies matrices of 8-bit integers; sums are exact as far as fp32 represents them.
 // Threads: see integer_matmul.h.
-// Refuses nothing of its operator.
+// Supports every case of its operator.
 // Limited by fused multiply-adds, or by packing b.
 
 #include "convlab/kernels/ops/quantized/integer_matmul.h"

@@ -1,8 +1,9 @@
-// cpu.qlinear_conv: a convolution of 8-bit numbers to 8-bit numbers, its sums exact, the result rounded as ONNX Runtime
-// rounds it: the sum in float32, times x_scale * w_scale / y_scale in float32, to the nearest level, half to even.
+// cpu.qlinear_conv: convolves 8-bit integers to 8-bit integers. Sums are exact; the result is rounded as ONNX Runtime
+// rounds it: the sum in fp32, times x_scale * w_scale / y_scale in fp32, rounded to the nearest quantized value, half
+// to even.
 // Threads: see integer_conv.h.
-// Refuses nothing of its operator.
-// Limited by unrolling, and by fused multiply-adds.
+// Supports every case of its operator.
+// Limited by unrolling (im2col), and by fused multiply-adds.
 
 #include "convlab/kernels/ops/quantized/integer_conv.h"
 #include "convlab/kernels/ops/quantized/rounding.h"

@@ -1,6 +1,8 @@
-// cpu.qlinear_matmul: a product of matrices of 8-bit numbers to 8-bit numbers, its sums exact, rounded as
-// cpu.qlinear_conv rounds. Threads: see integer_matmul.h. Refuses nothing of its operator. Limited by fused
-// multiply-adds, or by packing b.
+// cpu.qlinear_matmul: multiplies matrices of 8-bit integers to 8-bit integers; sums are exact, rounded as in
+// cpu.qlinear_conv.
+// Threads: see integer_matmul.h.
+// Supports every case of its operator.
+// Limited by fused multiply-adds, or by packing b.
 
 #include "convlab/kernels/ops/quantized/integer_matmul.h"
 #include "convlab/kernels/ops/quantized/rounding.h"

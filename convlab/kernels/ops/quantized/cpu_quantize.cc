@@ -1,8 +1,8 @@
-// cpu.quantize: x / scale, rounded half to even, plus the zero point, saturated to the type's levels: as ONNX Runtime
-// rounds, before the zero point is added.
-// Threads: rows with one scale, or with one for each element, are pieces of work.
-// Refuses nothing of its operator.
-// Limited by memory.
+// cpu.quantize: computes x / scale, rounded half to even, plus the zero point, saturated to the type's range. Like ONNX
+// Runtime, it rounds before it adds the zero point.
+// Threads: a work item is several rows, each with one scale or with one per element.
+// Supports every case of its operator.
+// Limited by memory bandwidth.
 
 #include "convlab/kernels/ops/quantized/rounding.h"
 #include "convlab/kernels/ops/quantized/steps.h"

@@ -1,3 +1,5 @@
+// Convolves 8-bit integers exactly: unrolls pixels (im2col), then multiplies matrices.
+
 #include "convlab/kernels/ops/quantized/integer_conv.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 namespace convlab {
 namespace {
 
-constexpr int64_t kMostUnrolled = int64_t{1} << 21;  // numbers at a time
+constexpr int64_t kMostUnrolled = int64_t{1} << 21;  // floats of the unrolled matrix at a time
 
 int64_t pixels_together(const ConvProblem& problem) {
   return std::clamp<int64_t>(kMostUnrolled / problem.terms(), 256, std::max<int64_t>(256, problem.p() * problem.q()));
@@ -20,22 +22,23 @@ int64_t unrolled_count(const ConvProblem& problem) {
   return round_up(checked_mul(problem.terms(), pixels_together(problem)), kFloatsOfLine);
 }
 
-/// Row `term` of the unrolled matrix: what that element of a filter meets for `count` outputs from `first` on.
+/// Writes row `term` of the unrolled matrix: the pixels that this filter element multiplies for outputs [first, first +
+/// count).
 void unroll(const IntegerConv& conv, const float* x, int64_t term, int64_t first, int64_t count, float* to) {
   const ConvProblem& problem = conv.problem;
   const int64_t taps = problem.r * problem.s, width = problem.q();
   const int64_t r = term % taps / problem.s, s = term % problem.s;
   const float* plane = x + term / taps * problem.h * problem.w;
   for (int64_t i = 0; i < count;) {
-    const int64_t p = (first + i) / width, q = (first + i) % width, stretch = std::min(width - q, count - i);
+    const int64_t p = (first + i) / width, q = (first + i) % width, run = std::min(width - q, count - i);
     const int64_t h = p * problem.stride_h + r * problem.dilation_h - problem.pad_top;
     const int64_t w = q * problem.stride_w + s * problem.dilation_w - problem.pad_left;
-    for (int64_t j = 0; j < stretch; ++j) {
+    for (int64_t j = 0; j < run; ++j) {
       const int64_t column = w + j * problem.stride_w;
       const bool inside = h >= 0 && h < problem.h && column >= 0 && column < problem.w;
       to[i + j] = inside ? plane[h * problem.w + column] - conv.x_zero : 0.0f;
     }
-    i += stretch;
+    i += run;
   }
 }
 

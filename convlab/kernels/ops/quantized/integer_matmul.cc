@@ -1,3 +1,5 @@
+// Multiplies matrices of 8-bit integers exactly, with zero points.
+
 #include "convlab/kernels/ops/quantized/integer_matmul.h"
 
 #include "convlab/base/checked.h"

@@ -9,7 +9,7 @@
 
 namespace convlab {
 
-/// A matrix of 8-bit numbers as an operator's input, and its zero point: none, one, or one for each line.
+/// A matrix of 8-bit integers as an operator's input, stored as float, and its zero points: none, one, or one per line.
 struct IntegerMatrix {
   const float* values = nullptr;
   const Shape& shape;
@@ -20,11 +20,11 @@ struct IntegerMatrix {
   }
 };
 
-/// Floats of scratch.
+/// Returns the floats of scratch that integer_matmul() needs.
 int64_t integer_matmul_workspace_count(const Shape& a, const Shape& b, const Shape& output);
 
-/// NumPy's matmul, exactly; lines are rows of a and columns of b. Calls take(row, column, place, count, sums) for
-/// neighbouring outputs, from `place` of the output on; the row counts in one matrix of a.
+/// Computes NumPy's matmul exactly. Lines are rows of a and columns of b. Calls take(row, column, place, count, sums)
+/// for ranges of adjacent outputs, starting at index `place` of the output; `row` counts within one matrix of a.
 using TakeRowSums = std::function<void(int64_t row, int64_t column, int64_t place, int64_t count, const double* sums)>;
 void integer_matmul(const IntegerMatrix& a, const IntegerMatrix& b, const Shape& output, float* workspace,
                     ThreadPool& threads, const TakeRowSums& take);

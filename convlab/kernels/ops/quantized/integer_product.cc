@@ -1,3 +1,5 @@
+// Multiplies matrices of small integers exactly: blocks in fp32, their sums in double.
+
 #include "convlab/kernels/ops/quantized/integer_product.h"
 
 #include <algorithm>

@@ -2,15 +2,15 @@
 
 namespace convlab {
 
-/// The levels that a quantized result may have.
+/// The range of quantized values that a result may have.
 struct Levels {
   float low, high;
 };
 
-/// round(value) + zero, saturated; half to even. As ONNX Runtime does it: clamped about the zero point, then rounded,
-/// then moved. NaN stays NaN.
+/// Returns round(value) + zero, saturated; half to even. Like ONNX Runtime, it clamps relative to the zero point, then
+/// rounds, then adds the zero point. NaN stays NaN.
 inline float saturated(float value, float zero, Levels levels) {
-  // A float32 about 1.5 * 2^23 is a whole number: adding it rounds, as the processor does, to the nearest or even one.
+  // An fp32 value near 1.5 * 2^23 is a whole number: adding it rounds to nearest, half to even, in hardware.
   constexpr float kWhole = 12582912;
   const float low = levels.low - zero, high = levels.high - zero;
   value = value < low ? low : value;

@@ -10,12 +10,13 @@
 
 namespace convlab {
 
-/// Where the scale or zero point of an array's elements lies: one for all, one for each place along an axis, or one for
-/// each block of such places. The array is rows of `width` elements, whose steps are one, or neighbours.
+/// Locates the scale or zero point of an array's elements: one for the whole array, one per index along an axis, or one
+/// per block of such indices. The array is divided into rows of `width` elements whose parameters are all the same or
+/// adjacent.
 struct QuantizedRows {
   int64_t rows = 1, width = 1;
   int64_t count = 1, inner = 1, block_size = 0;
-  bool axis_is_row = false;  ///< the axis is the last one
+  bool axis_is_row = false;  ///< the axis is the last one, without blocks
 
   QuantizedRows(const Shape& x, int64_t axis, int64_t block, bool single) : block_size(block) {
     if (single && block == 0) {
@@ -31,7 +32,8 @@ struct QuantizedRows {
     rows = element_count(x) / width;
   }
 
-  /// The place of the row's first step among `steps` of them, and how far apart those of neighbours are.
+  /// Returns the index of the row's first parameter among `steps` of them; stride() is the distance between those of
+  /// adjacent elements.
   int64_t first(int64_t row, int64_t steps) const {
     if (steps == 1 || axis_is_row) return 0;
     if (block_size == 0) return row % count;
@@ -43,14 +45,15 @@ struct QuantizedRows {
   int64_t grain() const { return std::max<int64_t>(1, 8192 / width); }
 };
 
-/// A row of x and y, with its steps. Neighbours' scales are `scale_stride` apart, their zero points `zero_stride`.
+/// A row of x and y with its quantization parameters. Scales of adjacent elements are `scale_stride` apart, zero points
+/// `zero_stride`.
 struct QuantizedRow {
   const float *x, *scale, *zero;
   float* y;
   int64_t width, scale_stride, zero_stride;
 };
 
-/// Does work(row) for each row of an operator whose inputs are x, scale and perhaps zero points, which are 0 otherwise.
+/// Calls work(row) for each row of an operator with inputs x, scale and optionally zero points (0 if absent).
 template <class Work>
 void for_each_quantized_row(const OpArgs& args, int64_t axis, int64_t block_size, ThreadPool& threads, Work work) {
   const bool has_zero = args.inputs.size() > 2;

@@ -1,7 +1,7 @@
-// cpu.depth_to_space: DepthToSpace and SpaceToDepth, which are transpositions of arrays of six dimensions.
-// Threads: stretches of rows; see strided_copy.h.
-// Refuses nothing of its operators.
-// Limited by memory, and by cache lines of which only some elements are used.
+// cpu.depth_to_space: computes DepthToSpace and SpaceToDepth, which are transpositions of six-dimensional arrays.
+// Threads: a work item is a range of rows; see strided_copy.h.
+// Supports every case of its operators.
+// Limited by memory bandwidth, and by cache lines that contribute only some elements.
 
 #include "convlab/kernels/ops/strided_copy.h"
 #include "convlab/kernels/registry.h"
@@ -16,7 +16,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// y = x, of `from`, with its dimensions in another order.
+/// Transposes the input, seen as an array of shape `from`, to the dimension order `order`.
 void transpose(const OpArgs& args, const Shape& from, const std::vector<size_t>& order, ThreadPool& threads) {
   const std::vector<int64_t> dense = dense_strides(from);
   Shape shape;

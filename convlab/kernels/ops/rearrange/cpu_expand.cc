@@ -1,7 +1,7 @@
-// cpu.expand: an array repeated along axes where it has one element, as NumPy broadcasts it; Tile repeats any axes.
-// Threads: stretches of rows; see strided_copy.h.
-// Refuses nothing of its operators.
-// Limited by memory.
+// cpu.expand: computes Expand, which broadcasts an array as NumPy does, and Tile, which repeats any axes.
+// Threads: a work item is a range of rows; see strided_copy.h.
+// Supports every case of its operators.
+// Limited by memory bandwidth.
 
 #include "convlab/kernels/ops/cpu_broadcast.h"
 #include "convlab/kernels/ops/strided_copy.h"
@@ -20,7 +20,7 @@ Refusal refuses(const OpStep& step) {
 void launch(const OpArgs& args, Stream& stream) {
   const Shape& x = args.step.inputs[0];
   if (const auto* op = std::get_if<TileOp>(&args.step.op)) {
-    // Before each dimension of x stands one more, of its repeats.
+    // Precede each dimension of x by one for its repeats, with stride 0.
     Shape shape;
     std::vector<int64_t> strides;
     for (size_t i = 0; i < x.size(); ++i) {

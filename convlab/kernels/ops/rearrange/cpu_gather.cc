@@ -1,7 +1,7 @@
-// cpu.gather: slices of an array, chosen along one axis by an array of indices.
-// Threads: some slices are a piece of work.
-// Refuses nothing of its operator; an index outside the axis is an error.
-// Limited by memory.
+// cpu.gather: gathers slices of an array along one axis by an array of indices.
+// Threads: a work item is several slices.
+// Supports every case of its operator; an index outside the axis throws Error(bad_input).
+// Limited by memory bandwidth.
 
 #include <algorithm>
 

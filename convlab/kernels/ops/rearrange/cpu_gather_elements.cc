@@ -1,7 +1,8 @@
-// cpu.gather_elements: each element's place along one axis is given by an index, its other places are its own.
-// Threads: rows of indices along the last dimension are pieces of work.
-// Refuses nothing of its operator; an index outside the axis is an error.
-// Limited by memory.
+// cpu.gather_elements: gathers elements: an index selects the position along one axis, and the other positions are
+// those of the output.
+// Threads: a work item is 16 rows of indices along the last dimension.
+// Supports every case of its operator; an index outside the axis throws Error(bad_input).
+// Limited by memory bandwidth.
 
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/ops/rearrange/indices.h"

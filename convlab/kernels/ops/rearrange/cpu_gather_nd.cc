@@ -1,7 +1,7 @@
-// cpu.gather_nd: slices of an array, each chosen by a tuple of indices.
-// Threads: some slices are a piece of work.
-// Refuses nothing of its operator; an index outside its axis is an error.
-// Limited by memory.
+// cpu.gather_nd: gathers slices of an array, each selected by a tuple of indices.
+// Threads: a work item is several slices.
+// Supports every case of its operator; an index outside its axis throws Error(bad_input).
+// Limited by memory bandwidth.
 
 #include <algorithm>
 

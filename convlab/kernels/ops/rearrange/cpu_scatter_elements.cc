@@ -1,7 +1,8 @@
-// cpu.scatter_elements: an array with elements replaced, or added to, at places along one axis that indices give.
-// Threads: some lines of indices along the axis are a piece of work; no two meet. In a line updates come in order.
-// Refuses nothing of its operator; an index outside the axis is an error.
-// Limited by memory.
+// cpu.scatter_elements: copies an array and replaces or updates elements whose positions along one axis are indices.
+// Threads: a work item is 16 lines of indices along the axis. No two lines update the same element; within a line,
+// updates are applied in order.
+// Supports every case of its operator; an index outside the axis throws Error(bad_input).
+// Limited by memory bandwidth.
 
 #include "convlab/kernels/ops/rearrange/indices.h"
 #include "convlab/kernels/ops/rearrange/scatter.h"

@@ -1,7 +1,7 @@
-// cpu.scatter_nd: an array with slices replaced, or added to, where tuples of indices say.
-// Threads: stretches of a slice are pieces of work, each of which goes through all updates, in order.
-// Refuses nothing of its operator; an index outside its axis is an error.
-// Limited by memory.
+// cpu.scatter_nd: copies an array and replaces or updates slices that tuples of indices select.
+// Threads: a work item is kPiece elements of a slice, for which it applies all updates, in order.
+// Supports every case of its operator; an index outside its axis throws Error(bad_input).
+// Limited by memory bandwidth.
 
 #include "convlab/kernels/ops/rearrange/indices.h"
 #include "convlab/kernels/ops/rearrange/scatter.h"

@@ -1,7 +1,7 @@
-// cpu.slice: every so many elements of each axis, to and fro.
-// Threads: stretches of rows; see strided_copy.h.
-// Refuses nothing of its operator.
-// Limited by memory.
+// cpu.slice: copies every n-th element of a range of each axis, forward or backward.
+// Threads: a work item is a range of rows; see strided_copy.h.
+// Supports every case of its operator.
+// Limited by memory bandwidth.
 
 #include "convlab/kernels/ops/strided_copy.h"
 #include "convlab/kernels/registry.h"

@@ -1,7 +1,7 @@
-// cpu.trilu: the upper or lower triangle of each matrix, and 0 in the other.
-// Threads: each row is a piece of work.
-// Refuses nothing of its operator.
-// Limited by memory.
+// cpu.trilu: copies the upper or lower triangle of each matrix and sets the other elements to 0.
+// Threads: a work item is 16 rows.
+// Supports every case of its operator.
+// Limited by memory bandwidth.
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ void launch(const OpArgs& args, Stream& stream) {
     for (int64_t row = begin; row < end; ++row) {
       const float* x = args.inputs[0] + row * width;
       float* y = args.output + row * width;
-      // The upper triangle begins on the diagonal, the lower one ends behind it.
+      // The upper triangle starts on the diagonal; the lower one ends after it.
       const int64_t split = std::clamp<int64_t>(row % height + diagonal + (op.upper ? 0 : 1), 0, width);
       std::fill(op.upper ? y : y + split, op.upper ? y + split : y + width, 0.0f);
       std::copy(op.upper ? x + split : x, op.upper ? x + width : x + split, op.upper ? y + split : y);

@@ -7,7 +7,8 @@
 
 namespace convlab {
 
-/// The place that an index means along an axis: negative ones count from the end. Error(bad_input) beyond it.
+/// Returns the element that an index selects along an axis of `size` elements; negative indices count from the end.
+/// Throws Error(bad_input) if it is out of range.
 inline int64_t place_of(float index, int64_t size) {
   const auto limit = static_cast<float>(size);
   if (!(index >= -limit && index < limit))

@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-/// What becomes of an element when an update meets it. A maximum is NaN if either is.
+/// Returns an element after an update. A maximum or minimum is NaN if either value is NaN.
 inline float scattered(ScatterReduction reduction, float old, float update) {
   switch (reduction) {
     case ScatterReduction::none:

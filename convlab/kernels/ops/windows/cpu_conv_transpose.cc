@@ -1,8 +1,8 @@
-// cpu.conv_transpose: each input pixel adds its multiple of each filter to the output.
-// Threads: for each image and group, filters times pixels are one matrix product, on all threads; then each map of the
-// output adds up what falls on each of its pixels.
-// Refuses nothing of its operator.
-// Limited by fused multiply-adds where filters have many channels, otherwise by memory.
+// cpu.conv_transpose: computes transposed convolutions: each input pixel adds a multiple of each filter to the output.
+// Threads: for each image and group, filters times pixels is one matrix product on all threads. Then a work item is an
+// output channel, which sums the products that fall on each of its pixels (col2im).
+// Supports every case of its operator.
+// Limited by fused multiply-adds if filters have many channels, otherwise by memory bandwidth.
 
 #include <algorithm>
 
@@ -15,18 +15,19 @@
 namespace convlab::cpu_conv_transpose {
 namespace {
 
-constexpr int64_t kMostProducts = int64_t{1} << 22;  // numbers, of which a second cache holds some
+constexpr int64_t kMostProducts = int64_t{1} << 22;  // floats, a part of which fits in L2
 
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<ConvTransposeOp>(step.op)) return "only ConvTranspose is supported";
   return std::nullopt;
 }
 
-/// A group's product: (maps * taps) x channels by channels x pixels, some maps at a time.
+/// A group's product: (maps * taps) x channels times channels x pixels, computed for some output channels (`maps`) at a
+/// time.
 struct Sizes {
   int64_t channels, maps, taps, pixels;
   int64_t maps_together;
-  int64_t filters, packed, products, scratch;  ///< floats of the workspace's four parts
+  int64_t filters, packed, products, scratch;  ///< floats in the workspace's four parts
 
   explicit Sizes(const OpStep& step) {
     constexpr int64_t kAlignment = 16;
@@ -40,7 +41,7 @@ struct Sizes {
     packed = round_up(packed_b_count(channels, pixels), kAlignment);
     products = round_up(checked_product({maps_together, taps, pixels}), kAlignment);
     scratch = gemm_workspace_count(maps_together * taps, pixels, channels);
-    // The last maps may be fewer, and then need more.
+    // The last product may have fewer output channels, and then need more scratch.
     if (maps % maps_together != 0) {
       scratch = std::max(scratch, gemm_workspace_count(maps % maps_together * taps, pixels, channels));
     }
@@ -52,7 +53,7 @@ size_t workspace_bytes(const OpStep& step) {
   return static_cast<size_t>(sizes.filters + sizes.packed + sizes.products + sizes.scratch) * sizeof(float);
 }
 
-/// Adds up a map: y[h * stride + r * dilation - pad] += products[r][s][h][w], for columns likewise.
+/// Sums an output channel: y[h * stride + r * dilation - pad] += products[r][s][h][w], and the same for columns.
 void add_up(const OpStep& step, const TransposedConv& conv, const float* products, float bias, float* y) {
   const auto& op = std::get<ConvTransposeOp>(step.op);
   const Shape &x = step.inputs[0], &w = step.inputs[1];

@@ -1,6 +1,6 @@
-// cpu.grid_sample: an image seen at the places that a grid gives, between its pixels.
-// Threads: each row of the grid of each image is a piece of work, with all channels.
-// Refuses nothing of its operator. A place that is NaN, or infinite and reflected, gives NaN.
+// cpu.grid_sample: samples an image at the positions of a grid, interpolating between pixels.
+// Threads: a work item is a row of the grid of an image, for all channels.
+// Supports every case of its operator. A position that is NaN, or infinite with reflection, gives NaN.
 // Limited by loads from all over the image.
 
 #include <algorithm>
@@ -21,14 +21,14 @@ Refusal refuses(const OpStep& step) {
 
 constexpr int64_t kOutside = -1;
 
-/// One axis of one place: up to four pixels, or kOutside, and their weights.
+/// The taps of one position along one axis: up to four pixels, or kOutside, and their weights.
 struct Taps {
   int count = 0;
   std::array<int64_t, 4> pixels = {};
   std::array<double, 4> weights = {};
 };
 
-/// x mirrored at both ends until it lies between them.
+/// Returns x mirrored at both ends until it is between them.
 double reflected(double x, double low, double high) {
   const double range = high - low;
   if (x >= low && x <= high) return x;
@@ -39,7 +39,7 @@ double reflected(double x, double low, double high) {
   return (x < low) != turned ? low + rest : high - rest;
 }
 
-/// The pixel that a coordinate without fraction means.
+/// Returns the pixel index of an integral coordinate, or kOutside.
 int64_t pixel_of(const GridSampleOp& op, double x, int64_t size, double low, double high) {
   const auto last = static_cast<double>(size - 1);
   if (op.padding == SamplePadding::zeros && (x < 0 || x > last)) return kOutside;
@@ -57,7 +57,7 @@ Taps taps_of(const GridSampleOp& op, float place, int64_t size) {
     if (op.padding == SamplePadding::border) x = std::clamp(x, 0.0, length - 1);
     if (op.padding == SamplePadding::reflection) x = reflected(x, low, high);
   }
-  x = std::clamp(x, -4.0, length + 4);  // zeros alone are further out
+  x = std::clamp(x, -4.0, length + 4);  // further out only with SamplePadding::zeros, where pixels are 0
   if (op.mode == SampleMode::nearest) return {1, {pixel_of(op, x, size, low, high)}, {1}};
   const double base = std::floor(x), t = x - base;
   Taps taps{.count = op.mode == SampleMode::linear ? 2 : 4};
@@ -72,7 +72,7 @@ Taps taps_of(const GridSampleOp& op, float place, int64_t size) {
     } else {
       weight = ((kA * distance - 5 * kA) * distance + 8 * kA) * distance - 4 * kA;
     }
-    // A pixel of weight 0 is not looked at: it may be NaN.
+    // Skip a pixel of weight 0: it may be NaN.
     taps.pixels[static_cast<size_t>(i)] = weight == 0 ? kOutside : pixel_of(op, first + i, size, low, high);
   }
   return taps;

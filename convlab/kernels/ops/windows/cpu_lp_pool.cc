@@ -1,6 +1,6 @@
-// cpu.lp_pool: the p-norm of each window.
-// Threads: each map of each image is a piece of work, summed in double.
-// Refuses nothing of its operator.
+// cpu.lp_pool: computes the p-norm of each window.
+// Threads: a work item is a channel of an image, summed in double.
+// Supports every case of its operator.
 // Limited by pow() unless p is 1 or 2.
 
 #include <cmath>

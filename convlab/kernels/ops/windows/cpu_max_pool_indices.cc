@@ -1,6 +1,6 @@
-// cpu.max_pool_indices: where the maxima of a pooling lie.
-// Threads: each map of each image is a piece of work.
-// Refuses inputs of more elements than float32 can count.
+// cpu.max_pool_indices: computes the indices of the maxima of a max pooling.
+// Threads: a work item is a channel of an image.
+// Not supported: inputs of more than 2^24 elements, the limit of exact indices in fp32.
 // Limited by comparisons.
 
 #include <cmath>

@@ -1,7 +1,7 @@
-// cpu.max_unpool: maxima put back where they were, and 0 elsewhere.
-// Threads: one, in order: where two indices are equal, the later element stays.
-// Refuses nothing of its operator; an index outside the array is an error.
-// Limited by memory.
+// cpu.max_unpool: writes maxima back to their original positions, and 0 elsewhere.
+// Threads: one, in order: if two indices are equal, the later element wins.
+// Supports every case of its operator; an index outside the array throws Error(bad_input).
+// Limited by memory bandwidth.
 
 #include <algorithm>
 

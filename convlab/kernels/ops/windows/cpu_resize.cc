@@ -1,7 +1,7 @@
-// cpu.resize: Resize and Upsample, axis by axis, the last one first, and only those that change.
-// Threads: rows of an axis's result are pieces of work.
-// Refuses nothing of its operator.
-// Limited by memory.
+// cpu.resize: computes Resize and Upsample axis by axis, the last one first, and only those that change.
+// Threads: a work item is several rows of the result along an axis.
+// Supports every case of its operator.
+// Limited by memory bandwidth.
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +20,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// One axis: outer x from x inner becomes outer x to x inner.
+/// One pass along an axis: outer x from x inner becomes outer x to x inner.
 struct Pass {
   size_t axis;
   int64_t outer, from, to, inner;
@@ -39,7 +39,7 @@ std::vector<Pass> passes_of(const std::vector<ResizedAxis>& axes, const Shape& x
   return passes;
 }
 
-/// Floats between passes, of which two arrays take turns.
+/// Returns the floats of one intermediate array; two such arrays alternate between passes.
 int64_t between_count(const std::vector<Pass>& passes) {
   constexpr int64_t kAlignment = 16;
   int64_t most = 0;
@@ -53,7 +53,7 @@ size_t workspace_bytes(const OpStep& step) {
   return static_cast<size_t>(checked_mul(2 * sizeof(float), between_count(passes_of(axes, x))));
 }
 
-/// The last axis: each element is a sum by itself.
+/// Resizes the last axis: each output element is a separate sum.
 void resize_rows(const Pass& pass, const ResizeTaps& taps, float outside, const float* x, float* y,
                  ThreadPool& threads) {
   threads.parallel_for(pass.outer, std::max<int64_t>(1, 8192 / pass.to), [&](int64_t begin, int64_t end, int) {

@@ -7,7 +7,7 @@
 
 namespace convlab {
 
-/// The steps i in [first, last) of [0, count) for which start + i * step lies in [0, size).
+/// The steps i, first <= i < last, of [0, count) for which start + i * step is in [0, size).
 struct Inside {
   int64_t first, last;
 

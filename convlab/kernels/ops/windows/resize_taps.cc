@@ -1,3 +1,5 @@
+// Computes the input elements and weights of each output position for cpu.resize.
+
 #include "convlab/kernels/ops/windows/resize_taps.h"
 
 #include <algorithm>
@@ -6,8 +8,8 @@
 namespace convlab {
 namespace {
 
-/// The input's coordinate of a place, in float32, as ONNX Runtime computes it: where it lies on an element or between
-/// two decides what nearest takes.
+/// Returns the input coordinate of an output position, in fp32 as ONNX Runtime computes it: whether it is exactly on an
+/// element or between two decides what `nearest` selects.
 float coordinate_of(ResizeCoordinates rule, const ResizedAxis& axis, int64_t input_size, int64_t at) {
   const auto place = static_cast<float>(at), size = static_cast<float>(input_size);
   switch (rule) {
@@ -50,7 +52,7 @@ int64_t nearest_to(NearestRule rule, float x, float scale) {
 
 double triangle(double x) { return std::max(0.0, 1 - std::fabs(x)); }
 
-/// Keys' cubic.
+/// Returns Keys' cubic interpolation kernel with coefficient `a`.
 double cubic(double x, double a) {
   x = std::fabs(x);
   if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
@@ -63,9 +65,9 @@ double cubic(double x, double a) {
 ResizeTaps resize_taps(const ResizeOp& op, const ResizedAxis& axis, int64_t size) {
   const bool crops = op.coordinates == ResizeCoordinates::tf_crop_and_resize;
   const double radius = op.mode == SampleMode::cubic ? 2 : 1, a = op.cubic_coeff_a;
-  // With antialias an output that is smaller sees a window that is as much wider.
+  // With antialias, a window is wider by the factor by which the output is smaller.
   const double scale = op.antialias ? std::min(static_cast<double>(axis.scale), 1.0) : 1;
-  const auto reach = static_cast<int64_t>(std::floor(-radius / scale)) + 1;  // from the element at or before, or left
+  const auto reach = static_cast<int64_t>(std::floor(-radius / scale)) + 1;  // first tap, from the element before x
   ResizeTaps taps;
   taps.first.push_back(0);
   for (int64_t place = 0; place < axis.size; ++place) {
@@ -85,7 +87,7 @@ ResizeTaps resize_taps(const ResizeOp& op, const ResizedAxis& axis, int64_t size
         sum += weights.back();
       }
       for (size_t i = 0; i < weights.size(); ++i) {
-        if (weights[i] == 0) continue;  // what it does not see may be NaN
+        if (weights[i] == 0) continue;  // an element of weight 0 may be NaN
         taps.elements.push_back(std::clamp<int64_t>(base + reach + static_cast<int64_t>(i), 0, size - 1));
         taps.weights.push_back(static_cast<float>(weights[i] / sum));
       }

@@ -7,10 +7,10 @@
 
 namespace convlab {
 
-/// What each place of an output's axis is made of: the elements of the input's axis, and their weights. A place that
-/// lies outside what tf_crop_and_resize may see has no elements.
+/// The taps of each output position along an axis: input elements and their weights. A position outside the range that
+/// tf_crop_and_resize reads has none.
 struct ResizeTaps {
-  std::vector<int64_t> first;  ///< by place where its elements begin, and one more
+  std::vector<int64_t> first;  ///< start of each position's elements, and the end of the last
   std::vector<int64_t> elements;
   std::vector<float> weights;
 
@@ -19,7 +19,8 @@ struct ResizeTaps {
   bool outside(int64_t place) const { return begin(place) == end(place); }
 };
 
-/// The taps along an axis of `size` elements; one of weight 1 each for nearest.
+/// Returns the taps along an input axis of `size` elements. With SampleMode::nearest, each position has one tap of
+/// weight 1.
 ResizeTaps resize_taps(const ResizeOp& op, const ResizedAxis& axis, int64_t size);
 
 }  // namespace convlab

@@ -10,14 +10,14 @@
 
 namespace convlab {
 
-/// The elements of a map (H W) that one window holds.
+/// The elements of a plane (H x W) that are inside one window.
 struct Window {
-  int64_t h, w;  ///< of its first element, which may be in the padding
+  int64_t h, w;  ///< position of its first element, which may be in the padding
   Inside rows, columns;
 };
 
-/// Calls each(map, output, window) for every window over x (N C H W), `output` counting windows. Threads: each map is a
-/// piece of work.
+/// Calls each(map, output, window) for every window over x (N C H W). `map` is the index of the plane, n * C + c, and
+/// `output` the index of the window. Threads: a work item is a plane.
 template <class Each>
 void for_each_window(const PoolOp& op, const OpStep& step, ThreadPool& threads, Each each) {
   const Shape &x = step.inputs[0], &y = step.output;
