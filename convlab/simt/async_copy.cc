@@ -1,3 +1,5 @@
+// Executes asynchronous copies to shared memory and checks that threads wait for them.
+
 #include "convlab/simt/async_copy.h"
 
 #include <algorithm>
@@ -55,7 +57,7 @@ void Worker::begin_copy(PendingCopy copy, const void* code, Where where) {
     fault.detail = "the destination of an asynchronous copy must be shared memory";
     fail(std::move(fault));
   }
-  if (trace != nullptr) {  // what is counted is not checked
+  if (trace != nullptr) {  // counted launches are not checked
     if (copy.zeros < copy.bytes) trace_access(EventKind::read, code, from, copy.bytes - copy.zeros);
     trace_access(EventKind::write, code, to, copy.bytes);
   } else {

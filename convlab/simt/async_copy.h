@@ -4,20 +4,19 @@
 
 #include "convlab/simt/where.h"
 
-/// CUDA's copies from global to shared memory that run while their thread goes on (<cuda_pipeline.h>). Here nothing
-/// arrives before the thread has waited for it: until then it is a race if anybody, the thread itself included, touches
-/// the place where a copy goes. What a thread has waited for counts as written by it, there and then: other threads
-/// need a barrier after that.
+/// CUDA's asynchronous copies from global to shared memory (<cuda_pipeline.h>). Here no data arrives before the thread
+/// has waited for it: until then any access to the destination is a race, even one by the thread itself. The wait
+/// counts as the thread's write to the destination, so other threads need a barrier after it.
 namespace convlab::simt {
 
-/// Begins to copy `bytes`, 4, 8 or 16, both addresses multiples of it; the last `zeros` of them are not read and become
-/// 0.
+/// Starts a copy of `bytes` (4, 8 or 16); both addresses must be multiples of `bytes`. The last `zeros` bytes are not
+/// read and become 0.
 void copy_async(void* to, const void* from, size_t bytes, size_t zeros, Where where) noexcept;
 
-/// The copies that this thread has begun since the last call are a group.
+/// Commits the copies that this thread has started since the last call, as one group.
 void commit_copies() noexcept;
 
-/// Waits for all groups of this thread except the last so many.
+/// Waits for all copy groups of this thread except the last `groups_left`.
 void wait_for_copies(size_t groups_left) noexcept;
 
 namespace cuda {

@@ -1,4 +1,4 @@
-// Where a thread is in somebody else's code.
+// Finds the source line of the calling thread in a loaded library.
 
 #include "convlab/simt/code_place.h"
 

@@ -1,3 +1,5 @@
+// Counts memory requests, branches, and operations of kernels while simt runs them.
+
 #include "convlab/simt/counting.h"
 
 #include <algorithm>
@@ -59,7 +61,7 @@ CodeCounts::Access MemoryMap::place_of(uintptr_t address) const {
   }
   const Range* const range = nearest_range(*ranges, address);
   const Module::Segment* const segment = module->segment_at(address);
-  // Ranges without a name are constants that somebody has filled; others have their values from the file's text.
+  // Ranges without a name are constants set from the host; other constants have their values from the file.
   const bool inside = range && address - range->base < range->bytes;
   const bool is_constant =
       inside ? range->name.empty() : module->is_constant(address) || (segment && !segment->writable);
@@ -118,7 +120,7 @@ void Counting::access(EventKind kind, const void* code, LaneMask lanes, std::spa
   }
   const MemoryCounts cost = cost_of(last.found->space, type_of(kind), lanes, addresses, bytes);
   last.found->counts += cost;
-  const int64_t units = cost.sectors + cost.wavefronts;  // one of them is 0
+  const int64_t units = cost.sectors + cost.wavefronts;  // one of the two is 0
   const ExampleRequest& example = last.found->example;
   if (units > example.cost || (units == example.cost && addresses.front() < last.found->example_at)) [[unlikely]]
     keep_example(*last.found, units, lanes, addresses);
@@ -163,7 +165,7 @@ std::string array_of(const Grid& grid, const CodeCounts::Access& access) {
   return symbol ? short_symbol(symbol->mangled) : "";
 }
 
-/// Where the array of an access to global memory begins; 0 if nobody knows.
+/// Returns where the array of a global memory access begins; 0 if unknown.
 uintptr_t begin_of_array(const Grid& grid, uintptr_t address) {
   const Range* const range = nearest_range(*grid.ranges, address);
   if (range && address - range->base < range->bytes && !range->name.empty()) return range->base;
@@ -171,7 +173,7 @@ uintptr_t begin_of_array(const Grid& grid, uintptr_t address) {
   return symbol ? symbol->begin + grid.module->bias() : 0;
 }
 
-/// The request with offsets from where its array begins, or from its own first sector.
+/// Returns the request with offsets from where its array begins, or from its own first sector if that is unknown.
 ExampleRequest example_of(const Grid& grid, const CodeCounts::Access& access) {
   ExampleRequest example = access.example;
   if (access.space == MemorySpace::shared) return example;
@@ -213,7 +215,7 @@ std::vector<LineCounts> lines_of(const Grid& grid) {
   return result;
 }
 
-// How often warps came by the place.
+// Returns how many warps executed the code at this address.
 int64_t warps_at(const CodeCounts& counts, const void* code) {
   if (const auto block = counts.blocks.find(code); block != counts.blocks.end()) return block->second.warps;
   for (const EventKind kind : {EventKind::read, EventKind::write, EventKind::atomic}) {
@@ -267,7 +269,7 @@ void keep_fill(size_t bytes) {
 }
 
 void keep_counts(const Grid& grid) {
-  if (grid.counts.blocks.empty()) return;  // it is not compiled for it
+  if (grid.counts.blocks.empty()) return;  // the kernel is not compiled for counting
   KernelCounts kernel;
   kernel.kernel = kernel_name_of(grid);
   kernel.grid = {grid.grid.x, grid.grid.y, grid.grid.z};

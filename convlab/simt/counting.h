@@ -13,27 +13,27 @@
 
 namespace convlab::simt {
 
-/// From now on, until stop_counting(), launches of kernels that are compiled with -fsanitize-coverage=trace-pc are
-/// counted: what they load and store is not checked then, and they take two to three times as long.
+/// Starts counting: until stop_counting(), launches of kernels compiled with -fsanitize-coverage=trace-pc are counted.
+/// Their loads and stores are not checked meanwhile, and they take two to three times as long.
 void start_counting();
 
-/// What was counted since start_counting(): kernels in the order of their first launches.
+/// Stops counting and returns what was counted, with kernels in the order of their first launches.
 std::vector<KernelCounts> stop_counting();
 
-/// Bytes that were filled on the device between the two, as cudaMemset does.
+/// Returns how many bytes were filled on the device, as by cudaMemset, since start_counting().
 int64_t filled_bytes();
 
 namespace internal {
 
-/// Counts of the places in a kernel's code, by the return addresses of hooks.
+/// Counts per code address, which is the return address of a hook.
 struct CodeCounts {
   struct Access {
     MemorySpace space{};
-    uintptr_t at = 0;         ///< the first one's address, which tells the array; of static shared memory the offset
-    bool is_dynamic = false;  ///< shared memory
+    uintptr_t at = 0;         ///< address of the first access, which identifies the array; static shared memory: offset
+    bool is_dynamic = false;  ///< dynamic shared memory
     int bytes = 0;
     MemoryCounts counts;
-    ExampleRequest example;              ///< offsets from the begin of shared memory, elsewhere addresses
+    ExampleRequest example;              ///< offsets from the start of shared memory, otherwise addresses
     uintptr_t example_at = UINTPTR_MAX;  ///< its first address
   };
   struct Block {
@@ -42,9 +42,9 @@ struct CodeCounts {
   std::unordered_map<uint64_t, Access> accesses;  ///< by key_of()
   std::unordered_map<const void*, Block> blocks;
   std::unordered_map<const void*, int64_t> diverged;
-  int64_t tf32_flops = 0, half_flops = 0;  ///< of tensor cores, whose operations are no instructions of the kernel
-  int64_t matrix_instructions = 0;         ///< their operations
-  int64_t fused_flops = 0;                 ///< of float16's multiply-adds, which no machine code shows
+  int64_t tf32_flops = 0, half_flops = 0;  ///< of tensor cores, whose operations are not instructions of the host code
+  int64_t matrix_instructions = 0;         ///< warp-wide operations on tensor cores
+  int64_t fused_flops = 0;                 ///< of fp16 multiply-adds, which are not visible in the host's machine code
 
   void add(const CodeCounts& other);
 
@@ -55,7 +55,7 @@ struct CodeCounts {
   static EventKind kind_of(uint64_t key) { return static_cast<EventKind>(key & 3); }
 };
 
-/// Where shared memory is, and what else there is.
+/// The memory layout of a launch.
 struct MemoryMap {
   uintptr_t static_shared = 0, dynamic_shared = 0;
   size_t static_bytes = 0, dynamic_bytes = 0;
@@ -64,7 +64,8 @@ struct MemoryMap {
 
   CodeCounts::Access place_of(uintptr_t address) const;
 
-  /// Where shared memory begins, a multiple of all banks; 0 elsewhere, where all workers see the same addresses.
+  /// Returns the base of shared memory, rounded down to a multiple of all banks (128 bytes). Returns 0 for other
+  /// memory, where all workers see the same addresses.
   uintptr_t base_of(const CodeCounts::Access& access) const {
     if (access.space != MemorySpace::shared) return 0;
     return (access.is_dynamic ? dynamic_shared : static_shared) / (4 * kBanks) * (4 * kBanks);
@@ -76,7 +77,7 @@ class Counting final : WarpEvents {
  public:
   explicit Counting(const MemoryMap& map) : map_(map), lockstep_(*this) {}
 
-  /// A block of so many threads begins.
+  /// Starts a block of `threads` threads.
   void begin_block(int threads);
   LaneTrace& trace(int thread) { return lanes_[static_cast<size_t>(thread)].trace; }
   ControlFlow& flow() { return lockstep_.flow(); }
@@ -84,17 +85,18 @@ class Counting final : WarpEvents {
   /// Counts what the warp's lanes have done: see Lockstep::advance().
   void advance(int first_thread, LaneMask unfinished);
 
-  /// A matrix of `runs` parts of `bytes` each that the whole warp moves at once, `distance` bytes from part to part. We
-  /// count it as if each lane took the next 4 bytes; a GPU's own instructions for it differ from chip to chip.
+  /// Counts a matrix that the whole warp moves at once: `runs` runs of `bytes` contiguous bytes each, `distance` bytes
+  /// apart. We count it as if each lane moved the next 4 bytes, because a GPU's own instructions for it differ between
+  /// chips.
   void matrix(bool is_store, const void* code, uintptr_t base, int runs, size_t bytes, size_t distance);
 
-  /// A product of small matrices on tensor cores.
+  /// Counts a product of small matrices on tensor cores.
   void matrix_product(bool of_tf32, int64_t flops) {
     (of_tf32 ? counts_.tf32_flops : counts_.half_flops) += flops;
     ++counts_.matrix_instructions;
   }
 
-  /// A lane's a * b + c in float16.
+  /// Counts one lane's a * b + c in fp16.
   void multiply_add() { counts_.fused_flops += 2; }
 
   const CodeCounts& counts() const { return counts_; }
@@ -112,7 +114,7 @@ class Counting final : WarpEvents {
   int threads_ = 0;
   CodeCounts counts_;
 
-  static constexpr size_t kPlaces = 512;  // found last, by a part of their address
+  static constexpr size_t kPlaces = 512;  // direct-mapped caches of the last entries, indexed by code address
   struct {
     uint64_t key = 0;
     CodeCounts::Access* found = nullptr;

@@ -1,4 +1,4 @@
-// From what a worker noticed to what a person reads: names, lines and remedies.
+// Turns what workers detected into readable findings with names, source lines, and help.
 
 #include "convlab/simt/describe.h"
 
@@ -26,8 +26,8 @@
 namespace convlab::simt::internal {
 namespace {
 
-/// The path of a source, given as the compiler was given it: absolute, or relative to a build folder in the repository.
-/// "" where the sources are not installed.
+/// Returns the path of a source file from the path that the compiler was given: absolute, or relative to a build folder
+/// in the repository. Returns "" if the sources are not installed.
 std::filesystem::path source_file(const std::filesystem::path& path) try {
   if (path.is_absolute()) return path;
   const auto named = std::ranges::find_if(path, [](const std::filesystem::path& part) { return part != ".."; });
@@ -41,7 +41,7 @@ std::string text_of_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Whether the source has a barrier between two of its lines: then what races goes around a loop.
+// Returns whether the source has a barrier between two lines: then the race is between iterations of a loop.
 bool has_barrier(const std::string& path, int first, int last) {
   SourceLines lines;
   const std::string file = source_file(path).string();
@@ -51,7 +51,7 @@ bool has_barrier(const std::string& path, int first, int last) {
   return false;
 }
 
-// The number of elements of "'float [16][17]'".
+// Returns the number of elements in "'float [16][17]'".
 size_t elements_of(std::string_view type) {
   size_t product = 1;
   for (size_t at = type.find('['); at != std::string_view::npos; at = type.find('[', at + 1)) {
@@ -60,13 +60,13 @@ size_t elements_of(std::string_view type) {
   return product;
 }
 
-// The shared array whose bounds an index left, or nullptr if it was no shared array. The source has its name, at the
-// position that the compiler reports; without the source it can only be the kernel's one shared array.
+// Returns the shared array whose bounds an index left, or nullptr if it was not a shared array. The source has its name
+// at the position that the compiler reports; without the source, the kernel's only shared array is assumed.
 const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std::string& name) {
   const std::string line =
       SourceLines().line(source_file(site.file).string(), static_cast<int>(site.line)).value_or("");
   name = subscripted_name(line, static_cast<int>(site.column));
-  // For a macro the compiler reports where it is used.
+  // For a macro, the compiler reports the position where it is used.
   if (const std::string array = array_of_macro(text_of_file(site.file), name); !array.empty()) name = array;
   std::vector<const Symbol*> own;
   if (grid.kernel) own = grid.module->static_shared_of(*grid.kernel);
@@ -74,31 +74,31 @@ const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std:
   for (const Symbol* symbol : own) {
     if (short_symbol(symbol->mangled) == name) return symbol;
   }
-  // Perhaps an array of a device function: the name and the type must fit.
+  // It may be an array of a device function: the name and the type must match.
   for (const Symbol* other : grid.shared_arrays->symbols) {
     if (short_symbol(other->mangled) == name && other->bytes % elements_of(site.array_type->name) == 0) return other;
   }
   return nullptr;
 }
 
-/// The array and element that an access begins at, in words.
+/// The array and the element that an access begins at, as text.
 struct Target {
   std::string memory;     ///< "shared memory 'tile'", for a headline
   std::string element;    ///< "tile[0][4]"
   std::string meaning;    ///< "image 0, channel 0, row 3, column 4"; "" if unknown
-  std::string beyond;     ///< "past the end (32 elements)", of an access outside of the array
-  std::string read_only;  ///< why a kernel must not write it, though it exists
+  std::string beyond;     ///< "past the end (32 elements)", for an out-of-bounds access
+  std::string read_only;  ///< why a kernel must not write it
   bool is_constant = false, is_unset = false;
-  std::vector<Label> history = {};  ///< where the memory came from or went
+  std::vector<Label> history = {};  ///< provenance: where the memory was allocated or released
 };
 
-// "past the end (32 elements)".
+// Returns "past the end (32 elements)".
 std::string beyond(int64_t offset, int64_t bytes, int access_bytes) {
   const std::string_view where = offset < 0 ? "before the start" : offset < bytes ? "across the end" : "past the end";
   return fmt::format("{} ({})", where, elements_text(static_cast<size_t>(bytes), access_bytes));
 }
 
-/// One fault, described.
+/// Describes one fault.
 class Description {
  public:
   Description(const Grid& grid, const RawFault& raw, int64_t block) : grid_(grid), raw_(raw) {
@@ -144,7 +144,7 @@ class Description {
   std::string_view verb() const { return raw_.is_write ? "writes" : "reads"; }
   std::string thread() const { return "thread " + to_text(fault_.thread); }
   std::string thread_does() const { return fmt::format("{} {}{}", thread(), verb(), bytes_text()); }
-  // " 12 bytes at" for a memcpy, whose accesses are not those of one element.
+  // Returns " 12 bytes at" for a memcpy, whose access size is not that of one element.
   std::string bytes_text() const {
     const auto bytes = static_cast<unsigned>(raw_.access_bytes);
     return std::has_single_bit(bytes) && bytes <= 16 ? "" : fmt::format(" {} bytes at", bytes);
@@ -166,7 +166,7 @@ class Description {
     finding_.help = "declare the array larger, or keep the index inside of it";
   }
 
-  // ---- the access's target
+  // ---- the target of the access
 
   void find_target() {
     switch (raw_.space) {
@@ -227,7 +227,7 @@ class Description {
     }
   }
 
-  // An array of the program's, by name.
+  // Sets the target to an array of the program.
   void set_array(std::string name, uintptr_t base, size_t bytes) {
     fault_.array = std::move(name);
     fault_.offset = static_cast<int64_t>(raw_.address - base);
@@ -264,7 +264,7 @@ class Description {
       target_.history.push_back({.place = released->place, .text = released->how});
       return;
     }
-    constexpr uintptr_t kNear = uintptr_t{1} << 30;  // beyond, the nearest allocation has nothing to do with it
+    constexpr uintptr_t kNear = uintptr_t{1} << 30;  // farther away, the nearest allocation is probably unrelated
     if (!range || (raw_.address < range->base - kNear && range->base > kNear) ||
         (raw_.address > range->base && raw_.address - range->base > range->bytes + kNear)) {
       target_.element = fmt::format("address {:#x}, far from all device memory", raw_.address);
@@ -321,7 +321,7 @@ class Description {
       finding_.help = "allocate the array with cudaMalloc, copy it with cudaMemcpy, and pass the device pointer";
       return;
     }
-    if (!raw_.detail.empty()) {  // of the device heap
+    if (!raw_.detail.empty()) {  // from the device heap
       set_text("invalid free() in a kernel");
       here_.text = fmt::format("{}: {}", thread(), raw_.detail);
       return;
@@ -391,7 +391,7 @@ class Description {
     std::ranges::move(target_.history, std::back_inserter(finding_.labels));
   }
 
-  /// The other side of a race, as a label.
+  /// Returns the other side of a race as a label.
   Label other_side(std::string who, bool wrote, SourcePlace place) const {
     return {.place = std::move(place),
             .text = fmt::format("{} {} {}", who, wrote ? "writes" : "reads", target_.element),
@@ -428,7 +428,7 @@ class Description {
     finding_.labels.push_back(std::move(other));
   }
 
-  /// The other block's side; without a line where only that is known.
+  /// Returns the other block's side of a race, without a line if none is known.
   Label other_block_side() {
     const OtherAccess& other = *raw_.other_block;
     if (other.block < 0) return {.text = "another block reads " + target_.element};
@@ -504,7 +504,7 @@ class Description {
         element);
   }
 
-  // What an instruction did, or a thread that cannot go on.
+  // Describes the fault of an instruction, or of a thread that cannot continue.
   void describe_instruction() {
     here_.text = raw_.detail.empty() ? thread() : fmt::format("{}: {}", thread(), raw_.detail);
     switch (fault_.kind) {
@@ -547,7 +547,7 @@ class Description {
   Target target_;
 };
 
-// Races behind a barrier that some threads do not reach follow from that.
+// Races after a barrier that some threads do not reach are its consequence.
 void put_causes_first(std::vector<Fault>& faults) {
   std::stable_partition(faults.begin(), faults.end(), [](const Fault& each) {
     return each.kind == FaultKind::divergent_barrier || each.kind == FaultKind::divergent_warp;

@@ -6,7 +6,7 @@
 
 #include "convlab/simt/fault.h"
 
-/// From what a worker noticed to what a person reads: names, lines and remedies.
+/// Turns what workers detected into readable findings with names, source lines, and help.
 namespace convlab::simt::internal {
 
 struct Grid;
@@ -14,13 +14,13 @@ class Module;
 struct RawFault;
 struct Site;
 
-/// The faults of one of the grid's blocks, causes before what may follow from them.
+/// Returns the faults of one of the grid's blocks, causes before their possible consequences.
 std::vector<Fault> describe(const Grid& grid, const std::vector<RawFault>& raw, int64_t block);
 
-/// "tile_kernel<16>".
+/// Returns "tile_kernel<16>".
 std::string kernel_name_of(const Grid& grid);
 
-/// Where a site of a kernel is in the source, as far as that is known.
+/// Returns the source line of a site in a kernel, as far as it is known.
 SourcePlace place_of(const Module& module, const Site& site);
 
 }  // namespace convlab::simt::internal

@@ -1,4 +1,4 @@
-// malloc() and free(), new and delete of kernel files: the linker sends them here (kernel_file/compiler.cc).
+// malloc() and free(), new and delete of kernel files: the linker redirects them here (kernel_file/compiler.cc).
 
 #include "convlab/simt/device_heap.h"
 
@@ -21,7 +21,8 @@ void set_device_heap_bytes(size_t bytes) { internal::DeviceHeap::instance().set_
 namespace internal {
 namespace {
 
-constexpr size_t kAlignment = 16;  // as CUDA's; as much is free behind each block, so that one past its end is nobody's
+constexpr size_t kAlignment =
+    16;  // as in CUDA; the same gap follows each block, so that an access just past its end is in no block
 constexpr size_t kMostBytes = size_t{1} << 32;
 
 size_t rounded(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -50,7 +51,7 @@ void release(void* memory, const void* code) {
 }  // namespace
 
 DeviceHeap& DeviceHeap::instance() {
-  static DeviceHeap& heap = *new DeviceHeap;  // never destroyed: its memory is handed out
+  static DeviceHeap& heap = *new DeviceHeap;  // never destroyed: kernels and host code may still use its memory
   return heap;
 }
 
@@ -71,7 +72,7 @@ bool DeviceHeap::reserve() {
   return true;
 }
 
-// The first free extent with so much room, after it has taken in those behind it.
+// Returns the first free extent with this much room, after merging it with the free ones that follow it.
 DeviceHeap::Extents::iterator DeviceHeap::roomy(Extents::iterator from, Extents::iterator to, size_t room) {
   for (auto at = from; at != to; ++at) {
     if (at->second.is_live()) continue;
@@ -128,7 +129,7 @@ std::optional<DeviceHeap::Block> DeviceHeap::block_at(uintptr_t address) const {
 void* Worker::allocate_on_heap(size_t bytes, const void* code) {
   if (attention) settle_stores();
   void* const memory = DeviceHeap::instance().allocate(bytes, code);
-  // Somebody else may have had it in this block.
+  // Another thread of this block may have used and freed the memory.
   const auto base = reinterpret_cast<uintptr_t>(memory);
   for (size_t done = 0; memory != nullptr && done < bytes; done += 4) {
     block_shadow.page(base + done).words()[(base + done) % PagedShadow::kPageBytes / 4] = {};

@@ -2,11 +2,12 @@
 
 #include <cstddef>
 
-/// The memory from which kernels allocate: malloc() and free(), new and delete in a kernel's file. It is the device's,
-/// and lasts from launch to launch until a kernel frees it. Host code of the same file gets the host's memory.
+/// The device heap: malloc() and free(), new and delete in the kernels of a kernel file. Allocations persist across
+/// launches until a kernel frees them. Host code of the same file allocates host memory.
 namespace convlab::simt {
 
-/// How much there is; it counts before the first allocation. 8 MiB, as in CUDA, unless set.
+/// Sets the size of the device heap; it has an effect only before the first allocation. The default is 8 MiB, as in
+/// CUDA.
 void set_device_heap_bytes(size_t bytes);
 
 }  // namespace convlab::simt

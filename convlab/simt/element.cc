@@ -1,4 +1,4 @@
-// An access's place in the terms of the program: an element of an array, not a byte of memory.
+// Translates a byte offset of an access into an element of the program's array.
 
 #include "convlab/simt/element.h"
 
@@ -17,7 +17,7 @@ constexpr int64_t kFloatBytes = 4;
 std::mutex mutex;
 std::vector<ArrayShape> known_shapes;
 
-/// The shape of the array: the one of its name, otherwise the only one of its size.
+/// Returns the shape of the array: the one with its name, otherwise the only one with its size.
 std::optional<ArrayShape> shape_of(const std::string& array, size_t bytes) {
   std::lock_guard lock(mutex);
   const auto fits = [&](const ArrayShape& each) { return each.count() * kFloatBytes == static_cast<int64_t>(bytes); };
@@ -27,7 +27,7 @@ std::optional<ArrayShape> shape_of(const std::string& array, size_t bytes) {
   return *std::ranges::find_if(known_shapes, fits);
 }
 
-/// "image 0, channel 0, row 3, column 4".
+/// Returns "image 0, channel 0, row 3, column 4".
 std::string coordinates(const ArrayShape& shape, int64_t index) {
   std::string text;
   for (size_t i = shape.extents.size(); i-- > 0; index /= shape.extents[i]) {

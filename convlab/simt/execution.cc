@@ -1,3 +1,5 @@
+// Runs grids on the host: schedules fibers and checks the memory accesses of each CUDA thread.
+
 #include "convlab/simt/execution.h"
 
 #include <sys/mman.h>
@@ -20,7 +22,7 @@ using boost::context::detail::transfer_t;
 
 constinit thread_local Worker* active_worker = nullptr;
 
-// The variables that kernels know as threadIdx and so on: see warp.h.
+// The variables that kernels see as threadIdx etc.: see warp.h.
 extern __thread cuda::uint3 thread_index __asm__("convlab_simt_thread_index");
 extern __thread cuda::uint3 block_index __asm__("convlab_simt_block_index");
 extern __thread cuda::uint3 block_extent __asm__("convlab_simt_block_extent");
@@ -32,12 +34,12 @@ namespace {
 std::atomic<int64_t> begun_blocks{0};
 
 constexpr int kMaxThreads = static_cast<int>(kMaxBlockThreads);
-// A frame may reach this far below the lowest stack before the function's entry notices the overflow.
+// A stack frame may extend this far below the lowest stack before the function's entry detects the overflow.
 constexpr size_t kStackMargin = 1 << 20;
 constexpr size_t kDynamicAlignment = 1024;
-// Addresses after the dynamic shared memory that still count as an access to it, out of bounds.
+// An access this far past the end of dynamic shared memory still counts as an out-of-bounds access to it.
 constexpr size_t kDynamicGuard = 64 * 1024;
-// An access in no range or its guards, this near to the static shared arrays, counts as one past them.
+// An access outside all ranges and guards, but this close to the static shared arrays, counts as out of their bounds.
 constexpr size_t kStaticNear = 64 * 1024;
 constexpr size_t kSignalStackBytes = 128 * 1024;
 
@@ -111,7 +113,7 @@ void Worker::run(Grid& grid) {
   grid_ = &grid;
   grid_extent = grid.grid;
   block_extent = grid.block;
-  block_linear_ = 0;  // that of the last launch says nothing about this one's faults: see on_clock()
+  block_linear_ = 0;  // the previous launch's index could make on_clock() end a thread of this one
   static_shared.base = grid.module->thread_local_base();
   static_shared.span = static_shared.bytes = grid.module->thread_local_bytes();
   static_shared.used = grid.shared_arrays->words.data();
@@ -139,7 +141,7 @@ void Worker::run(Grid& grid) {
       run_block(linear);
       if (!printed_.empty()) grid.printed.add(linear, std::exchange(printed_, {}));
     }
-  }  // the clock asks for the grid as long as it runs
+  }  // the timer handler reads the grid until the scope ends
   grid.stores.leave(store_under_way_);
   signals_ = nullptr;
   if (counting_) {
@@ -153,7 +155,7 @@ void Worker::run(Grid& grid) {
 
 void Worker::run_block(int64_t linear) {
   Grid& grid = *grid_;
-  if (epoch_ > UINT32_MAX - (1u << 30)) {  // a block would have to pass 2^30 barriers to reach the end
+  if (epoch_ > UINT32_MAX - (1u << 30)) {  // leaves 2^30 epochs for the barriers of the next block
     epoch_ = 0;
     static_shared.shadow->clear();
     dynamic_shared.shadow->clear();
@@ -219,7 +221,7 @@ void Worker::run_block(int64_t linear) {
   }
   const bool lost = std::any_of(threads_.begin(), threads_.begin() + count,
                                 [](const CudaThread& t) { return t.state == ThreadState::faulted; });
-  // Threads that wait for one that a fault ended are its consequence: nothing to report.
+  // Threads that wait for one that a fault ended are a consequence of it: nothing to report.
   if (!lost) report_waiting();
 }
 
@@ -232,7 +234,7 @@ void Worker::forget_shared_memory() {
   }
 }
 
-// Runs the warp's lanes until none can go on by itself. True if some stuck lanes can go on now.
+// Runs the warp's lanes until each is done or waits for others. Returns true if waiting lanes can continue now.
 bool Worker::run_warp(Warp& warp, int first_thread) {
   do {
     while (warp.ready != 0) {
@@ -250,7 +252,7 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
   if (!thread.context) {
     thread.stack = free_stacks_.back();
     free_stacks_.pop_back();
-    // Tops at different distances from the page's end: otherwise the frames of all threads would share few cache sets.
+    // Stack tops differ in their offset in the page. Otherwise the frames of all threads would share few cache sets.
     const uintptr_t top = stack_of(thread.stack) + kStackBytes - static_cast<uintptr_t>(thread.stack % 61) * 64;
     thread.context = make_fcontext(reinterpret_cast<void*>(top), kStackBytes, &Worker::fiber_main);
   }
@@ -286,7 +288,7 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
   }
 }
 
-// Until what the lane did is counted.
+// Suspends the lane until its trace is counted.
 void Worker::pause() {
   const HostScope host;
   current_->state = ThreadState::paused;
@@ -296,10 +298,10 @@ void Worker::pause() {
 void Worker::fiber_main(transfer_t from) {
   Worker* worker = static_cast<Worker*>(from.data);
   worker->scheduler_ = from.fctx;
-  // From here on the clock may end the thread: now there is a way back. Everywhere else that a fiber is left or gone on
-  // with, a HostScope is around it.
+  // From here on the timer may end the thread, because there is a scheduler to return to. Everywhere else that a fiber
+  // is left or resumed, a HostScope surrounds it.
   active_worker = worker;
-  // What the kernel's own code throws ends in fail_throw(); what a library that it calls throws ends here.
+  // An exception thrown by the kernel's own code ends in fail_throw(); one from a library that it calls ends here.
   bool thrown = false;
   try {
     worker->grid_->call.invoke(worker->grid_->call.arguments);
@@ -335,8 +337,8 @@ int Worker::wait_at_barrier(BarrierOperation operation, int predicate, Where whe
   return static_cast<int>(self.value);
 }
 
-// Called when no thread can run. True if all of them stood at one barrier and now go on; where simt is lenient, all
-// that have not exited.
+// Called when no thread can run. Returns true if all threads wait at the same barrier and now continue. In lenient
+// mode, threads that have exited do not count.
 bool Worker::release_barrier() {
   const int count = grid_->block_threads;
   const CudaThread* first = nullptr;
@@ -382,7 +384,7 @@ void Worker::note_exited_threads(const CudaThread& waiting) {
   note(fault);
 }
 
-// No thread can run, and not all are done: some thread waits for one that does not come.
+// No thread can run, and not all are done: some thread waits for another that never arrives.
 void Worker::report_waiting() {
   const int count = grid_->block_threads;
   auto first_with = [&](auto&& wanted) {
@@ -416,22 +418,22 @@ void Worker::report_waiting() {
   const int at_barrier = first_with([](const CudaThread& t) { return t.state == ThreadState::at_barrier; });
   if (at_barrier == count) return;
   const CudaThread& waiting = threads_[at_barrier];
-  auto beside = [&](const CudaThread& t) {
+  auto at_same_barrier = [&](const CudaThread& t) {
     return t.state == ThreadState::at_barrier && t.barrier == waiting.barrier && same_place(t.where, waiting.where);
   };
-  const int missing = first_with([&](const CudaThread& t) { return !beside(t); });
+  const int missing = first_with([&](const CudaThread& t) { return !at_same_barrier(t); });
   fault.kind = FaultKind::divergent_barrier;
   fault.thread = at_barrier;
   fault.other_thread = missing;
   fault.location = waiting.where;
-  fault.waiting = static_cast<int>(std::count_if(threads_.begin(), threads_.begin() + count, beside));
+  fault.waiting = static_cast<int>(std::count_if(threads_.begin(), threads_.begin() + count, at_same_barrier));
   if (missing < count && threads_[missing].state == ThreadState::at_barrier) {
     fault.other_location = threads_[missing].where;
   }
   report(fault);
 }
 
-// Adds the fault, or counts it where it is known. False if there are too many.
+// Adds the fault, or counts it if an equal one is known. Returns false if there are too many.
 static bool add_fault(std::vector<RawFault>& faults, const RawFault& fault) {
   const auto same = std::find_if(faults.begin(), faults.end(), [&](const RawFault& known) {
     return known.kind == fault.kind && known.code == fault.code && known.subscript == fault.subscript &&
@@ -461,7 +463,7 @@ void Worker::report(const RawFault& fault) {
   if (fault.kind == FaultKind::redundant_write && !is_strict()) return note(fault);
   if (!add_fault(block_faults_, fault)) block_is_dead_ = true;
   {
-    // We report the first block, in the grid's order, that has a fault: blocks before it still run to their end.
+    // Reports the first block, in grid order, that has a fault: blocks before it still run to their end.
     std::lock_guard lock(grid_->mutex);
     if (block_linear_ <= grid_->first_fault_block.load(std::memory_order_relaxed)) {
       grid_->first_fault_block.store(block_linear_, std::memory_order_relaxed);
@@ -472,10 +474,11 @@ void Worker::report(const RawFault& fault) {
 
 void Worker::fail(RawFault fault) {
   fault.thread = static_cast<int>(current_ - threads_.data());
-  // An overflow may have overwritten another thread's stack; and what one thread waits for, others wait for, too.
+  // A stack overflow may have overwritten another thread's stack. If one thread is stuck, others wait for the same
+  // thing.
   if (fault.kind == FaultKind::stack_overflow || fault.kind == FaultKind::stuck) block_is_dead_ = true;
   report(fault);
-  // Nothing unwinds this stack: nothing on it may own anything.
+  // Nothing unwinds this stack, so nothing on it may own a resource.
   fault.~RawFault();
   new (&fault) RawFault;
   abandon();
@@ -497,7 +500,7 @@ void Worker::fail_assertion(const char* expression, const void* code) {
   fail(std::move(fault));
 }
 
-// Of which memory the address is; it becomes the offset in shared memory.
+// Returns the memory space of the address. For shared memory, replaces the address by the offset in the region.
 RawFault::Space Worker::space_of(uintptr_t& address) const {
   if (const size_t offset = address - static_shared.base; offset < static_shared.span) {
     address = offset;
@@ -538,7 +541,7 @@ int Worker::print(const char* format, std::va_list arguments) {
 
 void Worker::fail_instruction(int signal, uintptr_t counter) {
   RawFault fault;
-  // In a library that the kernel called there is no line to name.
+  // An address in a library that the kernel called has no line to report: use the kernel's.
   fault.code = grid_->module->segment_at(counter) ? reinterpret_cast<const void*>(counter + 1)
                                                   : static_cast<const char*>(grid_->call.function) + 1;
   if (signal == SIGFPE) {
@@ -560,7 +563,7 @@ void Worker::on_clock(uintptr_t counter) {
     last_progress_ = own;
     last_progress_of_grid_ = all;
     ticks_without_progress_ = progress ? 0 : ticks_without_progress_ + 1;
-    // After another thread's fault the rest of the block is of no use.
+    // After a fault in an earlier block, this block's results are not needed.
     stuck_ = ticks_without_progress_ >= kTicksUntilStuck || launches_must_end() ||
              grid_->first_fault_block.load(std::memory_order_relaxed) < block_linear_;
     if (!stuck_) return;
@@ -594,7 +597,7 @@ void Worker::fail_if_stuck(const void* code, Where where) {
 
 void Worker::fail_subscript(const SubscriptSite* site, int64_t index) {
   RawFault fault;
-  fault.kind = FaultKind::out_of_bounds_shared;  // describe() finds out whose array it is
+  fault.kind = FaultKind::out_of_bounds_shared;  // describe() decides which kind of array it is
   fault.subscript = site;
   fault.index = index;
   fail(std::move(fault));
@@ -616,14 +619,14 @@ void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, cons
   synchronise_in_block(kind);
 }
 
-// A volatile write after a fence is a flag, which others may wait for; without one it orders nothing and is a write
-// like any other, as in code that takes a warp's lanes for synchronous.
+// A volatile write after a fence is a flag that others may wait for. Without a fence it orders nothing and is a plain
+// write, as in code that assumes that a warp's lanes run in lockstep.
 AccessKind Worker::kind_in_block(AccessKind kind) const {
   if (kind != AccessKind::volatile_write) return kind;
   return current_->fenced ? AccessKind::atomic_write : AccessKind::write;
 }
 
-// Comes after the access.
+// Called after the access.
 void Worker::synchronise_in_block(AccessKind kind) {
   if (kind == AccessKind::read || kind == AccessKind::write) return;
   CudaThread& self = *current_;
@@ -636,16 +639,16 @@ void Worker::synchronise_in_block(AccessKind kind) {
   if (kind != AccessKind::volatile_write) self.acquired = releases_.size();
 }
 
-// Did all threads of the record release what they did before the running thread acquired?
+// Returns true if all threads of the record released their accesses before the running thread acquired.
 bool Worker::ordered_by_fences(const AccessRecord& other) const {
   const size_t acquired = current_->acquired;
   if (acquired == 0) return false;
-  if (other.many_warps) return true;  // we do not know whose
+  if (other.many_warps) return true;  // the threads are not known
   const bool alone = std::has_single_bit(other.lanes);
   for (LaneMask lanes = other.lanes; lanes != 0; lanes &= lanes - 1) {
     const int thread = static_cast<int>(other.warp) * kWarpSize + std::countr_zero(lanes);
     if (&threads_[thread] == current_) continue;
-    // Of several lanes only the last one's time is known.
+    // Of several lanes, only the last one's time is known.
     const bool released = std::any_of(
         releases_.begin(), releases_.begin() + static_cast<ptrdiff_t>(acquired),
         [&](const Release& release) { return release.thread == thread && (!alone || release.stamp >= other.stamp); });
@@ -654,15 +657,15 @@ bool Worker::ordered_by_fences(const AccessRecord& other) const {
   return true;
 }
 
-// Word by word. What is a race unless it stores what is there becomes a part; the result is the first of what is wrong
-// for sure.
+// Checks word by word. A store that is a race unless it leaves the word unchanged becomes a part; the result is the
+// first definite fault.
 ShadowResult Worker::touch_in_block(Shadow& shadow, size_t offset, size_t bytes, uintptr_t address, AccessKind kind,
                                     std::vector<HeldPart>& parts) {
   const auto thread = static_cast<size_t>(current_ - threads_.data());
   ShadowResult first;
   for (size_t done = 0; done < bytes;) {
     const size_t at = offset + done, rest = std::min(bytes - done, 4 - at % 4);
-    const size_t count = kind == AccessKind::write && rest < 4 ? 1 : rest;  // parts of words are kept by bytes
+    const size_t count = kind == AccessKind::write && rest < 4 ? 1 : rest;  // parts of words are kept by byte
     const ShadowResult found = touch(shadow, at, count, kind, accessor);
     const bool harmless = found.if_equal == ShadowResult::IfEqual::harmless ||
                           (found.if_equal == ShadowResult::IfEqual::if_others_did &&
@@ -675,7 +678,7 @@ ShadowResult Worker::touch_in_block(Shadow& shadow, size_t offset, size_t bytes,
       parts.push_back(part);
     } else if (found.kind == ShadowResult::race && kind == AccessKind::read && found.other.many_warps &&
                redundant_words_.may_be_read_by(thread, address + done, count, epoch_)) {
-      // It sees the one value that is stored there.
+      // Not a race: the thread can only see the one value that is stored there.
     } else if (first.kind == ShadowResult::ok) {
       first = found;
     }
@@ -686,7 +689,7 @@ ShadowResult Worker::touch_in_block(Shadow& shadow, size_t offset, size_t bytes,
 
 void Worker::name_other_side(RawFault& fault, const AccessRecord& other, bool other_wrote) const {
   const AccessRecord& now = accessor.now;
-  // wmma acts for all lanes: then any lane of the other side will do.
+  // wmma acts for all lanes: then report any lane of the other side.
   const LaneMask own = other.warp == now.warp && std::has_single_bit(now.lanes) ? now.lanes : 0;
   const LaneMask others = other.lanes & ~own;
   fault.other_thread = static_cast<int>(other.warp) * kWarpSize + std::countr_zero(others ? others : other.lanes);
@@ -791,7 +794,7 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
              segment && !writes && !segment->writable) {
     found = {segment->base, segment->bytes, nullptr, nullptr};
   } else if (segment && segment->writable) {
-    // A __device__ or __constant__ variable; where the program has symbols, they tell it from its neighbours.
+    // A __device__ or __constant__ variable. If the program has symbols, they separate it from its neighbors.
     const Symbol* const symbol = grid_->module->object_at(address);
     if (symbol && grid_->apart && grid_->module->is_host_variable(*symbol)) {
       fault.kind = FaultKind::host_memory;
@@ -819,12 +822,12 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
   }
   if (code) (writes ? write_sites : read_sites)[(reinterpret_cast<uintptr_t>(code) >> 1) % kSites] = found;
   if (found.cells) {
-    // A race in the block is one of all blocks, mostly, and then the nearer cause.
+    // First check the block itself: a race inside a block usually occurs in all blocks and is then the closer cause.
     check_order_in_block(address, bytes, kind, {code, where});
     check_order(found, address, bytes, kind, {code, where});
   }
   if (kind != AccessKind::read && kind != AccessKind::write) grid_->races.synchronise(global_accessor);
-  // Whoever sets a constant makes a range of it.
+  // Setting a constant from the host registers a range for it.
   if (!writes && !(range && address - range->base < range->bytes) && grid_->module->is_unset_constant(address)) {
     fault.kind = FaultKind::uninitialized_global;
     return add_candidate(kNobody, std::move(fault));

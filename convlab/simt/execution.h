@@ -31,39 +31,39 @@
 #include "convlab/simt/warp.h"
 #include "convlab/simt/where.h"
 
-/// How a grid runs. Each worker (an OS thread) takes blocks in order and runs one at a time; each CUDA thread of the
-/// block is a fiber, which runs until it waits for others; then the next lane runs, and then the next warp. The order
-/// is always the same. A thread that faults stays where it is: its stack is reused, not unwound.
+/// Execution of a grid. Each worker (an OS thread) takes blocks in order and runs one at a time. Each CUDA thread of
+/// the block is a fiber, which runs until it has to wait for others; then the next lane runs, and then the next warp.
+/// The schedule inside a block is deterministic. The stack of a thread that faults is reused, not unwound.
 namespace convlab::simt::internal {
 
-/// A fault as it is noticed. Names are looked up when the launch is over.
+/// A fault as a worker detects it. Names are resolved after the launch.
 struct RawFault {
   enum class Space : uint8_t { none, static_shared, dynamic_shared, global };
 
   FaultKind kind{};
-  int thread = 0;  ///< in the block, linear
+  int thread = 0;  ///< linear index in the block
   int other_thread = -1;
-  const void* other_code = nullptr;        ///< of a race in a block: where the other access is, if we know it
-  bool other_wrote = false;                ///< likewise
-  bool unawaited_copy = false;             ///< the other is an asynchronous copy that its thread has not waited for
-  std::optional<OtherAccess> other_block;  ///< of a race of blocks
+  const void* other_code = nullptr;  ///< race in a block: code address of the other access, if known
+  bool other_wrote = false;          ///< race in a block: the other access is a write
+  bool unawaited_copy = false;       ///< the other access is an asynchronous copy that its thread has not waited for
+  std::optional<OtherAccess> other_block;  ///< race between blocks
   Space space = Space::none;
-  uintptr_t address = 0;  ///< in global space; otherwise the offset in the region, which may be negative
+  uintptr_t address = 0;  ///< global memory: the address; otherwise the offset in the region, which may be negative
   int access_bytes = 0;
   bool is_write = false;
   const void* code = nullptr;                       ///< return address of the access
-  Where location{};                                 ///< of an intrinsic, if `code` is null
-  const struct SubscriptSite* subscript = nullptr;  ///< of an array index
+  Where location{};                                 ///< of an intrinsic, if `code` is nullptr
+  const struct SubscriptSite* subscript = nullptr;  ///< of an array index out of bounds
   int64_t index = 0;
-  int waiting = 1;         ///< threads at a barrier that others do not reach
-  Where other_location{};  ///< where the other thread waits instead, if it does
-  std::string detail;      ///< words that only the reporter knows
-  int writers = 0;         ///< of a redundant write in a block: how many threads store the value
-  bool by_warps = false;   ///< likewise: each a whole warp, by wmma
+  int waiting = 1;         ///< number of threads at a barrier that others do not reach
+  Where other_location{};  ///< where the other thread waits instead, if it waits
+  std::string detail;      ///< text that only the code that detects the fault can provide
+  int writers = 0;         ///< redundant write in a block: number of threads that store the value
+  bool by_warps = false;   ///< redundant write in a block: `writers` counts whole warps, by wmma
   int64_t times = 1;
 };
 
-/// A store that races unless it leaves these parts as they are: then the fault is a redundant write.
+/// A store that is a race if it changes any of these parts, and a redundant write if it changes none.
 struct HeldStore {
   RawFault fault;
   uint32_t warp = 0;
@@ -71,13 +71,13 @@ struct HeldStore {
   std::vector<HeldPart> parts;
 };
 
-/// What the compiler passes with an index out of bounds: the layout is that of -fsanitize=bounds.
+/// What the compiler passes for an index out of bounds, in the layout of -fsanitize=bounds.
 struct SubscriptSite {
   const char* file;
   uint32_t line, column;
   const struct ArrayType {
     uint16_t kind, info;
-    char name[1];  // "'float [16][17]'", to its zero byte
+    char name[1];  // "'float [16][17]'", null-terminated
   } * array_type;
   const void* index_type;
 };
@@ -90,7 +90,7 @@ struct Grid {
   int64_t blocks = 0;
   size_t shared_bytes = 0;
   const Module* module = nullptr;
-  const Symbol* kernel = nullptr;  ///< nullptr: the program has no symbols
+  const Symbol* kernel = nullptr;  ///< nullptr if the program has no symbols
   const SharedArrays* shared_arrays = nullptr;
   std::shared_ptr<const Ranges> ranges;
   GlobalRaces races;
@@ -98,15 +98,15 @@ struct Grid {
   StoresUnderWay stores;
   Printed printed;
   bool counted = false;
-  bool apart = false;  ///< kernels may not touch variables of the host: see host_code.h
+  bool apart = false;  ///< kernels may not access host variables: see host_code.h
 
   std::atomic<int64_t> next_block{0};
   std::atomic<int64_t> first_fault_block{INT64_MAX};  ///< later blocks stop or never start
   std::atomic<int64_t> progress{0};                   ///< changes while threads make progress: see set_stuck_after
-  std::mutex mutex;                                   ///< guards what follows
+  std::mutex mutex;                                   ///< guards the members below
   std::vector<RawFault> faults;                       ///< of first_fault_block
-  int64_t noting_block = -1;                          ///< the block whose doings are noted
-  std::vector<RawFault> noted;                        ///< of noting_block
+  int64_t noting_block = -1;                          ///< the block whose warnings are kept; -1: none yet
+  std::vector<RawFault> noted;                        ///< warnings of noting_block
   CodeCounts counts;
   std::exception_ptr error;
 
@@ -114,10 +114,11 @@ struct Grid {
   Position thread_position(int linear) const;
 };
 
-/// After a launch without faults: the candidate races of the first block that has any become faults.
+/// After a launch without faults: turns the candidate races of the first block that has any into faults.
 void report_candidates(Grid& grid);
 
-/// Calls use(argument, value) for each word of each argument that may be a pointer: arguments may be structs of them.
+/// Calls use(argument, value) for each 8-byte word of each argument that may be a pointer. Arguments may be structs
+/// that contain pointers.
 template <class Use>
 void for_each_word(const KernelCall& call, const Use& use) {
   for (size_t argument = 0; argument < call.places.size(); ++argument) {
@@ -130,7 +131,7 @@ void for_each_word(const KernelCall& call, const Use& use) {
   }
 }
 
-/// After a launch: puts what it noted where take_notes() finds it.
+/// After a launch: makes its warnings available to take_notes().
 void keep_notes(const Grid& grid);
 
 /// See Strictness.
@@ -139,7 +140,7 @@ bool is_strict();
 
 enum class ThreadState : uint8_t { ready, paused, at_barrier, at_warp_operation, done, faulted };
 
-/// What a lane brings to a warp operation, apart from its value.
+/// One lane's request for a warp operation, without its value.
 struct WarpRequest {
   WarpOperation operation{};
   LaneMask mask = 0;
@@ -154,9 +155,9 @@ struct PendingCopy {
   void* to = nullptr;
   const void* from = nullptr;
   size_t bytes = 0, zeros = 0;
-  size_t group = 0;          ///< of the thread's, in order
-  Shadow* shadow = nullptr;  ///< of where it goes; nullptr: the launch is counted
-  size_t offset = 0;         ///< there
+  size_t group = 0;          ///< index of the thread's copy group
+  Shadow* shadow = nullptr;  ///< shadow memory of the destination; nullptr if the launch is counted
+  size_t offset = 0;         ///< of the destination in the region
 };
 
 /// One CUDA thread, and what it waits for.
@@ -168,49 +169,50 @@ struct CudaThread {
   Where where{};
   BarrierOperation barrier{};
   WarpRequest request{};
-  uint64_t value = 0;   ///< what it brings, and then what it gets
-  bool fenced = false;  ///< there was a fence since its last release
-  size_t acquired = 0;  ///< how many of the block's releases come before what it does
+  uint64_t value = 0;   ///< operand before a barrier or warp operation, result after it
+  bool fenced = false;  ///< executed a fence since its last release
+  size_t acquired = 0;  ///< number of the block's releases that happen before this thread's next access
   std::vector<PendingCopy> copies;
-  size_t copy_groups = 0;  ///< that it has committed
+  size_t copy_groups = 0;  ///< committed so far
 };
 
-/// A fence and then an atomic operation of one thread in a barrier interval: what it did before comes before what
-/// threads do after later atomic operations of their own. A volatile access counts as one, as between blocks.
+/// A release: a fence followed by an atomic operation of one thread in a barrier interval. What the thread did before
+/// it happens before what other threads do after later atomic operations of their own. A volatile access counts as
+/// atomic, as between blocks.
 struct Release {
   int thread = 0;
-  uint32_t stamp = 0;  ///< what the thread did with this stamp of its warp's clock, or a lower one
+  uint32_t stamp = 0;  ///< what the thread did at this stamp of its warp's clock, or an earlier one, is released
 };
 
 struct Warp {
   LaneMask all = 0;  ///< lanes that exist
   LaneMask ready = 0;
-  LaneMask paused = 0;   ///< until what they did is counted
+  LaneMask paused = 0;   ///< until their traces are counted
   LaneMask waiting = 0;  ///< at a warp operation
   LaneMask done = 0;
   WarpClock clock;
 };
 
-/// The range that an instruction of the kernel touched last: it nearly always touches that one next.
+/// Cache entry of an instruction: the range that it accessed last, which it nearly always accesses next.
 struct SiteEntry {
   uintptr_t base = 0;
   size_t bytes = 0;
-  uint8_t* initialised = nullptr;  ///< see Range
-  GlobalCell* cells = nullptr;     ///< see Range
+  uint8_t* initialised = nullptr;  ///< see Range::initialised
+  GlobalCell* cells = nullptr;     ///< see Range::cells
 
   GlobalCell& cell(uintptr_t address) const { return cells[address / 4 - base / 4]; }
 };
 
-// Several workers read and mark a range's map, in no order that matters.
+// Several workers read and set entries of a range's map; the order does not matter.
 inline bool is_initialised(const uint8_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED) != 0; }
 inline void set_initialised(uint8_t* word) { __atomic_store_n(word, uint8_t{1}, __ATOMIC_RELAXED); }
 
 struct SharedRegion {
   uintptr_t base = 0;
   size_t span = 0;                ///< addresses that belong to the region
-  size_t bytes = 0;               ///< how many of them may be touched
+  size_t bytes = 0;               ///< how many of them may be accessed
   const uint8_t* used = nullptr;  ///< per word; nullptr: all
-  Cell* words = nullptr;          ///< the shadow's, within easy reach
+  Cell* words = nullptr;          ///< shadow->words(), cached
   std::unique_ptr<Shadow> shadow;
 
   void make_shadow(size_t bytes) {
@@ -219,7 +221,7 @@ struct SharedRegion {
   }
 };
 
-/// An OS thread's part in a launch. Kept for later launches: stacks and shadows are large and come back clean.
+/// One OS thread's part in a launch. Workers are reused by later launches: their stacks and shadow memory are large.
 class Worker {
  public:
   Worker();
@@ -227,20 +229,20 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Takes and runs blocks until there are no more, on the calling thread.
+  /// Takes and runs blocks on the calling thread until none is left.
   void run(Grid& grid);
 
   // ---- Called on a fiber, by hooks and intrinsics. ----
 
   void check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where = {});
 
-  /// Checks an access to memory that `entry` covers against what other blocks do, and remembers it.
+  /// Checks an access to memory in `entry` against accesses by other blocks, and records it.
   void check_order(const SiteEntry& entry, uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
 
-  /// The same against what other threads of the block do.
+  /// Checks an access against accesses by other threads of the block, and records it.
   void check_order_in_block(uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
 
-  /// What the running thread was let store has landed: see redundant.h.
+  /// Checks the running thread's held stores, which have completed: see redundant.h.
   void settle_stores();
   void fence_block() { current_->fenced = true; }
   void fence() {
@@ -255,10 +257,10 @@ class Worker {
   /// A kernel's printf().
   int print(const char* format, std::va_list arguments);
 
-  /// A signal by the instruction at `counter`, while a CUDA thread runs.
+  /// Handles a signal that the instruction at `counter` raised while a CUDA thread was running.
   [[noreturn]] void fail_instruction(int signal, uintptr_t counter);
 
-  /// A signal of the clock. Ends the running thread if its launch is stuck, and returns where it cannot end it yet.
+  /// Handles a timer signal. Ends the running thread if its launch is stuck; returns if it cannot end it yet.
   void on_clock(uintptr_t counter);
   [[noreturn]] void fail_subscript(const SubscriptSite* site, int64_t index);
   void trace_access(EventKind kind, const void* code, uintptr_t address, size_t bytes) {
@@ -267,8 +269,8 @@ class Worker {
   void trace_block(const void* code) {
     if (trace->block(code, *flow)) pause();
   }
-  Counting* counting() const { return counting_.get(); }  ///< nullptr: the launch is not counted
-  /// malloc() and free() of the running thread.
+  Counting* counting() const { return counting_.get(); }  ///< nullptr if the launch is not counted
+  /// malloc() and free() on behalf of the running thread.
   void* allocate_on_heap(size_t bytes, const void* code);
   void release_on_heap(void* memory, const void* code);
   void begin_copy(PendingCopy copy, const void* code, Where where);
@@ -282,13 +284,13 @@ class Worker {
   Accessor accessor{};
   GlobalAccessor global_accessor{};
   PagedShadow block_shadow;     ///< of global memory
-  LaneTrace* trace = nullptr;   ///< of the running thread; nullptr: the launch is not counted
-  bool attention = false;       ///< at the next access: it is traced, or there are stores to settle
-  ControlFlow* flow = nullptr;  ///< what traces learn
+  LaneTrace* trace = nullptr;   ///< of the running thread; nullptr if the launch is not counted
+  bool attention = false;       ///< the next access must be traced, or held stores must be checked
+  ControlFlow* flow = nullptr;  ///< the control-flow graph that traces extend
   SharedRegion static_shared, dynamic_shared;
   uintptr_t stack_base = 0;
   static constexpr size_t kStackBytes = 64 * 1024;
-  static constexpr size_t kStackReserve = 4 * 1024;  ///< less than this left: overflow
+  static constexpr size_t kStackReserve = 4 * 1024;  ///< a stack with fewer bytes left has overflowed
   static constexpr size_t kSites = 512;
   SiteEntry read_sites[kSites], write_sites[kSites];
 
@@ -307,7 +309,7 @@ class Worker {
   void report_waiting();
   void fail_if_stuck(const void* code, Where where);
   RawFault::Space space_of(uintptr_t& address) const;
-  void note_progress() {  // no other thread writes
+  void note_progress() {  // only this worker's thread writes it
     progress_.store(progress_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   void report(const RawFault& fault);
@@ -319,7 +321,7 @@ class Worker {
     std::fill(std::begin(write_sites), std::end(write_sites), SiteEntry{});
   }
 
-  // What orders the threads of a block beside barriers, and races that perhaps are none.
+  // Happens-before edges inside a block other than barriers, and candidate races.
   AccessKind kind_in_block(AccessKind kind) const;
   void synchronise_in_block(AccessKind kind);
   bool ordered_by_fences(const AccessRecord& other) const;
@@ -366,12 +368,12 @@ class Worker {
   static constexpr int kNobody = -1;
   struct CandidateInBlock {
     uintptr_t address;
-    int guesser;  ///< the thread whose plain read is no race if it goes on to an atomic operation there; kNobody: see
-                  ///< below
+    int guesser;  ///< the thread whose plain read is no race if it continues with an atomic operation there, or kNobody
     RawFault fault;
   };
-  /// Likewise: what may turn out to be no fault, or a consequence. A read of what nothing wrote is one if the word is
-  /// written by another thread before a barrier: then the two race.
+  /// Faults of this barrier interval that may turn out to be none, or a consequence of another one. A read of
+  /// uninitialized memory is a consequence (guesser kNobody) if another thread writes the word before the next barrier:
+  /// then the race is reported instead.
   std::vector<CandidateInBlock> candidates_;
   std::vector<HeldStore> held_stores_;
   RedundantWords redundant_words_;
@@ -379,22 +381,22 @@ class Worker {
   SignalScope* signals_ = nullptr;
   SiteNumbers site_numbers_;
   std::unique_ptr<Counting> counting_;
-  std::string printed_;  ///< by the running block
+  std::string printed_;  ///< output of the running block
 
-  // Progress, as the clock's handler on this thread sees it.
+  // Progress, as seen by this thread's timer handler.
   std::atomic<int64_t> progress_{0};  ///< threads that ended and words that were written
   int64_t last_progress_ = 0, last_progress_of_grid_ = 0;
   int ticks_without_progress_ = 0;
   std::atomic<bool> stuck_{false};
-  int64_t resumed_ = 0, resumed_at_last_tick_ = -1;  ///< how often a CUDA thread was let go on
-  bool spins_ = false;                               ///< stuck with one CUDA thread that waits for nobody
+  int64_t resumed_ = 0, resumed_at_last_tick_ = -1;  ///< how often a CUDA thread was resumed
+  bool spins_ = false;                               ///< stuck while one CUDA thread runs without waiting
 };
 
 /// The worker whose CUDA thread runs on this OS thread now; nullptr while host code runs, including simt's own.
 extern constinit thread_local Worker* active_worker;
 
-/// simt's own work on a fiber. Functions that it shares with a kernel's file (templates of the standard library) may be
-/// the instrumented versions, but the kernel does not call them here.
+/// Marks simt's own work on a fiber. Functions that simt shares with a kernel's file (standard library templates) may
+/// be the instrumented versions; inside this scope their accesses do not count as the kernel's.
 class HostScope {
  public:
   HostScope() : worker_(active_worker) { active_worker = nullptr; }

@@ -1,4 +1,4 @@
-// The dimensions of shared arrays, from their declarations: reports then have the indices that the source has.
+// Reads the dimensions of shared arrays from their declarations, so that reports show the same indices as the source.
 
 #include "convlab/simt/extents.h"
 
@@ -21,7 +21,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// What a source gives a constant: what follows `#define NAME`, or `const ... NAME =`, or NAME = in an enum.
+/// Returns the definition of a constant: what follows `#define NAME`, `const ... NAME =`, or `NAME =` in an enum.
 std::string_view definition_of(std::string_view source, std::string_view name) {
   for (size_t at = find_name(source, name); at != std::string_view::npos; at = find_name(source, name, at + 1)) {
     const std::string_view before = source.substr(0, at), after = source.substr(at + name.size());
@@ -42,7 +42,7 @@ std::string_view definition_of(std::string_view source, std::string_view name) {
   return "";
 }
 
-/// Whole numbers, constants of the source, + - * / % and parentheses.
+/// Evaluates integers, constants of the source, + - * / % and parentheses.
 class Evaluator {
  public:
   Evaluator(std::string_view source, std::string_view text, int depth) : source_(source), text_(text), depth_(depth) {}
@@ -53,7 +53,7 @@ class Evaluator {
   }
 
  private:
-  static constexpr int kMostDepth = 10;  // of constants that are defined by others
+  static constexpr int kMostDepth = 10;  // of constants defined by other constants
   static constexpr int64_t kMost = int64_t{1} << 31;
 
   bool take(char c) {
@@ -115,7 +115,7 @@ class Evaluator {
   int depth_;
 };
 
-/// "16" and "TILE + 1" of "[16][TILE + 1];".
+/// Returns "16" and "TILE + 1" for "[16][TILE + 1];".
 std::vector<std::string_view> bracketed(std::string_view text) {
   std::vector<std::string_view> parts;
   for (text = trimmed(text); text.starts_with('['); text = trimmed(text)) {
@@ -127,7 +127,7 @@ std::vector<std::string_view> bracketed(std::string_view text) {
   return parts;
 }
 
-/// The dimensions of one declaration; empty if they do not come to this number of elements.
+/// Returns the dimensions of one declaration; empty if their product does not match the number of elements.
 std::vector<int64_t> extents_of(std::string_view source, const std::vector<std::string_view>& texts, int64_t elements) {
   std::vector<int64_t> extents;
   std::string_view unknown;

@@ -1,4 +1,4 @@
-// What a program's failed calls and refused launches leave for whoever judges its results.
+// Keeps the first failed call or rejected launch of a program for the code that judges its results.
 
 #include "convlab/simt/failed_call.h"
 

@@ -1,4 +1,4 @@
-// Faults: their kinds, and the error that a launch throws.
+// Names the kinds of faults, and builds the error that a launch throws.
 
 #include "convlab/simt/fault.h"
 
@@ -13,9 +13,9 @@ namespace convlab::simt {
 namespace {
 
 std::mutex notes_mutex;
-std::vector<Fault> notes;  // of all launches since the last question
+std::vector<Fault> notes;  // warnings of all launches since the last take_notes()
 
-// One mistake shows in several places: a missing barrier as two races, say.
+// One mistake can cause several findings: a missing barrier may show as two races.
 std::string first_message(const std::vector<Fault>& faults) {
   if (faults.empty()) return "";
   std::string message = message_of(faults[0].finding);

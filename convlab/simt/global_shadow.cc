@@ -1,3 +1,5 @@
+// Detects races between the blocks of a launch on global memory.
+
 #include "convlab/simt/global_shadow.h"
 
 #include <sys/mman.h>
@@ -19,7 +21,7 @@ uint64_t clock_of(uint64_t record) { return record >> kClockShift & kMaxClock; }
 // A volatile access counts as atomic.
 bool counts_as_atomic(AccessKind kind) { return kind != AccessKind::read && kind != AccessKind::write; }
 
-// The record of one byte, kept by itself.
+// Returns the record of one byte that has its own cell.
 uint64_t byte_of(uint64_t record, int byte) { return mask_of(record) >> byte & 1 ? record | kMaskField : 0; }
 
 }  // namespace
@@ -82,7 +84,7 @@ void GlobalRaces::synchronise(GlobalAccessor& accessor) {
   if (clock_of(accessor.now) < kMaxClock) accessor.now += uint64_t{1} << kClockShift;
 }
 
-// Did the block release what the record says before the accessor's block acquired?
+// Returns true if the block in the record released the access before the accessor's block acquired.
 bool GlobalRaces::ordered(uint64_t record, GlobalAccessor& accessor) {
   if (accessor.acquires) {
     accessor.acquires = false;
@@ -96,7 +98,7 @@ bool GlobalRaces::ordered(uint64_t record, GlobalAccessor& accessor) {
   return clock_of(record) < tickets.size() && tickets[clock_of(record)] <= accessor.acquired;
 }
 
-// Do several blocks touch the word, and one of them a part of it?
+// Returns true if several blocks access the word and at least one accesses only a part of it.
 bool GlobalRaces::must_split(uint64_t write, uint64_t read, unsigned mask, const GlobalAccessor& accessor) const {
   const bool written = in_launch(write), was_read = in_launch(read);
   if (written && (write & kSplit) != 0) return true;
@@ -112,8 +114,8 @@ std::optional<OtherAccess> GlobalRaces::touch(GlobalCell& cell, uintptr_t addres
   return touch_word(cell, address, mask, access, accessor);
 }
 
-// Other workers touch the cell, too. A writer puts its record there and then looks for readers; a reader puts its
-// record there and then looks for writers: at least one of the two sees the other.
+// Other workers access the cell concurrently. A writer stores its record and then looks for readers; a reader stores
+// its record and then looks for writers: at least one of the two sees the other.
 std::optional<OtherAccess> GlobalRaces::touch_word(GlobalCell& cell, uintptr_t address, unsigned mask,
                                                    const Access& access, GlobalAccessor& accessor) {
   while (true) {
@@ -177,7 +179,7 @@ uint64_t GlobalRaces::after_write(uint64_t write, const Access& access, unsigned
   const uint64_t mine = (access.record & ~kMaskField) | static_cast<uint64_t>(mask) << kMaskShift;
   if (serial_of(write) != serial_of(accessor.now)) return mine;
   const bool same_clock = clock_of(write) == clock_of(mine);
-  // If a plain write precedes the block's own atomic, the write stays on record: it races with the atomics of others.
+  // A plain write before the block's own atomic stays in the record: it races with the atomics of other blocks.
   if (same_clock && counts_as_atomic(access.kind) && (write & kFlag) == 0) return write | (mine & kMaskField);
   const uint64_t joined = mine | (write & kMaskField);
   return (joined ^ write) >> kClockShift == 0 ? write : joined;
@@ -200,7 +202,7 @@ std::optional<OtherAccess> GlobalRaces::conflict(GlobalCell& cell, uintptr_t add
   };
   if (of_other(write, accessor) && !(atomic && atomic_before) && !ordered(write, accessor)) {
     OtherAccess other = describe(write, true);
-    // A block that reads it, too, may be too early to see that value.
+    // Another block that reads the word may run too early to see that value.
     const bool read_by_others = of_other(read, accessor) || (in_launch(read) && (read & kFlag) != 0);
     other.unless_equal = access.kind == AccessKind::write && !atomic_before && !read_by_others;
     if (is_write(access.kind) || !atomic_before) return other;
@@ -208,7 +210,7 @@ std::optional<OtherAccess> GlobalRaces::conflict(GlobalCell& cell, uintptr_t add
   }
   if (!is_write(access.kind) || !in_launch(read)) return std::nullopt;
   if (atomic) {
-    // The thread's own read was a first guess.
+    // The thread's own read was the initial read of an atomicCAS loop.
     const bool own = serial_of(read) == serial_of(accessor.now) && thread_of(read) == thread_of(access.record);
     if (own || (read & kFlag) != 0) {
       cell.read.compare_exchange_strong(read, 0);

@@ -15,26 +15,32 @@
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/where.h"
 
-/// What a launch remembers of global memory: for each 4 bytes, which block wrote them last and which read them first.
-/// Two blocks of a launch run in no order, so accesses of two blocks to one address are a race if one of them writes
-/// and not both are atomic, whichever came first here, unless one of these orders them:
+/// Shadow memory for the blocks of a launch: for each 4 bytes of global memory, which block wrote them last and which
+/// read them first. Blocks of a launch are unordered, so accesses of two blocks to one address are a race if one of
+/// them writes and not both are atomic, whichever ran first here, unless one of these orders them:
 ///
-///   - __threadfence() and then an atomic operation of the first block, and later an atomic operation of the second:
-///     what the first did before comes before what the second does after (the last block of a reduction, flags, locks).
-///     We do not ask for both to be at one address, so a kernel that uses several may hide a race.
-///   - atomic operations on one address follow each other. So the last block to use a counter may reset it.
+///   - Release and acquire: __threadfence() followed by an atomic operation of the first block, and later an atomic
+///     operation of the second. What the first did before happens before what the second does after (the last block of
+///     a reduction, flags, locks). The two atomics need not use the same address, so a kernel that uses several may
+///     hide a race.
+///   - Atomic operations on one address are totally ordered. So the last block to use a counter may reset it.
 ///
-/// A volatile access counts as atomic. A plain read is forgiven if the same thread goes on to an atomic operation on
-/// what it read: the first guess of a loop around atomicCAS. Reads of memory that a launch only reads cost least. Of
-/// several blocks that read an address we remember only the first.
+/// A volatile access counts as atomic. A plain read is not reported if the same thread continues with an atomic
+/// operation on the address: it is the initial read of an atomicCAS loop. Reads of memory that a launch only reads are
+/// the cheapest case. Of several blocks that read an address only the first is recorded.
 ///
-/// Words that two blocks touch in parts (half, unsigned char) are kept by bytes, in a table of the launch.
+/// Words that two blocks access in parts (half, unsigned char) are tracked per byte, in a table of the launch.
 namespace convlab::simt::internal {
 
-/// A record in a cell, from its highest bits: the block, by a number that no other launch uses; `split`: the word's
-/// bytes are kept apart; `several`: of a write: other blocks stored the same; `flag`: of a write: it was atomic, of a
-/// read: other blocks have read, too; which of the 4 bytes; how often the block had released what it did before
-/// (kMaxClock: at least); thread and place, for reports.
+/// A record in a cell. Its fields, from the highest bits:
+///
+///   - serial: the block's serial number, which no other launch uses
+///   - several: of a write: other blocks stored the same value
+///   - split: the word's bytes have their own cells
+///   - flag: of a write: it was atomic; of a read: other blocks have read, too
+///   - mask: which of the 4 bytes
+///   - clock: how many releases the block had made before (saturates at kMaxClock)
+///   - thread and site, for reports
 namespace record {
 inline constexpr int kSiteBits = 12, kThreadShift = kSiteBits, kThreadBits = 10;
 inline constexpr int kClockShift = kThreadShift + kThreadBits, kClockBits = 8;
@@ -53,22 +59,22 @@ struct GlobalCell {
   std::atomic<uint64_t> write{0}, read{0};
 };
 
-/// Zeroed cells for `bytes` of memory; they take memory only when touched.
+/// Returns zeroed cells for `bytes` of memory. They take memory only when touched.
 std::shared_ptr<GlobalCell[]> make_global_cells(size_t bytes);
 
-/// Zeroes what is not.
+/// Zeroes the cells that are not zero.
 void forget(GlobalCell* cells, size_t bytes);
 
-/// Returns the first of `count` numbers that no cell holds, for the blocks of a launch. Defined with the cells.
+/// Returns the first of `count` serial numbers that no cell contains, for the blocks of a launch. Defined in memory.cc.
 uint64_t take_block_serials(uint64_t count);
 
-/// A place in a kernel: the return address of an access, or for intrinsics the line.
+/// A location in a kernel: the return address of an access, or the source line for intrinsics.
 struct Site {
   const void* code = nullptr;
   Where where{};
 };
 
-/// Numbers of the places that a worker met in a launch.
+/// A worker's cache of site numbers in a launch.
 class SiteNumbers {
  public:
   uint64_t& operator[](const void* code) {
@@ -80,21 +86,21 @@ class SiteNumbers {
  private:
   struct Entry {
     const void* code = nullptr;
-    uint64_t number = 0;  // 0: not asked for yet
+    uint64_t number = 0;  // 0: not requested yet
   };
   Entry entries_[128];
 };
 
-/// One block's side of it.
+/// One block's view of global memory.
 struct GlobalAccessor {
-  uint64_t floor = 0;     ///< records below it are of earlier launches
-  uint64_t now = 0;       ///< a record of this block: a plain access to a whole word, without thread and place
-  uint64_t acquired = 0;  ///< releases with this ticket or a lower one come before what the block does
-  bool acquires = false;  ///< so do all releases until now: there was an atomic operation since `acquired` was set
+  uint64_t floor = 0;     ///< records below it are from earlier launches
+  uint64_t now = 0;       ///< the record of a plain access of this block to a whole word, without thread and site
+  uint64_t acquired = 0;  ///< releases with a ticket up to this one happen before the block's accesses
+  bool acquires = false;  ///< an atomic operation ran since `acquired` was set: all releases so far happen before, too
   bool fenced = false;    ///< there was a __threadfence() since the last release
 };
 
-/// Is there nothing to check or remember about this plain access to a whole word?
+/// Fast path: returns true if a plain access to a whole word needs neither a check nor a new record.
 inline bool touch_quickly(const GlobalCell& cell, bool is_write, const GlobalAccessor& accessor) {
   const uint64_t write = cell.write.load(std::memory_order_relaxed);
   if (is_write || write >= accessor.floor) return (write ^ accessor.now) >> record::kClockShift == 0;
@@ -102,7 +108,8 @@ inline bool touch_quickly(const GlobalCell& cell, bool is_write, const GlobalAcc
   return (read ^ accessor.now) >> record::kClockShift == 0 || (read >= accessor.floor && (read & record::kFlag) != 0);
 }
 
-/// Have several blocks read it? Then whoever writes it races with one of them, and no more need be remembered.
+/// Returns true if several blocks have read the word. A write then races with at least one, so no more need be
+/// recorded.
 inline bool many_have_read(const GlobalCell& cell, const GlobalAccessor& accessor) {
   const uint64_t read = cell.read.load(std::memory_order_relaxed);
   return read >= accessor.floor && (read & record::kFlag) != 0;
@@ -110,15 +117,15 @@ inline bool many_have_read(const GlobalCell& cell, const GlobalAccessor& accesso
 
 /// The other side of a race.
 struct OtherAccess {
-  int64_t block = -1;  ///< -1: we only know that there is one
+  int64_t block = -1;  ///< -1: only known to exist
   int thread = 0;
   Site site;
   bool wrote = false;
-  bool unless_equal = false;  ///< it is no race if the access stores what the other stored, once that has landed
+  bool unless_equal = false;  ///< no race if the access stores the same value, as seen once the store has completed
 };
 
-/// A plain read of what another block wrote by an atomic operation, or the reverse. It is a race unless the reader goes
-/// on to its own atomic operation, which shows when the launch is over.
+/// A plain read of an address that another block wrote atomically, or the reverse. It is a race unless the reader
+/// continues with an atomic operation of its own, which is known only after the launch.
 struct CandidateRace {
   const GlobalCell* cell = nullptr;
   uintptr_t address = 0;
@@ -129,39 +136,40 @@ struct CandidateRace {
   OtherAccess other;
 };
 
-/// What a launch's blocks did to global memory. Safe to call from its workers.
+/// Records and checks the accesses of a launch's blocks to global memory. Thread-safe for the launch's workers.
 class GlobalRaces {
  public:
-  /// Call it before the first block. Launches of more blocks than records can tell apart are not checked.
+  /// Must be called before the first block. Launches with more blocks than serial numbers are not checked.
   void begin(int64_t blocks);
   bool checked() const { return end_ != 0; }
 
   GlobalAccessor accessor_of(int64_t block) const;
 
-  /// The place's number in records; 0 where a launch has more places than records have numbers.
+  /// Returns the site's number in records; 0 if the launch has more sites than records can number.
   uint64_t number_of(const Site& site);
 
-  /// Checks and remembers an access to the bytes `mask` (1: the lowest) of the word at `address`. `site` is a number.
+  /// Checks and records an access to the bytes `mask` (bit 0: the lowest) of the word at `address`. `site` is a number
+  /// from number_of().
   std::optional<OtherAccess> touch(GlobalCell& cell, uintptr_t address, unsigned mask, AccessKind kind, int thread,
                                    uint64_t site, GlobalAccessor& accessor);
 
-  /// Several blocks stored one value to these bytes: whoever reads or changes it races with one of them.
+  /// Marks bytes to which several blocks stored one value: any read or change then races with one of them.
   void mark_several(GlobalCell& cell, uintptr_t address, unsigned mask);
 
-  /// Comes before an atomic operation, or a volatile access, of a block.
+  /// Must be called before each atomic or volatile access of a block: acquires, and releases after a fence.
   void synchronise(GlobalAccessor& accessor);
 
-  /// The candidate races that stand, once all blocks are done.
+  /// Returns the candidate races that remain after all blocks are done.
   std::vector<CandidateRace> candidates() const;
 
-  /// The number of the first block, and after all blocks the places by their numbers.
+  /// Returns the serial number of the first block; take_sites(), after all blocks: the sites by number.
   uint64_t first_serial() const { return begin_; }
   std::vector<Site> take_sites() { return std::move(sites_); }
 
  private:
   struct Access {
     AccessKind kind;
-    uint64_t record;  // what it leaves behind
+    uint64_t record;  // the record that the access leaves
   };
   bool in_launch(uint64_t record) const;
   bool of_other(uint64_t record, const GlobalAccessor& accessor) const;
@@ -183,13 +191,13 @@ class GlobalRaces {
   std::atomic<uint64_t> ticket_{0};
 
   mutable std::mutex sites_mutex_;
-  std::vector<Site> sites_{Site{}};  // by number; 0: not known
+  std::vector<Site> sites_{Site{}};  // by number; 0: unknown
   std::unordered_map<uintptr_t, uint64_t> numbers_;
 
   std::mutex releases_mutex_;
-  std::unordered_map<uint64_t, std::vector<uint64_t>> releases_;  // of a block: tickets
+  std::unordered_map<uint64_t, std::vector<uint64_t>> releases_;  // by block: tickets of its releases
 
-  /// Words by their cell: a part of them, so that workers seldom wait for each other.
+  /// Split words by cell. Sharded, so that workers seldom wait for each other.
   struct SplitWords {
     std::mutex mutex;
     std::unordered_map<const GlobalCell*, std::array<GlobalCell, 4>> words;

@@ -12,26 +12,27 @@
 
 namespace convlab::simt::internal {
 
-/// The device's heap: see device_heap.h. Safe to call from workers.
+/// The device heap: see device_heap.h. Thread-safe.
 class DeviceHeap {
  public:
-  /// What one malloc() gave.
+  /// One allocation by malloc().
   struct Block {
     uintptr_t base = 0;
     size_t bytes = 0;
     const void* given = nullptr;     ///< return address of the malloc()
-    const void* taken = nullptr;     ///< of the free(); nullptr: it is live
-    uint8_t* initialised = nullptr;  ///< as of a Range
+    const void* taken = nullptr;     ///< return address of the free(); nullptr: not freed
+    uint8_t* initialised = nullptr;  ///< as in Range
     GlobalCell* cells = nullptr;
   };
 
   static DeviceHeap& instance();
   void set_bytes(size_t bytes);
 
-  /// A null pointer where the heap is full.
+  /// Returns nullptr if the heap is full.
   void* allocate(size_t bytes, const void* code);
 
-  /// False: nothing that allocate() gave, or freed already. The memory stays, so that a late access does no harm here.
+  /// Returns false if allocate() did not return this pointer or it is already free. The memory stays mapped, so that a
+  /// late access does no harm here.
   bool release(void* memory, const void* code);
 
   bool holds(uintptr_t address) const {
@@ -39,28 +40,29 @@ class DeviceHeap {
     return base != 0 && address - base < bytes_;
   }
 
-  /// The block at the address, live or not, otherwise the one before; nullopt where none ever was.
+  /// Returns the block at the address, freed or not, otherwise the nearest one before it; nullopt if there never was
+  /// one.
   std::optional<Block> block_at(uintptr_t address) const;
 
  private:
   struct Extent {
-    size_t room = 0;  // with what is between blocks
+    size_t room = 0;  // including the gap after the block
     Block block;
 
     bool is_live() const { return block.given != nullptr && block.taken == nullptr; }
   };
-  using Extents = std::map<uintptr_t, Extent>;  // all of the heap, by where they begin
+  using Extents = std::map<uintptr_t, Extent>;  // all of the heap, by start address
 
   bool reserve();
   Extents::iterator roomy(Extents::iterator from, Extents::iterator to, size_t room);
 
   mutable std::mutex mutex_;
-  std::atomic<uintptr_t> base_{0};  // 0: nothing is reserved
+  std::atomic<uintptr_t> base_{0};  // 0: the heap is not reserved yet
   size_t bytes_ = size_t{8} << 20;
   std::unique_ptr<uint8_t[]> initialised_;
   std::shared_ptr<GlobalCell[]> cells_;
   Extents extents_;
-  uintptr_t next_ = 0;  // where the search begins: what was freed last is given last
+  uintptr_t next_ = 0;  // where the next search begins, so that memory freed last is reused last
 };
 
 }  // namespace convlab::simt::internal

@@ -1,8 +1,8 @@
-// The functions that the compiler's instrumentation calls: -fsanitize=thread at each load and store of a kernel,
-// -fsanitize=bounds at an index past an array's dimension, -fsanitize=alignment at a misaligned pointer,
-// -fsanitize-coverage at each basic block. We use only their instrumentation and link none of the sanitizers' run-time
-// libraries. Outside of a kernel (the host part of a kernel's file) loads and stores are only kept away from the
-// device's memory: see host_access.h.
+// Implements the functions that the compiler's instrumentation calls: -fsanitize=thread at each load and store of a
+// kernel, -fsanitize=bounds at an index past an array's dimension, -fsanitize=alignment at a misaligned pointer, and
+// -fsanitize-coverage at each basic block. Only the instrumentation is used; the sanitizers' run-time libraries are not
+// linked. Outside kernels (in the host code of a kernel's file) loads and stores are only checked for accesses to
+// device memory: see host_access.h.
 
 #include <algorithm>
 #include <cstddef>
@@ -65,7 +65,7 @@ template <size_t kBytes, bool kWrite>
   return true;
 }
 
-// Of its own, so that accesses to memory that nothing writes to need few registers.
+// A separate function, so that accesses to memory that nothing writes to need few registers.
 template <size_t kBytes, bool kWrite>
 [[gnu::noinline]] void ordered_access(Worker* worker, const SiteEntry& site, uintptr_t address, const void* code) {
   worker->accessor.at(code, kWrite ? 0 : address);
@@ -84,7 +84,7 @@ template <size_t kBytes, bool kWrite>
   if (offset + kBytes > region.bytes) return false;
   Cell* cell = region.words + offset / 4;
   for (size_t i = 0; i < kBytes / 4; ++i, ++cell) {
-    // A block's first write finds out whether there is a variable.
+    // A block's first write to a word checks whether there is a variable.
     if (kWrite && cell->write.epoch < accessor.block_epoch && region.used && !region.used[offset / 4 + i]) return false;
     if (!touch_quickly<Shadow::Of::shared>(*cell, kWrite, accessor)) return false;
   }
@@ -97,7 +97,7 @@ template <size_t kBytes, bool kWrite>
   const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
   if (!worker) return on_host_access(address, kBytes, kWrite ? AccessKind::write : AccessKind::read, code);
   if (worker->attention) [[unlikely]] {
-    // What is counted is not checked.
+    // Counted launches are not checked.
     if (worker->trace) return worker->trace_access(kWrite ? EventKind::write : EventKind::read, code, address, kBytes);
     settle_stores(worker);
   }
@@ -139,10 +139,10 @@ void on_range(const void* pointer, size_t bytes, AccessKind kind, const void* co
   const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
   if (!worker) return on_host_access(address, bytes, kind, code);
   if (worker->trace) {
-    // A GPU moves it in pieces that are aligned.
-    const size_t piece = std::min({size_t{16}, bytes & -bytes, address & -address});
-    for (size_t at = 0; at < bytes; at += piece) {
-      worker->trace_access(is_write(kind) ? EventKind::write : EventKind::read, code, address + at, piece);
+    // A GPU moves it in aligned chunks.
+    const size_t chunk = std::min({size_t{16}, bytes & -bytes, address & -address});
+    for (size_t at = 0; at < bytes; at += chunk) {
+      worker->trace_access(is_write(kind) ? EventKind::write : EventKind::read, code, address + at, chunk);
     }
     return;
   }
@@ -158,7 +158,7 @@ void on_volatile(void* pointer, AccessKind kind, const void* code) {
   on_range(pointer, kBytes, kind, code);
 }
 
-// What the compiler passes with a pointer that is not aligned for its type: the layout is that of -fsanitize=alignment.
+// What the compiler passes for a misaligned pointer, in the layout of -fsanitize=alignment.
 struct MismatchSite {
   const char* file;
   uint32_t line, column;
@@ -166,7 +166,7 @@ struct MismatchSite {
   uint8_t log_alignment, kind;
 };
 
-// A whole vector is loaded at once on a GPU, even where the host's compiler loads its members one by one.
+// A GPU loads a whole vector at once, even if the host compiler loads its members one by one.
 void on_mismatch(const MismatchSite* site, uintptr_t address, const void* code) {
   constexpr uint8_t kLoad = 0, kStore = 1;
   Worker* const worker = active_worker;
@@ -189,7 +189,7 @@ void on_mismatch(const MismatchSite* site, uintptr_t address, const void* code) 
 
 using namespace convlab::simt::internal;
 
-// The names are the compiler's.
+// The compiler defines these names.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 
@@ -226,8 +226,8 @@ CONVLAB_SIMT_HOOKS(16)
 void __tsan_read_range(void* p, size_t bytes) { on_range(p, bytes, AccessKind::read, __builtin_return_address(0)); }
 void __tsan_write_range(void* p, size_t bytes) { on_range(p, bytes, AccessKind::write, __builtin_return_address(0)); }
 
-// clang calls the first of each in place of the plain functions; the linker sends here what g++ leaves of those in
-// kernel files (kernel_file/compiler.cc).
+// clang calls the __tsan_ versions instead of the plain functions. For g++, the linker redirects the remaining calls in
+// kernel files to the __wrap_ versions (kernel_file/compiler.cc).
 #define CONVLAB_SIMT_BYTES(prefix)                                        \
   void* prefix##memcpy(void* to, const void* from, size_t bytes) {        \
     on_range(from, bytes, AccessKind::read, __builtin_return_address(0)); \
@@ -275,8 +275,8 @@ void __tsan_init() {}
 void __tsan_vptr_read(void**) {}
 void __tsan_vptr_update(void**, void*) {}
 
-// Atomics of host code in a kernel's file (std::atomic, shared_ptr); kernels call atomicAdd and the like. The order is
-// always the strongest, whatever the caller asked for.
+// Atomics of host code in a kernel's file (std::atomic, shared_ptr); kernels call atomicAdd etc. The memory order is
+// always sequentially consistent, whatever the caller requests.
 #define CONVLAB_SIMT_ATOMICS(bits, T)                                                                                 \
   T __tsan_atomic##bits##_load(const volatile T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }             \
   void __tsan_atomic##bits##_store(volatile T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }             \

@@ -1,4 +1,5 @@
-// Keeps host and device apart: host code that touches the device's memory, kernels that touch the host's.
+// Keeps host and device memory apart: reports host code that accesses device memory, and describes host memory in
+// kernels.
 
 #include "convlab/simt/host_access.h"
 
@@ -41,7 +42,7 @@ std::vector<const Module*> watched_modules() {
   return modules;
 }
 
-/// Addresses around one that was looked up, without any memory of the device.
+/// An address range around a looked-up address that contains no device memory.
 struct Gap {
   uint64_t version = 0;
   uintptr_t base = 0;
@@ -56,10 +57,10 @@ struct Gap {
   }
 };
 
-constexpr size_t kGaps = 64;  // by the code's address: each access of a loop has its own
+constexpr size_t kGaps = 64;  // indexed by code address: each access in a loop has its own
 constinit thread_local std::array<Gap, kGaps> gaps{};
 
-/// What host code touches and must not.
+/// What host code accesses but must not.
 struct Touched {
   std::string text;     ///< "device memory 'y'", for the headline
   std::string element;  ///< "y[3]"
@@ -104,7 +105,7 @@ std::optional<Touched> touched_in_flight(const InFlight& work, uintptr_t address
                  .other = Label{.place = work.place, .text = fmt::format("{} {}", work.what, does)}};
 }
 
-// The slow way, where the gap is not known.
+// Slow path, when the address is in no known gap.
 [[gnu::noinline, gnu::cold]] void look_up(Gap& gap, uintptr_t address, size_t bytes, AccessKind kind,
                                           const void* code) {
   const uint64_t version = memory_version.load(std::memory_order_acquire);
@@ -113,7 +114,7 @@ std::optional<Touched> touched_in_flight(const InFlight& work, uintptr_t address
   Gap found{version, 0, SIZE_MAX};
   std::optional<Touched> touched;
   for (const auto& range : *ranges) {
-    if (!range->initialised) continue;  // the host's, which kernels may touch
+    if (!range->initialised) continue;  // host memory that kernels may access
     found.end_before(range->base, range->bytes, address);
     if (address - range->base < range->bytes) touched = touched_range(*range, address, bytes);
   }
@@ -124,7 +125,7 @@ std::optional<Touched> touched_in_flight(const InFlight& work, uintptr_t address
       if (address - section.base < section.bytes) touched = touched_variable(*module, address, bytes);
     }
   }
-  // Volatile and atomic accesses may look how far the device is.
+  // Volatile and atomic accesses may poll the progress of the device.
   const bool may_look = kind != AccessKind::read && kind != AccessKind::write;
   for (const InFlight& work : in_flight()) {
     found.end_before(work.base, work.bytes, address);
@@ -137,7 +138,7 @@ std::optional<Touched> touched_in_flight(const InFlight& work, uintptr_t address
   const auto at = reinterpret_cast<uintptr_t>(code);
   const auto by =
       std::ranges::find_if(modules, [&](const Module* module) { return module->segment_at(at) != nullptr; });
-  if (by == modules.end()) return;  // convlab's own code knows what it does
+  if (by == modules.end()) return;  // convlab's own code is trusted
   Fault fault{};
   fault.kind = touched->kind;
   fault.array = touched->name;
@@ -157,8 +158,8 @@ std::optional<Touched> touched_in_flight(const InFlight& work, uintptr_t address
   keep_host_fault(std::move(fault));
 }
 
-/// What the system says of the memory at an address, by /proc/self/maps: "[stack]", a file's path, "" for memory
-/// without a name; nullopt if nothing is there.
+/// Returns the mapping at an address from /proc/self/maps: "[stack]", a file's path, or "" for anonymous memory;
+/// nullopt if nothing is mapped there.
 std::optional<std::string> mapping_at(uintptr_t address) {
   std::ifstream maps("/proc/self/maps");
   std::string line;
@@ -171,7 +172,7 @@ std::optional<std::string> mapping_at(uintptr_t address) {
   return std::nullopt;
 }
 
-/// The kernel's argument that points to the address or before it, nearest of all: its number, from 1, and its value.
+/// The kernel's pointer argument with the largest value up to an address: its number, from 1, and its value.
 struct PointerArgument {
   size_t number = 0;
   uintptr_t value = 0;
@@ -223,11 +224,11 @@ std::string describe_host_memory(const Grid& grid, uintptr_t address, int access
   const PointerArgument argument = argument_before(grid, address);
   const uintptr_t base = argument.number > 0 ? argument.value : address;
   const Range* const range = nearest_range(*grid.ranges, base);
-  const bool is_end = range && base - range->base <= range->bytes;  // page-locked or managed memory, left at its end
+  const bool is_end = range && base - range->base <= range->bytes;  // page-locked or managed memory, overrun
   const bool was_released = released_at(base) && host_room(reinterpret_cast<const void*>(base)) == SIZE_MAX;
   if (is_end || is_in_device_block(base) || was_released) return "";
   const std::optional<std::string> mapping = mapping_at(base);
-  // Without an argument to show it, memory of the heap may as well lie before an array's start.
+  // Without a pointer argument as evidence, heap memory may also be an access before an array's start.
   if (!mapping || (argument.number == 0 && *mapping != "[stack]")) return "";
   std::string what = "host memory (malloc or new)";
   if (*mapping == "[stack]") what = "the host stack";

@@ -10,32 +10,33 @@
 #include "convlab/simt/symbols.h"
 #include "convlab/simt/where.h"
 
-/// What a GPU's memory management unit does: host code cannot touch the device's memory, nor a kernel the host's.
+/// Separates host and device memory, like a GPU's MMU: host code must not access device memory, nor kernels host
+/// memory.
 namespace convlab::simt::internal {
 
-/// An access by the host code of a kernel file. If it touches the device's memory, take_host_faults() has it: the code
-/// goes on, since nothing can end it here.
+/// Checks an access by the host code of a kernel file. If it touches device memory, take_host_faults() returns the
+/// fault. The code continues, because nothing can end it here.
 void on_host_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code);
 
-/// See watch_host_code().
+/// Returns whether watch_host_code() was called for the module.
 bool is_watched(const Module& module);
 
-/// Whether the address is in a __device__ or __constant__ variable of a watched file.
+/// Returns whether the address is in a __device__ or __constant__ variable of a watched file.
 bool is_in_device_variable(uintptr_t address);
 
-/// Keeps a fault of host code; of one place, the first.
+/// Keeps a fault of host code. Of equal faults, keeps the first and counts the others.
 void keep_host_fault(Fault fault);
 
-/// "element 0 of the host's stack, to which argument 2 of the kernel points": what a kernel has touched that is not the
-/// device's. "" if it is device memory, was until it was given back, or if we cannot tell.
+/// Describes host memory that a kernel has accessed: "element 0 of the host stack (argument 2 of the kernel)". Returns
+/// "" if the address is, or was before its release, device memory, or if its kind is unknown.
 std::string describe_host_memory(const struct Grid& grid, uintptr_t address, int access_bytes);
 
 // ---- memory.cc ----
 
-/// Changes whenever memory of the device comes or goes.
+/// Changes whenever device memory is allocated or released, or host memory comes into or out of use by the device.
 extern constinit std::atomic<uint64_t> memory_version;
 
-/// Whether the address is in what allocate() gave, with the guards around it.
+/// Returns whether the address is in a block from allocate(), including its guards.
 bool is_in_device_block(uintptr_t address);
 
 }  // namespace convlab::simt::internal

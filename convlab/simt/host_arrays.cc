@@ -1,4 +1,4 @@
-// The sizes of a kernel file's arrays on the host.
+// Records the sizes of a kernel file's host arrays.
 
 #include "convlab/simt/host_arrays.h"
 
@@ -20,7 +20,7 @@ Arrays& arrays() {
   return one;
 }
 
-/// Takes an address: GCC warns if a pointer to uninitialized memory is passed as a pointer to const.
+/// Accepts an integer: GCC warns if a pointer to uninitialized memory is passed as a pointer to const.
 void remember(uintptr_t address, size_t bytes) {
   if (address == 0) return;
   std::lock_guard lock(arrays().mutex);
@@ -58,7 +58,7 @@ void release_host_array(void* array) {
 
 }  // namespace convlab::simt
 
-// The linker sends a kernel file's calls here, those of malloc() and its relatives in kernels to device_heap.cc.
+// The linker redirects a kernel file's calls here; device_heap.cc handles malloc(), free(), new and delete.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 using namespace convlab::simt;

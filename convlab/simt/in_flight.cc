@@ -1,3 +1,5 @@
+// Tracks device work that the host has not waited for.
+
 #include "convlab/simt/in_flight.h"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace convlab::simt::internal {
 namespace {
 
-constexpr size_t kMostWork = 4096;  // a program that never waits: the oldest counts as done
+constexpr size_t kMostWork = 4096;  // if a program never waits, the oldest work counts as done
 
 struct State {
   std::mutex mutex;
@@ -29,7 +31,7 @@ void add(InFlight work) {
   State& s = state();
   std::lock_guard lock(s.mutex);
   work.number = ++s.last;
-  // Work of the default stream is before all that other streams are given later.
+  // Work on the default stream precedes all later work on other streams.
   if (s.stream != nullptr) work.stream = s.stream;
   const auto again = std::ranges::find_if(s.work, [&](const InFlight& each) {
     return each.base == work.base && each.bytes == work.bytes && each.stream == work.stream && each.what == work.what &&

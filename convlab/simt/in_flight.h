@@ -9,10 +9,10 @@
 #include "convlab/diagnostics/finding.h"
 #include "convlab/simt/launch.h"
 
-/// Work that a GPU may not have finished: copies to and from page-locked memory, and kernels that got a pointer to
-/// page-locked or managed memory. Host code must wait before it touches that memory. simt does all work when it is
-/// given; this remembers what nothing has waited for. Where the rules for streams and events leave a doubt, work counts
-/// as waited for.
+/// Work that a GPU may not have finished: copies to and from page-locked memory, and kernels with a pointer to
+/// page-locked or managed memory. Host code must wait before it accesses that memory. simt does all work at submission;
+/// this records what the host has not waited for. If the rules for streams and events are ambiguous, work counts as
+/// waited for.
 namespace convlab::simt::internal {
 
 /// A stream's handle; nullptr: the default stream, which waits for the others.
@@ -21,33 +21,33 @@ using Stream = const void*;
 struct InFlight {
   uintptr_t base = 0;
   size_t bytes = 0;
-  bool device_writes = false;    ///< otherwise it reads: host code may do so, too
+  bool device_writes = false;    ///< otherwise it reads: then host code may read, too
   std::string what;              ///< "cudaMemcpyAsync"
-  SourcePlace place = {};        ///< where it was given
+  SourcePlace place = {};        ///< where it was submitted
   std::optional<Stream> stream;  ///< nullopt: waiting for any stream is enough
-  uint64_t number = 0;           ///< in the order of work
+  uint64_t number = 0;           ///< position in the order of submission
 };
 
-/// What is given next goes to this stream.
+/// Sets the stream of the work that follows.
 void give_to_stream(Stream stream);
 
-/// A copy was given that the device may not have finished.
+/// Records a copy that the device may not have finished.
 void begin_copy(const void* host, size_t bytes, bool device_writes, std::string what, SourcePlace place);
 
-/// A kernel was launched; for each argument that points to page-locked or managed memory, that memory is in use.
+/// Records a kernel launch: memory is in use if an argument points to it and it is page-locked or managed.
 void begin_kernel(const KernelCall& call, const std::string& what, const SourcePlace& place);
 
-/// The number of the last work that was given: an event keeps it.
+/// Returns the number of the last submitted work; an event stores it.
 uint64_t last_work();
 
-/// The host has waited for a stream, up to this work.
+/// Records that the host has waited for a stream, up to work number `last`.
 void wait_for_stream(Stream stream, uint64_t last = UINT64_MAX);
 void wait_for_all();
 
-/// Another stream waits for this one: whoever waits for that one has waited for this one's work so far, too.
+/// Records that another stream waits for this one: waiting for that one then includes this one's work so far.
 void join_streams(Stream stream);
 
-/// All that nothing has waited for.
+/// Returns all work that the host has not waited for.
 std::vector<InFlight> in_flight();
 
 }  // namespace convlab::simt::internal

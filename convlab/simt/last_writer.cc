@@ -1,3 +1,5 @@
+// Remembers which kernel wrote each element of device memory, also after copies to the host.
+
 #include "convlab/simt/last_writer.h"
 
 #include <algorithm>
@@ -10,10 +12,10 @@ namespace convlab::simt {
 namespace internal {
 namespace {
 
-constexpr size_t kMost = 1024;  // of each sort
+constexpr size_t kMost = 1024;  // launches, copies, and host writes each
 
 struct PastLaunch {
-  uint64_t begin, end;  // serials of its blocks
+  uint64_t begin, end;  // serial numbers of its blocks
   std::string kernel;
   cuda::dim3 grid, block;
   const Module* module;
@@ -23,14 +25,14 @@ struct PastLaunch {
 struct Copy {
   uintptr_t host;
   size_t bytes;
-  std::shared_ptr<GlobalCell[]> cells;  // of what was copied
-  uint64_t filled;                      // the first serial of launches after the host's last write there
+  std::shared_ptr<GlobalCell[]> cells;  // shadow cells of the source
+  uint64_t filled;                      // first serial number of launches after the host's last write to the source
 };
 
 struct HostWrite {
   uintptr_t device;
   size_t bytes;
-  uint64_t before;  // serials of later launches are not below
+  uint64_t before;  // later launches have serial numbers from this one on
 };
 
 struct Memory {

@@ -6,34 +6,35 @@
 
 #include "convlab/simt/fault.h"
 
-/// Who wrote an element: what launches remember of global memory to find races, kept beyond their ends.
+/// The provenance of elements: which kernel wrote them last, according to the shadow memory that launches leave behind.
 namespace convlab::simt {
 
 struct LastWriter {
-  std::string kernel;      ///< "": some kernel wrote it, and we do not know which
+  std::string kernel;      ///< "" if a kernel wrote it but is not known
   Position block, thread;  ///< of several threads of the block that wrote it, the first
   SourcePlace place;       ///< of the store
 };
 
-/// Who wrote the 4 bytes last that are now at this address of the host, after a copy from device memory: nullopt if no
-/// kernel did since the host filled them. The last launches and copies are known, a thousand and some of each.
+/// Returns which kernel wrote the 4 bytes last that are now at this host address, after a copy from device memory.
+/// Returns nullopt if no kernel wrote them since the host filled them. Only the last 1024 launches, copies and host
+/// writes are remembered.
 std::optional<LastWriter> last_writer(const void* host);
 
-/// Whether the bytes at this address came from device memory, as far as we know.
+/// Returns whether the bytes at this host address are known to come from device memory.
 bool came_from_device(const void* host);
 
 namespace internal {
 
 struct Grid;
 
-/// After a launch.
+/// Called after each launch.
 void remember_launch(Grid& grid);
 
-/// The host copied device memory to its own, or wrote to device memory.
+/// Record that the host copied device memory to its own, or wrote to device memory.
 void remember_copy(void* host, const void* device, size_t bytes);
 void remember_host_write(const void* device, size_t bytes);
 
-/// These bytes of the host are another array from now on.
+/// Forgets copies to these host bytes, because they now hold another array.
 void forget_copies(const void* host, size_t bytes);
 
 }  // namespace internal

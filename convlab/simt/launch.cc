@@ -1,3 +1,5 @@
+// Checks launch shapes, runs grids on a pool of workers, and throws the faults that they find.
+
 #include "convlab/simt/launch.h"
 
 #include <fmt/format.h>
@@ -37,7 +39,7 @@ int usable_cpus() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-// Workers of past launches, for later ones.
+// Workers of past launches, for reuse.
 class WorkerPool {
  public:
   static WorkerPool& instance() {
@@ -79,7 +81,7 @@ void work(Grid& grid) noexcept {
   }
 }
 
-// Why no device has a grid or block of this extent; "" if one has.
+// Returns why no device supports a grid or block of this extent; "" if one does.
 std::string wrong_extent(const char* what, LaunchExtent e, int64_t max_x, int64_t max_y, int64_t max_z) {
   if (e.x >= 1 && e.x <= max_x && e.y >= 1 && e.y <= max_y && e.z >= 1 && e.z <= max_z) return "";
   const bool empty = e.x < 1 || e.y < 1 || e.z < 1;
@@ -190,13 +192,13 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
     throw bad_input("{}", text);
   }
   if (Recorder* const records = recorder()) return records->launch(call, shape);
-  throw_host_faults();  // a GPU would not have come so far
+  throw_host_faults();  // on a GPU the program would have crashed before this launch
   Grid grid;
   grid.call = call;
   grid.grid = narrow(shape.grid);
   grid.block = narrow(shape.block);
   grid.block_threads = static_cast<int>(shape.block.x * shape.block.y * shape.block.z);
-  // Below 2^31 * 2^16 * 2^16 = 2^63.
+  // The limits keep the product below 2^31 * 2^16 * 2^16 = 2^63.
   grid.blocks = shape.grid.x * shape.grid.y * shape.grid.z;
   grid.shared_bytes = shape.shared_bytes;
   grid.module = &internal::Module::of(call.function);
@@ -210,12 +212,12 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   keep_large_block(grid);
   const int64_t helpers = std::min<int64_t>(workers(), grid.blocks) - 1;
   {
-    std::vector<std::jthread> threads_beside;
+    std::vector<std::jthread> helper_threads;
     for (int64_t i = 0; i < helpers; ++i) {
       try {
-        threads_beside.emplace_back([&grid] { work(grid); });
+        helper_threads.emplace_back([&grid] { work(grid); });
       } catch (const std::system_error&) {
-        break;  // the system starts no more threads: the running ones do all of it
+        break;  // the system starts no more threads: the running ones execute all blocks
       }
     }
     work(grid);

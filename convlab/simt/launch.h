@@ -16,7 +16,8 @@
 
 namespace convlab::simt {
 
-/// The size of a grid or block along x, y and z; 64-bit, so that too large a product is an error, not another number.
+/// The size of a grid or block along x, y and z. 64-bit, so that an extent that is too large is an error and does not
+/// wrap around.
 struct LaunchExtent {
   int64_t x = 1, y = 1, z = 1;
   constexpr LaunchExtent(int64_t x_ = 1, int64_t y_ = 1, int64_t z_ = 1) : x(x_), y(y_), z(z_) {}
@@ -26,79 +27,83 @@ struct LaunchExtent {
 struct LaunchShape {
   LaunchExtent grid, block;
   size_t shared_bytes = 0;  ///< of dynamic shared memory
-  /// On a GPU that can, blocks may begin while the previous launch still runs: all threads of the kernel call
-  /// wait_for_launch_before() before they touch what that launch reads or writes. Here launches follow each other.
+  /// Programmatic dependent launch: on a GPU that supports it, blocks may begin while the previous launch still runs.
+  /// All threads of the kernel must call wait_for_launch_before() before they access what that launch reads or writes.
+  /// simt runs launches one after another.
   bool early = false;
-  Where where = Where::current();  ///< the launch's place in the source
+  Where where = Where::current();  ///< source location of the launch
 };
 
-// What the device claims to be: the limits of compute capability 9.0, without what only that chip has.
+// The limits that the simulated device reports: those of compute capability 9.0, without features only that chip has.
 inline constexpr int kWarpSize = 32;
 inline constexpr int64_t kMaxBlockThreads = 1024;
 inline constexpr int64_t kMaxGridX = (int64_t{1} << 31) - 1, kMaxGridYZ = 65535;
 inline constexpr int64_t kMaxBlockXY = 1024, kMaxBlockZ = 64;
-inline constexpr size_t kUsualSharedBytes = 48 * 1024;  ///< dynamic: what cudaFuncSetAttribute() raises
+inline constexpr size_t kUsualSharedBytes = 48 * 1024;  ///< default; cudaFuncSetAttribute() raises it
 inline constexpr size_t kMaxSharedBytes = 227 * 1024;   ///< static and dynamic together
 
-/// Threads of the host that execute blocks; 0 (the default): as many as the process may run on. The calling thread is
-/// one of them. Results that depend on the order of global atomics repeat exactly only with 1.
+/// Host threads that execute blocks, including the calling thread; 0 (the default): as many as the process may run on.
+/// Results that depend on the order of global atomics are reproducible only with 1.
 void set_workers(int count);
 int workers();
 
-/// A launch is stuck if in so much of a worker's CPU time no thread ends and none writes to global memory that its
-/// block has not written yet: a fault then ends each worker's current thread. 30 seconds unless set; Error(bad_input)
-/// unless more than 0 and at most a day.
+/// Sets the timeout for hangs. A launch is stuck if, for this much CPU time of a worker, no thread ends and none writes
+/// to global memory that its block has not written yet. A fault then ends each worker's current thread. The default is
+/// 30 seconds. Throws Error(bad_input) unless it is greater than 0 and at most a day.
 void set_stuck_after(double seconds);
 
-/// Ends launches that run as if they were stuck: their faults say where. Safe in a signal handler.
+/// Ends running launches as if they were stuck: their faults show where. Async-signal-safe.
 void end_launches();
 
-/// How strictly kernels are judged. strict (the default): what follows are faults. Otherwise the kernel goes on, as it
-/// does on a GPU, and they are kept for take_notes(). usual:
+/// How strictly kernels are checked. strict (the default): all of the following are faults. In the other modes the
+/// kernel continues, as on a GPU, and they become warnings for take_notes().
 ///
-///   - stores that race with others and change nothing, as those store the same value.
-///   - nothing at all for lanes of one warp which only a wmma function orders: hardware keeps them in step there.
+/// usual:
 ///
-/// lenient: those, and
+///   - Stores that race with others but change nothing, because those store the same value, are warnings.
+///   - Races between lanes of one warp that only a wmma function orders are not reported: hardware runs the lanes in
+///     lockstep there.
 ///
-///   - reads of memory that nothing wrote. They give NaN: shared memory has all bits set when a block begins, as device
-///     memory has when it is allocated. Much code reads a halo that it does not use.
-///   - barriers that some threads do not reach because they have exited: since compute capability 7.0 a barrier waits
-///     for the others alone.
+/// lenient: as usual, and
+///
+///   - Reads of uninitialized memory are warnings. They return NaN: all bits of shared memory are set when a block
+///     begins, and all bits of device memory when it is allocated. Much code reads a halo that it does not use.
+///   - Barriers that some threads do not reach because they have exited are warnings: since compute capability 7.0 a
+///     barrier waits only for the remaining threads.
 enum class Strictness { strict, usual, lenient };
 void set_strictness(Strictness strictness);
 
-/// The kernels that were launched with more than 512 threads a block since the last question, with the most threads: a
-/// device launches them only if their registers fit.
+/// Returns the kernels launched with more than 512 threads per block since the last call, each with its most threads. A
+/// device launches such a kernel only if its registers fit.
 std::map<std::string, int> take_large_blocks();
 
-/// Blocks that this process has begun so far: it changes as long as there is progress.
+/// Returns how many blocks this process has begun: it changes while launches make progress.
 int64_t blocks_begun();
 
-/// Where one argument lies in the memory of all.
+/// Offset and size of one argument in the memory of all arguments.
 struct ArgumentPlace {
   size_t offset, bytes;
 };
 
-/// A kernel bound to its arguments, without their types.
+/// A kernel bound to its arguments, with their types erased.
 struct KernelCall {
-  const void* function;                   ///< its address names it in reports
-  void (*invoke)(const void* arguments);  ///< calls it once, on the stack of one CUDA thread
+  const void* function;                   ///< its address identifies the kernel in reports
+  void (*invoke)(const void* arguments);  ///< calls the kernel once, on the stack of one CUDA thread
   const void* arguments;
   size_t argument_bytes;
   std::span<const ArgumentPlace> places;  ///< of the arguments, in order
 };
 
-/// Error(bad_input) for a shape that no device launches.
+/// Throws Error(bad_input) for a shape that no device can launch.
 void check_launch(const LaunchShape& shape);
 
-/// Why a device does not launch the kernel so; nullopt where it does. `dynamic_limit`: what the program has asked for
-/// with cudaFuncSetAttribute(), if it has.
+/// Returns why a device would not launch the kernel with this shape, or nullopt if it would. `dynamic_limit`: the limit
+/// that the program set with cudaFuncSetAttribute(), if any.
 std::optional<FailedCall> refused_launch(const void* kernel, const LaunchShape& shape,
                                          std::optional<size_t> dynamic_limit);
 
-/// Runs the whole grid and returns. FaultError as in fault.h. For a shape that no device launches: Error(bad_input),
-/// and a FailedCall is kept.
+/// Runs the whole grid. Throws FaultError (see fault.h). For a shape that no device can launch, keeps a FailedCall and
+/// throws Error(bad_input).
 void launch_grid(const KernelCall& call, const LaunchShape& shape);
 
 namespace internal {
@@ -108,8 +113,8 @@ struct Argument {
   T value;
 };
 
-/// A kernel and its arguments. Not a tuple: reading it calls no function, so that the function which passes the
-/// arguments on, once per thread, needs none of the instrumentation of the kernel's file.
+/// A kernel and its arguments. Not a tuple: reading it calls no function, so that invoke(), which passes the arguments
+/// on once per thread, needs none of the instrumentation of the kernel's file.
 template <class Indices, class... P>
 struct BoundKernel;
 
@@ -124,7 +129,7 @@ struct BoundKernel<std::index_sequence<I...>, P...> {
     self.kernel(static_cast<const Argument<I, P>&>(self.arguments).value...);
   }
 
-  /// Bytes between members say nothing: they are zeros, so that equal arguments are equal bytes.
+  /// Zeroes the padding, so that equal arguments have equal bytes.
   void clear_gaps() {
 #if defined(__GNUC__) && !defined(__clang__)
     (__builtin_clear_padding(&static_cast<Argument<I, P>&>(arguments).value), ...);
@@ -142,7 +147,7 @@ struct BoundKernel<std::index_sequence<I...>, P...> {
 
 }  // namespace internal
 
-/// The kernel with a copy of its arguments.
+/// Returns the kernel with a copy of its arguments.
 template <class... P>
 internal::BoundKernel<std::index_sequence_for<P...>, P...> bind_kernel(void (*kernel)(P...),
                                                                        std::type_identity_t<P>... arguments) {
@@ -151,7 +156,7 @@ internal::BoundKernel<std::index_sequence_for<P...>, P...> bind_kernel(void (*ke
   return {kernel, {{arguments}...}};
 }
 
-/// Runs the grid of what bind_kernel() returned.
+/// Runs the grid of a kernel from bind_kernel().
 template <class Bound>
 void launch_bound(Bound bound, const LaunchShape& shape) {
   bound.clear_gaps();

@@ -1,3 +1,5 @@
+// Keeps the registry of device memory: allocations, registered ranges, released arrays, and shadow cells of variables.
+
 #include "convlab/simt/memory.h"
 
 #include <algorithm>
@@ -22,12 +24,12 @@ using internal::Ranges;
 
 constexpr size_t kAlignment = 256;
 constexpr size_t kGuardBytes = 512;  // a multiple of kAlignment
-// More than any device has. We do not ask the system for it: where memory is overcommitted it might say yes.
+// More than any device has. With overcommit the system might grant such a request, so we check the size ourselves.
 constexpr size_t kMaxBytes = size_t{1} << 39;
 
 uintptr_t address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
 
-// What allocate() took of the host, guards included.
+// Host memory of one allocate() call, guards included.
 struct Block {
   uintptr_t base = 0;
   size_t bytes = 0;
@@ -35,7 +37,7 @@ struct Block {
   bool holds(uintptr_t address) const { return address - base < bytes; }
 };
 
-// All ranges that kernels may touch. Readers use the vector as it is; writers replace it.
+// All ranges that kernels may access. The vector is immutable; a change replaces it.
 class Registry {
  public:
   static Registry& instance() {
@@ -99,7 +101,7 @@ class Registry {
   void add_block(Block block) {
     std::lock_guard lock(mutex_);
     blocks_[block.base] = block;
-    // What was given back there is this block's now, and its ends are guarded.
+    // Released arrays that overlap the new block are forgotten: their memory now belongs to this block and its guards.
     std::erase_if(released_, [&](const internal::Released& each) {
       return each.base < block.base + block.bytes && block.base < each.base + each.bytes;
     });
@@ -119,7 +121,7 @@ class Registry {
   uint64_t take_block_serials(uint64_t count) {
     std::lock_guard lock(mutex_);
     if (count > (uint64_t{1} << internal::record::kSerialBits) - next_serial_) {
-      // Starts again. Records of earlier launches must not be taken for later ones.
+      // Serial numbers start again. Records of earlier launches must not be mistaken for those of later ones.
       for (const auto& range : *ranges_) {
         if (range->cells) internal::forget(range->cells.get(), range->bytes);
       }
@@ -154,9 +156,9 @@ class Registry {
   static constexpr size_t kMostReleased = 1024;
 
   std::mutex mutex_;
-  std::deque<internal::Released> released_;  // the oldest first
-  std::map<uintptr_t, Variable> variables_;  // by where they begin
-  std::map<uintptr_t, Block> blocks_;        // likewise
+  std::deque<internal::Released> released_;  // oldest first
+  std::map<uintptr_t, Variable> variables_;  // by start address
+  std::map<uintptr_t, Block> blocks_;        // by start address
   std::shared_ptr<const Ranges> ranges_ = std::make_shared<const Ranges>();
   uint64_t next_serial_ = 1;
 };
@@ -166,7 +168,7 @@ const Range* tracked_range(const Ranges& ranges, const void* memory) {
   return range && range->initialised ? range : nullptr;
 }
 
-// The map's bytes for [memory, memory + bytes), cut to the range.
+// Returns the map's entries for [memory, memory + bytes), clipped to the range.
 std::pair<uint8_t*, size_t> map_part(const Range& range, const void* memory, size_t bytes) {
   const size_t begin = address_of(memory) - range.base;
   const size_t end = std::min(begin + bytes, range.bytes);
@@ -278,7 +280,7 @@ void copy_on_device(void* to, const void* from, size_t bytes) {
   const Range* source = tracked_range(*ranges, from);
   const Range* target = tracked_range(*ranges, to);
   if (!target) return;
-  // The maps have one byte for 4 of memory: copies whose ends are aligned differently count as initialised.
+  // The maps have one byte per 4 bytes of memory. A copy between different alignments counts as initialized.
   if (!source || (address_of(from) - address_of(to)) % 4 != 0) return mark_initialised(to, bytes);
   const auto [from_map, from_count] = map_part(*source, from, bytes);
   const auto [to_map, to_count] = map_part(*target, to, bytes);

@@ -13,43 +13,44 @@
 
 namespace convlab::simt {
 
-/// Device memory of the host. A kernel may touch what is allocated or registered here, its own stack, its arguments and
-/// the program's __constant__ and __device__ variables; anything else is reported as out of bounds. Several threads may
-/// call all functions; a launch sees the memory that was there when it began.
+/// Device memory on the host. A kernel may access memory that is allocated or registered here, its own stack, its
+/// arguments, and the program's __constant__ and __device__ variables; any other access is reported as out of bounds.
+/// All functions are thread-safe. A launch sees the memory that existed when it began.
 
-/// The most host memory that allocate() may come to take: the bytes themselves, which of them are written, and, for
-/// those touched, by whom.
+/// Returns the most host memory, in bytes, that allocate(bytes) may use: the array itself, its initialization map, and
+/// the shadow cells of the words that kernels access.
 size_t host_bytes(size_t bytes);
 
-/// Memory aligned to 256 bytes with a guard zone on both sides, filled with 0xff bytes (NaN as a float). `name` appears
-/// in reports. A kernel's read of bytes that neither a kernel nor the functions below wrote is reported; host code that
-/// fills the memory itself must call mark_initialised. Error(unavailable) when there is not enough memory.
+/// Allocates device memory, aligned to 256 bytes, with a guard zone on both sides, filled with 0xff bytes (NaN as a
+/// float). `name` appears in reports. A kernel's read of bytes that neither a kernel nor the functions below have
+/// written is reported; host code that fills the memory itself must call mark_initialised(). Throws Error(unavailable)
+/// if there is not enough memory.
 void* allocate(size_t bytes, std::string_view name);
 
-/// Releases memory of allocate(); nullptr is allowed. A kernel's later access is then out of bounds. Reports say `how`,
-/// "cudaFree releases it here", and show the line.
+/// Releases memory from allocate(); nullptr is allowed. A later access by a kernel is out of bounds. Reports show `how`
+/// ("cudaFree releases it here") at the line of `place`.
 void release(void* memory, std::string_view how = "it was released", const SourcePlace& place = {});
 
 enum class RangeAccess { read_only, read_write };
 
-/// In the allocation that holds these bytes, kernels may from now on touch them and no others, under this name: an
-/// array with guards around it. Addresses outside of all allocations are ignored.
+/// Restricts the allocation that contains these bytes: from now on kernels may access only these bytes, under this
+/// name, as an array with guards around it. Addresses outside all allocations are ignored.
 void narrow(const void* memory, size_t bytes, std::string_view name, RangeAccess access);
 
-/// The memory's bytes count as written from now on.
+/// Marks the bytes as initialized.
 void mark_initialised(const void* memory, size_t bytes);
 
-/// memcpy to and within device memory. A copy within it carries over which bytes were written.
+/// Copies to device memory, and within it. A copy within device memory also copies which bytes are initialized.
 void copy_to_device(void* to, const void* from, size_t bytes);
 void copy_on_device(void* to, const void* from, size_t bytes);
 
-/// memcpy to the host: see last_writer.h.
+/// Copies device memory to the host: see last_writer.h.
 void copy_to_host(void* to, const void* from, size_t bytes);
 
-/// memset of device memory.
+/// Fills device memory with a byte.
 void fill_on_device(void* memory, int byte, size_t bytes);
 
-/// Host memory that kernels may touch while this value lives: a test's tensor, say. It counts as initialised.
+/// Host memory that kernels may access while this object lives, for example a test's tensor. It counts as initialized.
 class RegisteredRange {
  public:
   RegisteredRange() = default;
@@ -66,9 +67,9 @@ class RegisteredRange {
   const void* base_ = nullptr;
 };
 
-/// Copies into a variable, which the kernels of later launches read, and may write if it is __device__; `access` is
-/// read_only for one that is __constant__. Error(bad_input) where offset + bytes exceeds the variable. `symbol_bytes`
-/// is the variable's size.
+/// Copies into a variable. Kernels of later launches can read it, and write it if it is __device__; `access` is
+/// read_only for a __constant__ variable. `symbol_bytes` is the variable's size. Throws Error(bad_input) if offset +
+/// bytes exceeds it.
 void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
                     RangeAccess access = RangeAccess::read_only);
 
@@ -76,26 +77,26 @@ namespace internal {
 
 struct GlobalCell;
 
-/// One range that kernels may touch.
+/// One range that kernels may access.
 struct Range {
   uintptr_t base = 0;
   size_t bytes = 0;
-  uintptr_t owner = 0;  ///< the argument of release() or ~RegisteredRange: the range may have been narrowed since
+  uintptr_t owner = 0;  ///< the address passed to release() or ~RegisteredRange; differs from `base` after narrow()
   bool writable = true;
-  std::shared_ptr<uint8_t[]> initialised;  ///< one byte for every 4 of memory, or nullptr: all of it is
-  std::shared_ptr<GlobalCell[]> cells;     ///< one for every 4 bytes, or nullptr: nothing writes to it
+  std::shared_ptr<uint8_t[]> initialised;  ///< one byte per 4 bytes of memory; nullptr: all are initialized
+  std::shared_ptr<GlobalCell[]> cells;     ///< one cell per 4 bytes of memory; nullptr: nothing writes to it
   std::string name;
 };
 
 using Ranges = std::vector<std::shared_ptr<const Range>>;
 
-/// The cells of a __device__ variable, made when first asked for and kept for the process's life.
+/// Returns the shadow cells of a __device__ variable. They are created on first use and never freed.
 GlobalCell* cells_of_variable(uintptr_t base, size_t bytes);
 
-/// All ranges, sorted by base address.
+/// Returns all ranges, sorted by base address.
 std::shared_ptr<const Ranges> current_ranges();
 
-/// An array that was given back.
+/// An array that was released.
 struct Released {
   uintptr_t base = 0;
   size_t bytes = 0;
@@ -103,13 +104,13 @@ struct Released {
   SourcePlace place = {};
 };
 
-/// The one that held `address`, of the last many, unless another array is there now.
+/// Returns the array, among the last 1024 released ones, that contained `address`, unless another array is there now.
 std::optional<Released> released_at(uintptr_t address);
 
-/// The range that holds `address`, otherwise the nearest one below or above (nullptr if there are none at all).
+/// Returns the range that contains `address`, otherwise the nearest one below or above; nullptr if there are no ranges.
 const Range* nearest_range(const Ranges& ranges, uintptr_t address);
 
-/// The range that holds `address`; nullptr if none does.
+/// Returns the range that contains `address`, or nullptr.
 const Range* range_at(const Ranges& ranges, uintptr_t address);
 
 }  // namespace internal

@@ -1,4 +1,4 @@
-// A kernel's printf(), and the assert() that ends a thread: the linker sends both here (see CMakeLists.txt).
+// printf() in kernels, and assert() failures that end a thread: the linker redirects both here (see CMakeLists.txt).
 
 #include "convlab/simt/printing.h"
 
@@ -50,7 +50,7 @@ void Printed::show(int64_t last_block) const {
 
 namespace {
 
-// For code outside of kernels, which is told apart by its thread.
+// Code outside kernels has no active worker.
 int print(const char* format, std::va_list arguments) {
   Worker* const worker = active_worker;
   if (!worker) return std::vprintf(format, arguments);
@@ -73,7 +73,7 @@ int __wrap_printf(const char* format, ...) {
   return count;
 }
 
-// Where the C library's own checks are on.
+// Called instead of printf() if the C library's fortify checks are on.
 int __wrap___printf_chk(int, const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);

@@ -6,24 +6,24 @@
 #include <mutex>
 #include <string>
 
-/// What kernels print. As on a GPU it appears when the launch is over, and there is room for 1 MiB; unlike there it
-/// comes in the order of the blocks, and it is the end that is lost.
+/// Output of printf() in kernels. As on a GPU, it appears after the launch and is limited to 1 MiB. Unlike on a GPU, it
+/// is in block order, and output beyond the limit is cut off at the end.
 namespace convlab::simt::internal {
 
-/// Of one launch. Safe to call from its workers.
+/// Output of one launch. Thread-safe for its workers.
 class Printed {
  public:
-  static constexpr size_t kMostBytes = size_t{1} << 20;  ///< of a block, of a launch, and shown by the process
+  static constexpr size_t kMostBytes = size_t{1} << 20;  ///< limit per block, per launch, and per process
 
-  /// Comes once for each block that prints, in any order.
+  /// Adds a block's output; called once for each block that prints, in any order.
   void add(int64_t block, std::string text);
 
-  /// Writes what blocks up to this one have printed to standard output: whole lines.
+  /// Writes the output of blocks up to `last_block` to standard output, as whole lines.
   void show(int64_t last_block) const;
 
  private:
   std::mutex mutex_;
-  std::map<int64_t, std::string> texts_;  // of blocks before the first for which there is no room
+  std::map<int64_t, std::string> texts_;  // of blocks before the first one that did not fit
   size_t bytes_ = 0;
   int64_t end_ = INT64_MAX;
 };

@@ -1,3 +1,5 @@
+// Checks and computes matrix products for simulated cuBLAS calls.
+
 #include "convlab/simt/product.h"
 
 #include <utility>

@@ -4,19 +4,19 @@
 
 namespace convlab::simt {
 
-/// A matrix of float, or of float16, column by column: element (row, column) is number row + column * leading.
+/// A column-major matrix of float or fp16: element (row, column) has index row + column * leading.
 struct ProductMatrix {
   const void* data = nullptr;
   int leading = 0;
-  int64_t stride = 0;  ///< to the next product's, in elements
+  int64_t stride = 0;  ///< distance to the next product's matrix, in elements
   bool transposed = false, half = false;
 
   int element_bytes() const { return half ? 2 : 4; }
   bool operator==(const ProductMatrix&) const = default;
 };
 
-/// What cuBLAS calls a strided batched product: `count` times c = alpha * a * b + beta * c, where a is m by k, b k by n
-/// and c m by n. One that is transposed lies there as k by m, or n by k.
+/// A strided batched matrix product, in cuBLAS' terms: `count` times c = alpha * a * b + beta * c, where a is m x k, b
+/// is k x n and c is m x n. A transposed operand is stored as k x m or n x k.
 struct Product {
   int m = 0, n = 0, k = 0, count = 1;
   float alpha = 1, beta = 0;
@@ -25,20 +25,20 @@ struct Product {
   bool operator==(const Product&) const = default;
 };
 
-/// From a matrix's first element to the end of its last, in all products.
+/// Bytes from a matrix's first element to the end of its last, over all products of the batch.
 struct ProductBytes {
   int64_t a, b, c;
 };
 
-/// Error(bad_input) for what is no product: fewer than one row, column or product, a leading dimension or a stride that
-/// is too small, a transposed result, sizes beyond 64 bits.
+/// Returns the extents of the three matrices. Throws Error(bad_input) for an invalid product: fewer than one row,
+/// column or product, a leading dimension or a stride that is too small, a transposed result, sizes beyond 64 bits.
 ProductBytes bytes_of(const Product& product);
 
-/// Multiplications and additions. Error(bad_input) beyond 64 bits.
+/// Returns the number of multiplications and additions. Throws Error(bad_input) beyond 64 bits.
 int64_t flops_of(const Product& product);
 
-/// Carries a product out on matrices in the device's memory, as plain loops that sum in double. Error(bad_input) where
-/// a matrix is not there, passes the end of its array, or may not be written.
+/// Computes a product of matrices in device memory with plain loops that accumulate in double. Throws Error(bad_input)
+/// if a matrix is not in device memory, extends past the end of its array, or must not be written.
 void multiply(const Product& product);
 
 }  // namespace convlab::simt

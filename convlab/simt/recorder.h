@@ -9,17 +9,17 @@
 
 namespace convlab::simt {
 
-/// Takes note of what a program asks of the device. While one is set nothing is executed and no device memory is there:
-/// addresses are names, and a host that touches them crashes. Only allocate() and launch() may throw; what cannot be
-/// recorded is remembered otherwise.
+/// Records a program's calls to the device. While a recorder is set, nothing is executed and there is no device memory:
+/// addresses are only names, and host code that accesses them crashes. Only allocate() and launch() may throw; the
+/// other functions store errors for later.
 class Recorder {
  public:
   virtual ~Recorder() = default;
 
-  /// `name` is what the program calls it.
+  /// `name` is the program's name for the array.
   virtual void* allocate(size_t bytes, std::string_view name) = 0;
   virtual void release(void* memory) = 0;
-  /// How many bytes there are from this address to the end of its array; 0 for an address in no array of the device.
+  /// Returns the number of bytes from this address to the end of its array; 0 for an address outside all device arrays.
   virtual size_t room_at(const void* memory) const = 0;
 
   virtual void copy_to_device(void* to, const void* from, size_t bytes) = 0;
@@ -29,22 +29,21 @@ class Recorder {
   virtual void copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset,
                               RangeAccess access) = 0;
   virtual void launch(const KernelCall& call, const LaunchShape& shape) = 0;
-  /// One that bytes_of() takes.
+  /// A product that bytes_of() accepts.
   virtual void multiply(const Product& product) = 0;
 
-  /// The stream, by its handle, of what is given next; the default stream, a null pointer, is meant wherever nobody
-  /// says another one.
+  /// Sets the stream, by its handle, of the calls that follow. The default stream, nullptr, applies if none is set.
   virtual void on_stream(const void* stream) = 0;
   virtual void record_event(const void* event, const void* stream) = 0;
   virtual void wait_for_event(const void* stream, const void* event) = 0;
-  /// The host waits for everything that it has given so far.
+  /// The host waits for all work submitted so far.
   virtual void synchronize() = 0;
 
-  /// Something that only executing can do: "a copy from a variable of the device to the host".
+  /// Reports an operation that can only be executed: "a copy from a variable of the device to the host".
   virtual void refuse(std::string_view what) = 0;
 };
 
-/// For the whole process, before it gives anything to the device. A null pointer: everything is executed.
+/// Sets the recorder for the whole process, before it uses the device. nullptr: everything is executed.
 void set_recorder(Recorder* recorder);
 Recorder* recorder();
 

@@ -1,4 +1,4 @@
-// Tells stores that race and change nothing from those that do.
+// Tells redundant writes from data races.
 
 #include "convlab/simt/redundant.h"
 
@@ -118,7 +118,7 @@ void Worker::hold(HeldStore store) {
   held_stores_.push_back(std::move(store));
 }
 
-// What left each part as it was is no race: those of the other side stored the same.
+// A store that left each part unchanged is not a race: the other side stored the same value.
 void Worker::settle_stores() {
   attention = trace != nullptr;
   std::vector<HeldStore> stores;

@@ -13,30 +13,30 @@
 #include "convlab/simt/launch.h"
 #include "convlab/simt/shadow.h"
 
-/// Stores that race with others and change nothing, since they store what is there already: a grid that is too large,
-/// say. A store is known when it is over, so what races is held until simt's hooks hear of its thread again. Then
-/// memory tells.
+/// Redundant writes: stores that race with others but change nothing, because they store the value that is already
+/// there, for example when a grid is too large. A hook runs before its store, so simt holds a racing store until the
+/// thread's next hook. Then memory shows whether the store changed anything.
 namespace convlab::simt::internal {
 
-/// A word or a part of one that a store is about to write, and what is there before.
+/// A word or a part of one that a store is about to write, and its bytes before the store.
 struct HeldPart {
   uintptr_t address = 0;
   size_t bytes = 0;
   std::array<unsigned char, 4> before{};
 
-  // Where the block's own threads are the other side:
+  // If the other side is a thread of the block:
   Shadow* shadow = nullptr;
-  size_t offset = 0;     ///< there
-  AccessRecord other{};  ///< the write before
+  size_t offset = 0;     ///< in `shadow`
+  AccessRecord other{};  ///< the earlier write
 
-  // Where it is another block:
+  // If the other side is another block:
   GlobalCell* cell = nullptr;
   unsigned mask = 0;  ///< bytes of the cell's word
 
   bool is_unchanged() const;
 };
 
-/// The part's bytes as they are now.
+/// Returns the part with its current bytes.
 HeldPart held_part(uintptr_t address, size_t bytes);
 
 /// Words and bytes to which several threads of a block stored one value in a barrier interval.
@@ -44,17 +44,17 @@ class RedundantWords {
  public:
   struct Word {
     std::bitset<kMaxBlockThreads> writers;
-    int stores = 0;     ///< of different threads, or of whole warps by wmma
-    bool once = false;  ///< none of them touched it before in this interval: they can see no other value
+    int stores = 0;     ///< by different threads, or by whole warps with wmma
+    bool once = false;  ///< no writer accessed it earlier in this interval, so none can see another value
   };
 
-  /// nullptr if the whole word, or the byte, is not known in this interval.
+  /// Returns nullptr if the whole word, or the byte, is not known in this epoch.
   const Word* find(uintptr_t address, size_t bytes, uint32_t epoch) const;
 
-  /// Remembers the store of these lanes, and what it met.
+  /// Records the store of these lanes and the earlier store that it raced with.
   const Word& add(const HeldPart& part, uint32_t warp, LaneMask lanes, uint32_t epoch);
 
-  /// Whether the thread, which reads these bytes, has stored that value and can see no other.
+  /// Returns whether the thread, which reads these bytes, has stored the value and can see no other.
   bool may_be_read_by(size_t thread, uintptr_t address, size_t bytes, uint32_t epoch) const;
 
  private:
@@ -64,7 +64,7 @@ class RedundantWords {
   std::unordered_map<uintptr_t, Word> words_;
 };
 
-/// Of a launch: how many blocks stored one value to a word. Beyond many words it counts no more new ones.
+/// How many blocks of a launch stored one value to each word. Once kMostWords words are known, no others are added.
 class RedundantBlocks {
  public:
   void add(uintptr_t address, int64_t block);
@@ -79,10 +79,10 @@ class RedundantBlocks {
   std::unordered_map<uintptr_t, Word> words_;
 };
 
-/// The store that a worker's thread has been let do, until simt hears of the thread again: then it has landed.
+/// A worker's store in flight: its hook has returned. simt knows that it has completed at the thread's next hook.
 class StoreUnderWay {
  public:
-  /// More bytes of it.
+  /// Adds bytes to the store.
   void extend(uintptr_t begin, uintptr_t end);
   void landed() { begin_.store(0, std::memory_order_release); }
   bool covers(uintptr_t address) const {
@@ -94,18 +94,18 @@ class StoreUnderWay {
   friend class StoresUnderWay;
 
   std::atomic<uintptr_t> begin_{0}, end_{0};  // 0: there is none
-  std::atomic<uint64_t> turn_{0};             // in the order in which stores began to wait; 0: it has not
+  std::atomic<uint64_t> turn_{0};             // position in the order in which stores began to wait; 0: not waiting yet
   std::atomic<bool> waits_{false};
 };
 
-/// Those of all workers of a launch.
+/// The stores in flight of all workers of a launch.
 class StoresUnderWay {
  public:
   void join(const StoreUnderWay& store);
   void leave(const StoreUnderWay& store);
 
-  /// Returns when no other store there is about to land. Of stores that wait for each other the first to wait goes
-  /// first.
+  /// Waits until no other store to `address` is in flight. Of stores that wait for each other, the first to wait
+  /// proceeds first.
   void wait_for(uintptr_t address, StoreUnderWay& own);
 
  private:

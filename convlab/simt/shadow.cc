@@ -1,3 +1,5 @@
+// Detects races and uninitialized reads among the threads of one block with shadow memory.
+
 #include "convlab/simt/shadow.h"
 
 #include <sys/mman.h>
@@ -10,7 +12,7 @@
 namespace convlab::simt::internal {
 namespace {
 
-// Zero pages, which take memory only when touched.
+// Maps zero pages, which take memory only when touched.
 Cell* map_cells(size_t count) {
   void* memory = mmap(nullptr, std::max<size_t>(count, 1) * sizeof(Cell), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -18,12 +20,12 @@ Cell* map_cells(size_t count) {
   return static_cast<Cell*>(memory);
 }
 
-// Can the access and what the record holds run at the same time?
+// Returns true if the access and those in the record are concurrent: neither happens before the other.
 bool concurrent(const AccessRecord& record, const Accessor& accessor) {
   const AccessRecord& now = accessor.now;
   if (record.epoch != now.epoch) return false;
   if (record.many_warps || record.warp != now.warp) return true;
-  // wmma gives an element to the same lane in each load and store of the same warp.
+  // wmma assigns an element to the same lane in each load and store of the same warp.
   if (record.collective && record.lanes == now.lanes) return false;
   return !accessor.clock->ordered(record, now.lanes);
 }
@@ -35,7 +37,7 @@ AccessRecord record_of(const Accessor& accessor, bool atomic) {
   return record;
 }
 
-// Adds a new access to the record: for reads, and for atomics, several of which may stand side by side.
+// Adds an access to the record. For reads and for atomics, which may be concurrent with others of their kind.
 void join(AccessRecord& record, const Accessor& accessor, bool atomic) {
   const AccessRecord& now = accessor.now;
   if (record.epoch != now.epoch ||
@@ -51,16 +53,17 @@ void join(AccessRecord& record, const Accessor& accessor, bool atomic) {
   }
 }
 
-// The lane that does an atomic operation may have read the word plainly before: its first guess.
+// Removes the lane of an atomic operation from the readers: it may have read the word before, as an atomicCAS loop
+// does.
 void forget_guess(AccessRecord& read, const AccessRecord& now) {
   if (read.epoch != now.epoch || read.many_warps || read.warp != now.warp) return;
   read.lanes &= ~now.lanes;
   if (read.lanes == 0) read = {};
 }
 
-// Is a write that races with another one harmless if it stores what is there already? All others' values were equal,
-// too, or would have been races themselves. But whoever reads the cell must be sure to see that value: each reader must
-// have written it first, and only that.
+// Decides whether a write that races with another one is harmless if it stores the value that is already there. Earlier
+// racing stores also stored that value, or they would have been reported. But each reader of the cell must be sure to
+// see the value: it must have written the cell first, and only with that value.
 ShadowResult::IfEqual if_equal(const Cell& cell, bool was_read) {
   using enum ShadowResult::IfEqual;
   const AccessRecord &write = cell.write, &read = cell.read;
@@ -101,7 +104,7 @@ ShadowResult touch_cell(Cell& cell, Shadow::Of of, AccessKind kind, const Access
     cell.write.again = again;
   } else if (cell.write.epoch == accessor.now.epoch && !cell.write.atomic &&
              cell.write.stamp > accessor.clock->ordered_through) {
-    // A thread's own plain write before its atomic stays on record: it races with others' atomics.
+    // A thread's own plain write before its atomic stays in the record: it races with atomics of other threads.
   } else {
     join(cell.write, accessor, true);
   }
@@ -199,7 +202,7 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
     const size_t stop = std::min(end, word * 4 + 4);
     Cell& cell = shadow.words()[word];
     if (cell.write.epoch >= kInFlightEpoch && cell.write.stamp != accessor.block_epoch)
-      cell = Cell{};  // from an older block
+      cell = Cell{};  // from an earlier block
     if (is_in_flight(cell, accessor.block_epoch)) {
       keep({.kind = ShadowResult::in_flight, .other = cell.write, .other_was_write = true});
       offset = stop;
@@ -218,7 +221,7 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
       cell.write.epoch = kSplitEpoch;
       cell.write.stamp = accessor.block_epoch;
     }
-    // A structure that is read as a whole has bytes that nobody writes: some others suffice.
+    // A struct that is read as a whole contains padding that nobody writes: it is enough if some byte was written.
     bool any_written = false;
     ShadowResult unwritten;
     for (; offset < stop; ++offset) {
@@ -251,7 +254,7 @@ void mark_in_flight(Shadow& shadow, size_t offset, size_t bytes, const Accessor&
 
 void mark_landed(Shadow& shadow, size_t offset, size_t bytes, const Accessor& accessor) {
   AccessRecord write = accessor.now;
-  write.code = 0;  // that of an access before
+  write.code = 0;  // it belongs to an earlier access
   mark(shadow, offset, bytes, write);
 }
 

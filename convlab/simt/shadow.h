@@ -9,15 +9,15 @@
 
 #include "convlab/warps/trace.h"
 
-/// What simt remembers of the threads of one block, to find their races on shared and on global memory: for each 4
-/// bytes, who wrote and who read them last, and when.
+/// Shadow memory for the threads of one block, to detect their races on shared and global memory. For each 4 bytes it
+/// records the last write and the last reads: which threads, and when.
 ///
-/// Time is counted in barrier intervals: a worker's counter goes up at each block's start and at each __syncthreads,
-/// and never goes back, so that nothing has to be cleared between blocks. Inside an interval, only __syncwarp orders
-/// threads; each warp counts its own (WarpClock). Shuffles, votes and wmma wait for lanes but order no memory, as in
-/// CUDA. What fences order, the Worker knows.
+/// An epoch is one barrier interval. A worker increments its epoch at each block's start and at each __syncthreads and
+/// never decreases it, so shadow memory need not be cleared between blocks. Within an epoch, only __syncwarp orders
+/// threads; each warp has its own clock (WarpClock). Shuffles, votes, and wmma synchronize lanes but order no memory,
+/// as in CUDA. The Worker tracks what fences order.
 ///
-/// Where threads touch a part of a word (half, unsigned char), the word is split: its four bytes have their own cells
+/// If threads access a part of a word (half, unsigned char), the word is split: its four bytes have their own cells
 /// until the end of the block.
 namespace convlab::simt::internal {
 
@@ -25,17 +25,16 @@ namespace convlab::simt::internal {
 struct AccessRecord {
   uint32_t epoch = 0;  ///< barrier interval; 0: never
   uint32_t stamp = 0;  ///< the warp's clock
-  LaneMask lanes = 0;  ///< of `warp`; more than one after reads or atomics by several
+  LaneMask lanes = 0;  ///< of `warp`; several after reads or atomics by several lanes
   uint32_t warp : 5 = 0;
-  uint32_t many_warps : 1 = 0;  ///< lanes of other warps, too
-  uint32_t atomic : 1 = 0;      ///< all of it by atomic operations, or volatile reads
-  uint32_t collective : 1 = 0;  ///< all of it by warp-wide operations of these lanes together (wmma)
-  uint32_t again : 1 = 0;       ///< of a write: in this interval somebody touched the cell before it
+  uint32_t many_warps : 1 = 0;  ///< lanes of other warps accessed it, too
+  uint32_t atomic : 1 = 0;      ///< all accesses are atomic operations or volatile reads
+  uint32_t collective : 1 = 0;  ///< all accesses are warp-wide operations of these lanes together (wmma)
+  uint32_t again : 1 = 0;       ///< write: some thread accessed the cell earlier in this epoch
   static constexpr int kCodeBits = 23;
-  uint32_t code : kCodeBits =
-                      0;  ///< where: the lowest bits of the return address, of several accesses' one; 0: not known
+  uint32_t code : kCodeBits = 0;  ///< lowest bits of the return address of one of the accesses; 0: unknown
 
-  /// By the same lanes, with nothing between that orders memory?
+  /// Returns true if the same lanes made both accesses and nothing ordered memory between them.
   bool is_beside(const AccessRecord& other) const {
     return epoch == other.epoch && stamp == other.stamp && lanes == other.lanes && warp == other.warp &&
            many_warps == other.many_warps;
@@ -48,20 +47,21 @@ struct Cell {
 };
 static_assert(sizeof(Cell) == 32);
 
-/// write.epoch of a word whose bytes are kept apart; write.stamp is then the block's first epoch. Larger than any
-/// epoch, so that the fast paths, which take only older epochs, leave it to the slow ones.
+/// write.epoch of a word whose bytes have their own cells; write.stamp is then the block's first epoch. Larger than any
+/// epoch: the fast paths accept only older epochs, so they leave it to touch().
 inline constexpr uint32_t kSplitEpoch = UINT32_MAX;
 
-/// write.epoch of a word to which an asynchronous copy of the thread in `write` is under way; write.stamp is the
-/// block's first epoch. The fast paths leave it to the slow ones, too.
+/// write.epoch of a word that an asynchronous copy of the thread in `write` is filling; write.stamp is the block's
+/// first epoch. The fast paths leave it to touch(), too.
 inline constexpr uint32_t kInFlightEpoch = UINT32_MAX - 1;
 
-/// What __syncwarp has ordered in one warp in this barrier interval.
+/// The happens-before order that __syncwarp created in one warp in this epoch.
 struct WarpClock {
-  uint32_t stamp = 1;            ///< of accesses now; goes up at each __syncwarp
-  uint32_t ordered_through = 0;  ///< accesses with this stamp or less come before whatever any lane does now
-  bool partial = false;          ///< `seen` is in use: a __syncwarp with less than the whole warp happened
-  uint32_t seen[32][32];  ///< [i][j]: accesses of lane j with this stamp or less come before what lane i does now
+  uint32_t stamp = 1;            ///< of accesses now; incremented at each __syncwarp
+  uint32_t ordered_through = 0;  ///< accesses with a stamp up to this one happen before all later accesses by any lane
+  bool partial = false;          ///< `seen` is in use: a __syncwarp covered only a part of the warp
+  uint32_t seen[32]
+               [32];  ///< vector clocks, [i][j]: accesses of lane j up to this stamp happen before what lane i does now
 
   void restart() {
     stamp = 1;
@@ -69,18 +69,18 @@ struct WarpClock {
     partial = false;
   }
 
-  /// A __syncwarp of `mask`; `whole` is the mask of all lanes that the warp has.
+  /// Records a __syncwarp of `mask`; `whole` is the mask of all lanes that the warp has.
   void synchronise(LaneMask mask, LaneMask whole);
 
-  /// Do all accesses in `record` by lanes outside `lanes` come before what each of `lanes` does now?
+  /// Returns true if all accesses in `record` by lanes outside `lanes` happen before what each of `lanes` does now.
   bool ordered(const AccessRecord& record, LaneMask lanes) const;
 };
 
-/// Cells for one region of memory: the thread's static shared variables, the dynamic shared memory, or a page of global
-/// memory.
+/// Shadow cells for one region of memory: the thread's static shared variables, the dynamic shared memory, or a page of
+/// global memory.
 class Shadow {
  public:
-  /// Of shared memory a block finds nothing written when it begins.
+  /// Shared memory is uninitialized when a block begins; global memory keeps its values.
   enum class Of : uint8_t { shared, global };
 
   Shadow(Of of, size_t bytes);
@@ -90,10 +90,10 @@ class Shadow {
 
   Of of() const { return of_; }
   size_t bytes() const { return bytes_; }
-  Cell* words() const { return words_; }  ///< one cell for each 4 bytes of the region
-  Cell* split() const { return split_; }  ///< one cell for each byte, used where a word is split
+  Cell* words() const { return words_; }  ///< one cell per 4 bytes of the region
+  Cell* split() const { return split_; }  ///< one cell per byte, used for split words
 
-  /// Forgets everything; only needed when the worker's epochs run out.
+  /// Clears all cells; needed only when the worker's epochs are exhausted.
   void clear();
 
  private:
@@ -103,22 +103,22 @@ class Shadow {
   Cell* split_;
 };
 
-/// Cells for what a block touches of global memory, made where it touches it.
+/// Shadow cells for the global memory that a block accesses, created on first access.
 class PagedShadow {
  public:
   static constexpr size_t kPageBytes = 1 << 14;
 
-  /// The page of these addresses. It stays until a block begins.
+  /// Returns the page of these addresses. It stays valid until the next block begins.
   Shadow& page(uintptr_t address) {
     const uintptr_t number = address / kPageBytes;
     const Slot& slot = slots_[number % kSlots];
     return slot.number == number ? *slot.shadow : find(number);
   }
 
-  /// Keeps no more memory than a few pages take.
+  /// Drops pages beyond the first few to bound memory use.
   void begin_block();
 
-  /// Forgets everything; only needed when the worker's epochs run out.
+  /// Clears all cells; needed only when the worker's epochs are exhausted.
   void clear() { *this = {}; }
 
  private:
@@ -129,16 +129,16 @@ class PagedShadow {
   };
   Shadow& find(uintptr_t number);
 
-  std::array<Slot, kSlots> slots_;  // pages that are quickly found
+  std::array<Slot, kSlots> slots_;  // direct-mapped cache of pages
   std::unordered_map<uintptr_t, Shadow*> pages_;
-  std::vector<std::unique_ptr<Shadow>> shadows_;  // the first pages_.size() are in use; what others hold is old
+  std::vector<std::unique_ptr<Shadow>> shadows_;  // the first pages_.size() are in use; cells of the others are stale
 };
 
-/// Who touches memory, and when.
+/// The accessing thread and its current time.
 struct Accessor {
-  AccessRecord now;      ///< what an access leaves behind
-  uint32_t block_epoch;  ///< the block's first
-  uintptr_t read = 0;    ///< by the running thread's last access, since it was let go on
+  AccessRecord now;      ///< the record that an access leaves
+  uint32_t block_epoch;  ///< the block's first epoch
+  uintptr_t read = 0;    ///< address that the running thread's last access read, since it was resumed
   const WarpClock* clock;
 
   void set(uint32_t epoch, LaneMask lanes, int warp, const WarpClock& warp_clock) {
@@ -147,7 +147,7 @@ struct Accessor {
     now = {.epoch = epoch, .stamp = warp_clock.stamp, .lanes = lanes, .warp = static_cast<uint32_t>(warp)};
   }
 
-  /// An access's return address, and what it reads; 0 if it writes, or cannot be read in advance.
+  /// Sets the return address of an access, and the address that it reads; 0 if it writes or cannot be read in advance.
   void at(const void* code, uintptr_t address) {
     read = address;
     now.code = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(code)) & ((1u << AccessRecord::kCodeBits) - 1);
@@ -159,24 +159,25 @@ enum class AccessKind : uint8_t { read, write, atomic_update, atomic_write, vola
 inline bool is_atomic(AccessKind kind) { return kind == AccessKind::atomic_update || kind == AccessKind::atomic_write; }
 inline bool is_write(AccessKind kind) { return kind != AccessKind::read && kind != AccessKind::volatile_read; }
 
-/// What was wrong with an access, and the other side of a race; in_flight: a copy that its thread has not waited for.
+/// The fault of an access, and the other side of a race. in_flight: the other side is an asynchronous copy that its
+/// thread has not waited for.
 struct ShadowResult {
   enum Kind : uint8_t { ok, uninitialized, race, in_flight } kind = ok;
   AccessRecord other{};
   bool other_was_write = false;
-  /// Of a race: is it none if the access stores what is there already? `if_others_did`: if the stores before it in this
-  /// interval did so, too; RedundantWords knows.
+  /// Race: whether it is harmless if the access stores the value that is already there. `if_others_did`: only if the
+  /// earlier stores of this epoch did so, too, which RedundantWords knows.
   enum class IfEqual : uint8_t { still_race, harmless, if_others_did } if_equal = IfEqual::still_race;
 };
 
-/// Remembers one lane's access to one whole word, if nothing can be wrong with it: nobody else touched the word in this
-/// barrier interval (a write), or wrote it (a read; shared memory must have been written in this block). False: touch()
-/// must look.
+/// Fast path: records one lane's access to a whole word if it cannot be a fault. For a write, no other thread has
+/// accessed the word in this epoch; for a read, no other thread has written it in this epoch, and shared memory was
+/// written in this block. Returns false if touch() must check the access.
 template <Shadow::Of kOf>
 inline bool touch_quickly(Cell& cell, bool is_write, const Accessor& accessor) {
   const AccessRecord& now = accessor.now;
   AccessRecord& read = cell.read;
-  // kSplitEpoch is never below.
+  // This also rejects kSplitEpoch, which is never below.
   if (cell.write.epoch >= now.epoch && (!cell.write.is_beside(now) || cell.write.atomic)) return false;
   if (is_write) {
     if (read.epoch >= now.epoch && !read.is_beside(now)) return false;
@@ -199,13 +200,14 @@ inline bool touch_quickly(Cell& cell, bool is_write, const Accessor& accessor) {
   return true;
 }
 
-/// Checks the access to bytes [offset, offset + bytes) of the region and remembers it.
+/// Checks the access to bytes [offset, offset + bytes) of the region and records it.
 ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind, const Accessor& accessor);
 
-/// Several threads stored one value to this word or byte: later accesses, also theirs, are for touch() to look at.
+/// Marks a word or byte to which several threads stored one value: touch() must check all later accesses, including
+/// theirs.
 void mark_redundant(Shadow& shadow, size_t offset, size_t bytes);
 
-/// Whole words, to which the accessor has begun a copy, or has just waited for one.
+/// Marks whole words to which the accessor has started a copy, or whose copy it has just waited for.
 void mark_in_flight(Shadow& shadow, size_t offset, size_t bytes, const Accessor& accessor);
 void mark_landed(Shadow& shadow, size_t offset, size_t bytes, const Accessor& accessor);
 

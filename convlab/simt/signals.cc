@@ -1,6 +1,6 @@
-// The handlers leave a CUDA thread's code the way any other fault does: to the worker's scheduler, for good. That is
-// right only if they interrupted the kernel's own code. Code that may hold a lock or own memory, simt's own functions
-// and the C library's, runs on to its end.
+// Turns signals during a kernel into faults. The handlers leave a CUDA thread's code the way any other fault does: they
+// jump to the worker's scheduler and never return. That is safe only if they interrupted the kernel's own code. Code
+// that may hold a lock or own memory (simt's own functions and the C library's) runs to its end.
 
 #include "convlab/simt/signals.h"
 
@@ -27,10 +27,10 @@ struct sigaction action_before[NSIG];
 std::atomic<double> seconds_until_stuck{30};
 std::atomic<bool> must_end{false};
 
-// The worker whose run is on this thread, CUDA thread or not.
+// The worker that runs on this OS thread, whether or not a CUDA thread is running.
 constinit thread_local Worker* running_worker = nullptr;
 
-constexpr double kLeastPeriod = 1e-3;  // of the clock, in seconds; a period of 0 would stop it
+constexpr double kLeastPeriod = 1e-3;  // timer period, in seconds; a period of 0 would stop the timer
 
 int clock_signal() { return SIGRTMIN + 3; }
 
@@ -51,7 +51,7 @@ void on_instruction(int number, siginfo_t* info, void* context) {
     const HostScope host;
     worker->fail_instruction(number, program_counter(context));
   }
-  // Not ours: act as if there were no handler here.
+  // Not a kernel's signal: behave as if there were no handler here.
   const struct sigaction& before = action_before[number];
   if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(number, info, context);
   if (before.sa_handler == SIG_IGN && info->si_code <= 0) return;
@@ -129,7 +129,7 @@ void set_stuck_after(double seconds) {
 
 }  // namespace convlab::simt
 
-// The linker sends every `throw` of the program here, before there is an exception (see CMakeLists.txt).
+// The linker redirects every `throw` of the program here, before an exception exists (see CMakeLists.txt).
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 void* __real___cxa_allocate_exception(size_t bytes);

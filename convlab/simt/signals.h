@@ -9,33 +9,33 @@ namespace convlab::simt::internal {
 
 class Worker;
 
-/// How often we look at a worker's progress in a stretch of set_stuck_after().
+/// Progress checks of a worker per timeout of set_stuck_after().
 inline constexpr int kTicksUntilStuck = 8;
 
-/// The stretch, in seconds.
+/// Returns the timeout for hangs, in seconds.
 double stuck_after();
 
-/// Whether end_launches() was called.
+/// Returns whether end_launches() was called.
 bool launches_must_end();
 
-/// While it lives, what a kernel does to the processor on the calling thread is a fault of the kernel and not the end
-/// of the program: a signal that one of its instructions raises (an integer division by zero, an address where nothing
-/// is) ends the running CUDA thread, and a clock checks whether the worker still makes progress. Signals that come
-/// while no CUDA thread runs go where they went before.
+/// While it lives, signals caused by a kernel on the calling thread become faults of the kernel and do not end the
+/// program. A signal from one of its instructions (an integer division by zero, an unmapped address) ends the running
+/// CUDA thread, and a timer checks whether the worker still makes progress. Signals that arrive while no CUDA thread
+/// runs go to the previous handlers.
 class SignalScope {
  public:
-  /// `stack` is for the handlers: a kernel's own may be too small or broken.
+  /// `stack` is for the handlers: a kernel's own stack may be too small or corrupted.
   SignalScope(Worker& worker, void* stack, size_t stack_bytes);
   ~SignalScope();
   SignalScope(const SignalScope&) = delete;
   SignalScope& operator=(const SignalScope&) = delete;
 
-  /// Checks every millisecond from now on. Safe in a signal handler.
+  /// Checks every millisecond from now on. Async-signal-safe.
   void hurry();
 
  private:
   stack_t stack_before_{};
-  std::optional<timer_t> timer_;  // none if the system has no more of them: then nothing checks
+  std::optional<timer_t> timer_;  // nullopt if the system has no timers left: then nothing checks progress
 };
 
 }  // namespace convlab::simt::internal

@@ -1,4 +1,4 @@
-// What ptxas refuses and the host's compiler does not: too much static shared memory.
+// Reports kernels with too much static shared memory, which ptxas rejects and the host compiler accepts.
 
 #include "convlab/simt/static_shared.h"
 

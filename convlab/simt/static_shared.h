@@ -4,8 +4,8 @@
 
 namespace convlab::simt {
 
-/// The first kernel of a loaded library whose own static shared arrays are larger than a GPU takes, in ptxas' words; ""
-/// if there is none. `address`: any in the library.
+/// Returns ptxas' error for the first kernel of a loaded library whose own static shared arrays exceed a GPU's limit;
+/// "" if there is none. `address`: any address in the library.
 std::string static_shared_excess(const void* address);
 
 }  // namespace convlab::simt

@@ -1,3 +1,5 @@
+// Reads symbols, sections, and source lines from the ELF file of a program or library.
+
 #include "convlab/simt/symbols.h"
 
 #include <elf.h>
@@ -28,7 +30,7 @@ extern "C" void* __tls_get_addr(void* index);  // NOLINT(bugprone-reserved-ident
 namespace convlab::simt::internal {
 namespace {
 
-// A file's bytes while the value lives; empty if it cannot be read.
+// A read-only mapping of a file; empty if the file cannot be read.
 class MappedFile {
  public:
   explicit MappedFile(const std::string& path) {
@@ -49,7 +51,7 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  // `count` objects of type T at `offset`, or nullptr where they would pass the file's end.
+  // Returns `count` objects of type T at `offset`, or nullptr if they would extend past the end of the file.
   template <class T>
   const T* at(uint64_t offset, uint64_t count = 1) const {
     if (offset > size_ || count > (size_ - offset) / sizeof(T)) return nullptr;
@@ -64,7 +66,7 @@ class MappedFile {
 const Symbol* symbol_at(const std::vector<Symbol>& symbols, uintptr_t address) {
   auto above = std::upper_bound(symbols.begin(), symbols.end(), address,
                                 [](uintptr_t a, const Symbol& symbol) { return a < symbol.begin; });
-  // Symbols may nest or share a begin; the nearest that covers the address is among the few before it.
+  // Symbols may nest or share a start address; the nearest one that covers the address is among the few before it.
   for (int tries = 0; above != symbols.begin() && tries < 8; ++tries) {
     --above;
     if (address - above->begin < above->bytes) return &*above;
@@ -72,7 +74,8 @@ const Symbol* symbol_at(const std::vector<Symbol>& symbols, uintptr_t address) {
   return nullptr;
 }
 
-// Is it a static variable of the function, or of a lambda inside it? "_ZZ4demoPfE4tile" is one of "_Z4demoPf".
+// Returns whether it is a static variable of the function or of a lambda in it: "_ZZ4demoPfE4tile" belongs to
+// "_Z4demoPf".
 bool is_local_to(const Symbol& variable, const Symbol& function) {
   if (variable.file != 0 && function.file != 0 && variable.file != function.file) return false;
   const std::string_view name = variable.mangled, of = function.mangled;
@@ -81,7 +84,8 @@ bool is_local_to(const Symbol& variable, const Symbol& function) {
   return local.substr(0, encoded.size()) == encoded && local.substr(encoded.size(), 1) == "E";
 }
 
-// Outside of functions: there "_ZL4tile" may be any kernel's. What compilers add for a variable is none.
+// Returns whether the variable is declared outside functions, as "_ZL4tile" is: it may belong to any kernel. Guard
+// variables and thread-local wrappers that compilers add do not count.
 bool is_at_file_scope(const Symbol& variable) {
   constexpr std::string_view kOthers[] = {"_ZZ", "_ZGV", "_ZTH", "_ZTW", "convlab_simt_"};
   return std::none_of(std::begin(kOthers), std::end(kOthers),
@@ -89,7 +93,7 @@ bool is_at_file_scope(const Symbol& variable) {
 }
 
 #ifdef __x86_64__
-// Does x86-64 code read the thread pointer, which is at FS:0?
+// Returns whether x86-64 code reads the thread pointer, which is at FS:0.
 bool reads_thread_pointer(const uint8_t* code, size_t bytes) {
   constexpr uint8_t kInstruction[] = {0x64, 0x48, 0, 0x04, 0x25, 0, 0, 0, 0},
                     kMask[] = {0xff, 0xf8, 0, 0xc7, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -101,8 +105,8 @@ bool reads_thread_pointer(const uint8_t* code, size_t bytes) {
   return false;
 }
 
-// Calls `found` with what may be the distances of thread-local variables from the thread pointer in x86-64 code: 32-bit
-// numbers inside its instructions. They include bytes that only look like a number, but no branches.
+// Calls `found` with each possible offset of a thread-local variable from the thread pointer in x86-64 code: 32-bit
+// numbers inside its instructions. These include bytes that only look like a number, but no branch targets.
 template <class Found>
 void each_distance(const uint8_t* code, size_t bytes, Found&& found) {
   for (size_t at = 2; at + 4 <= bytes; ++at) {
@@ -120,8 +124,8 @@ struct Line {
   int line = 0;
 };
 
-// Called for each inlined function at the instruction, innermost first. The first that is the kernel's own counts, not
-// std::copy() and its like.
+// Called for each inlined function at the instruction, innermost first. Stops at the first one that is the kernel's own
+// code and not a library function such as std::copy().
 int keep_line(void* data, uintptr_t, const char* file, int line, const char*) {
   auto& kept = *static_cast<Line*>(data);
   if (!file || line == 0) return 0;
@@ -145,7 +149,8 @@ Line line_of(uintptr_t address) {
 }
 #endif
 
-/// What follows the parameters of `#define macro(parameters)`, to the end of the last line; "" if that is not there.
+/// Returns what follows the parameters of `#define macro(parameters)`, to the end of its last line; "" if there is
+/// none.
 std::string_view body_of_macro(std::string_view source, std::string_view macro) {
   constexpr std::string_view kDefine = "define";
   for (size_t at = source.find(kDefine); at != std::string_view::npos; at = source.find(kDefine, at + 1)) {
@@ -161,7 +166,7 @@ std::string_view body_of_macro(std::string_view source, std::string_view macro) 
   return "";
 }
 
-/// The first name before such a bracket: "mask" of "(mask[a + b])".
+/// Returns the first name directly before a `bracket`: "mask" for "(mask[a + b])".
 std::string name_before(std::string_view text, char bracket) {
   for (size_t at = text.find(bracket); at != std::string_view::npos; at = text.find(bracket, at + 1)) {
     size_t end = at;
@@ -178,7 +183,7 @@ std::string name_before(std::string_view text, char bracket) {
 std::string subscripted_name(std::string_view line, int column) {
   if (column < 1 || static_cast<size_t>(column) > line.size()) return "";
   size_t i = static_cast<size_t>(column);  // one past the bracket to match
-  if (is_name_character(line[i - 1])) {    // clang gives the column of the name
+  if (is_name_character(line[i - 1])) {    // clang reports the column of the name
     size_t end = i;
     while (end < line.size() && is_name_character(line[end])) ++end;
     return std::string(line.substr(i - 1, end - (i - 1)));
@@ -199,7 +204,7 @@ std::string subscripted_name(std::string_view line, int column) {
 }
 
 std::string array_of_macro(std::string_view source, std::string_view macro) {
-  constexpr int kMostMacros = 8;  // they may name each other in a circle
+  constexpr int kMostMacros = 8;  // macros may refer to each other in a cycle
   std::string name(macro);
   for (int i = 0; i < kMostMacros && !name.empty(); ++i) {
     const std::string_view body = body_of_macro(source, name);
@@ -267,7 +272,7 @@ void Module::read_file(const std::string& path) {
       const size_t count = table.sh_size / sizeof(ElfW(Sym));
       const auto* symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
       if (!text || !symbols) continue;
-      int object_file = 0;  // its local symbols follow its name
+      int object_file = 0;  // index of the object file: its local symbols follow its name
       for (size_t s = 0; s < count; ++s) {
         const auto& symbol = symbols[s];
         object_file += ELF64_ST_TYPE(symbol.st_info) == STT_FILE;
@@ -294,7 +299,7 @@ void Module::read_file(const std::string& path) {
     std::sort(list->begin(), list->end(), [](const Symbol& a, const Symbol& b) { return a.begin < b.begin; });
   }
   if (!header) return;
-  // Addresses of all __global__ functions: see keywords.h. The loader has turned them into addresses of this process.
+  // Addresses of all __global__ functions: see keywords.h. The loader has relocated them.
   const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
   if (!sections || header->e_shstrndx >= header->e_shnum) return;
   const auto& names = sections[header->e_shstrndx];
@@ -339,7 +344,7 @@ bool Module::is_host_variable(const Symbol& variable) const {
       host_sections_, [&](const Segment& section) { return variable.begin + bias_ - section.base < section.bytes; });
 }
 
-// Which code names which array of a device function. We read only x86-64 code.
+// Determines which code uses which array of a device function. Only x86-64 code is analyzed.
 void Module::read_names() const {
   for (const Symbol& variable : thread_locals_) {
     const auto owner = std::find_if(kernels_.begin(), kernels_.end(),
@@ -347,18 +352,18 @@ void Module::read_names() const {
     if (variable.mangled.rfind("_ZZ", 0) == 0 && owner == kernels_.end()) names_[&variable];
   }
 #ifdef __x86_64__
-  if (names_.empty() || !is_program_) return;  // a library finds its thread-local variables in another way
+  if (names_.empty() || !is_program_) return;  // a library accesses its thread-local variables in another way
   uintptr_t thread_pointer;
   asm("mov %%fs:0, %0" : "=r"(thread_pointer));
   const auto begin = static_cast<int64_t>(thread_local_base() - thread_pointer);
   for (const Symbol& function : functions_) {
-    // The compiler may put parts of a kernel elsewhere, called kernel.part.0 or so.
+    // The compiler may move parts of a kernel into functions such as kernel.part.0.
     const auto kernel = std::find_if(kernels_.begin(), kernels_.end(), [&](const Symbol* candidate) {
       const size_t length = candidate->mangled.size();
       return candidate->file == function.file && function.mangled.compare(0, length, candidate->mangled) == 0 &&
              (function.mangled.size() == length || function.mangled[length] == '.');
     });
-    // A kernel's part may continue with what the kernel has read.
+    // A part of a kernel may use the thread pointer that the kernel has read.
     const auto* code = reinterpret_cast<const uint8_t*>(function.begin + bias_);
     if (kernel == kernels_.end() && !reads_thread_pointer(code, function.bytes)) continue;
     each_distance(code, function.bytes, [&](int64_t distance) {
@@ -367,7 +372,7 @@ void Module::read_names() const {
       if (named == names_.end()) return;
       const Symbol& array = *named->first;
       if (kernel == kernels_.end()) {
-        // In another object file the number means something else.
+        // In another object file the same offset means another variable.
         named->second.others |= function.file == array.file || is_local_to(array, function);
       } else {
         named->second.kernels.insert(*kernel);
@@ -386,7 +391,7 @@ const SharedArrays& Module::shared_arrays_of(const Symbol* kernel) const {
   if (!kernel) return arrays;
   if (!names_read_) read_names();
   names_read_ = true;
-  // A kernel that is not local itself is in the file of its arrays.
+  // A kernel that is not local itself belongs to the object file of its arrays.
   int file = kernel->file;
   for (const Symbol& variable : thread_locals_) {
     if (file == 0 && is_local_to(variable, *kernel)) file = variable.file;
@@ -422,7 +427,7 @@ uintptr_t Module::thread_local_base() const {
     return 1;
   };
   dl_iterate_phdr(look, &found);
-  // The block of a library that was loaded by dlopen is made when the thread first asks for it.
+  // The TLS block of a library loaded by dlopen is allocated on the thread's first access.
   struct {
     size_t module, offset;
   } index{found.module, 0};

@@ -1,3 +1,5 @@
+// Completes warp operations: shuffles, votes, reductions, __syncwarp and wmma.
+
 #include "convlab/simt/warp.h"
 
 #include <algorithm>
@@ -18,7 +20,7 @@ static_assert(std::size(kNames) == static_cast<size_t>(WarpOperation::collective
 
 const char* name_of(WarpOperation operation) { return kNames[static_cast<size_t>(operation)]; }
 
-// The lane that a shuffle reads; the caller's own if the segment ends before it.
+// Returns the lane that a shuffle reads; the caller's own lane if the source is outside the segment.
 int source_lane(const WarpRequest& request, int lane) {
   const int segment = lane & ~(request.width - 1);
   const int in_segment = lane - segment;
@@ -99,7 +101,7 @@ uint64_t Worker::warp_operation(const WarpRequest& request, uint64_t value, Wher
   return self.value;
 }
 
-// Completes the operation that `lane` waits at, if the others of its mask are there. Their state is then ready.
+// Completes the operation that `lane` waits for if all other lanes of its mask wait there. They become ready.
 bool Worker::complete_if_all_arrived(Warp& warp, int first_thread, int lane) {
   const WarpRequest& request = threads_[first_thread + lane].request;
   const LaneMask group = request.mask & warp.all & ~warp.done;
@@ -120,8 +122,8 @@ void Worker::complete(Warp& warp, int first_thread, LaneMask group) {
     for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) {
       payloads[std::countr_zero(lanes)] = thread_of(lanes).request.payload;
     }
-    // The last lane to arrive does the work of all, and the whole warp counts as touching what it touches. A fault ends
-    // that lane here, and the others wait in vain.
+    // The last lane to arrive does the work of all lanes, and its accesses count as those of the whole warp. A fault
+    // ends that lane here, and the others keep waiting.
     const LaneMask own = std::exchange(accessor.now.lanes, group);
     const auto order = [&] {
       if (is_strict()) return;
@@ -143,7 +145,7 @@ void Worker::complete(Warp& warp, int first_thread, LaneMask group) {
     case WarpOperation::sync:
       warp.clock.synchronise(group, warp.all);
       share_acquired(first_thread, group);
-      accessor.now.stamp = warp.clock.stamp;  // for the lane that goes on at once
+      accessor.now.stamp = warp.clock.stamp;  // for the calling lane, which continues immediately
       return;
     case WarpOperation::active_mask:
       for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) thread_of(lanes).value = group;
@@ -166,7 +168,7 @@ void Worker::complete(Warp& warp, int first_thread, LaneMask group) {
   }
 }
 
-// What one lane acquired comes before what each does from now on.
+// After a __syncwarp, what one lane acquired happens before the later accesses of all lanes.
 void Worker::share_acquired(int first_thread, LaneMask group) {
   size_t most = 0;
   for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) {
@@ -207,14 +209,15 @@ void Worker::complete_shuffle(Warp& warp, int first_thread, LaneMask group) {
   }
 }
 
-// Called when no lane of the warp can run. Lanes that exited complete what waited for them; then lanes that asked who
-// is with them get their answer. True if any can go on.
+// Called when no lane of the warp can run. Completes operations whose missing lanes have exited; otherwise answers
+// __activemask(). Returns true if any lane can continue.
 bool Worker::release_stuck_lanes(Warp& warp, int first_thread) {
   for (LaneMask lanes = warp.waiting; lanes != 0; lanes &= lanes - 1) {
     const int lane = std::countr_zero(lanes);
     const WarpRequest& request = threads_[first_thread + lane].request;
     if (request.operation == WarpOperation::active_mask) continue;
-    // wmma's work may fault, which ends the thread that runs it: only the last lane to arrive may run it.
+    // The work of a wmma function may fault, which ends the thread that runs it: only the last lane to arrive may run
+    // it.
     if (request.operation != WarpOperation::collective && complete_if_all_arrived(warp, first_thread, lane))
       return true;
   }

@@ -7,8 +7,8 @@
 #include "convlab/simt/vector_types.h"
 #include "convlab/simt/where.h"
 
-/// What a CUDA thread knows of its place, and how it meets the other threads of its warp and block. Every operation
-/// takes the calling place in the source, by default argument, for reports and to tell barriers apart.
+/// Thread indices, barriers, and warp operations of a CUDA thread. Every operation takes the caller's source location
+/// as a default argument, for reports and to distinguish barriers.
 namespace convlab::simt {
 
 namespace internal {
@@ -17,7 +17,7 @@ class Worker;
 
 enum class BarrierOperation : uint8_t { sync, count, all, any };
 
-/// Waits for all threads of the block; returns how many predicates are non-zero, whether all, or whether any are.
+/// Waits for all threads of the block. Returns how many predicates are non-zero (count), or whether all or any are.
 int block_barrier(BarrierOperation operation, int predicate, Where where) noexcept;
 
 enum class WarpOperation : uint8_t {
@@ -29,36 +29,36 @@ enum class WarpOperation : uint8_t {
   vote_all,
   vote_any,
   ballot,
-  active_mask,  // not an agreement: lanes that wait at the same place
+  active_mask,  // takes no mask: returns the lanes that wait at the same source location
   add,
   smallest,
-  largest,  // of 32-bit numbers, signed
+  largest,  // of signed 32-bit numbers
   unsigned_smallest,
   unsigned_largest,
   bit_and,
   bit_or,
   bit_xor,
-  collective,  // see warp_collective
+  collective,  // see warp_collective()
 };
 
-/// Waits for the lanes of the mask that have not exited, which must all bring the same operation and mask. `lane` is a
-/// shuffle's lane, distance or lane mask and `width` its segment: 1, 2, 4, 8, 16 or 32.
+/// Waits for the lanes of the mask that have not exited; all must call the same operation with the same mask. `lane` is
+/// a shuffle's source lane, delta, or XOR mask, and `width` its segment: 1, 2, 4, 8, 16 or 32.
 uint64_t warp_operation(WarpOperation operation, uint32_t mask, uint64_t value, int lane, int width,
                         Where where) noexcept;
 
-/// Waits for the whole warp, then calls `run` once with what each lane brought (nullptr for absent lanes).
+/// Waits for the whole warp, then calls `run` once with each lane's payload (nullptr for absent lanes).
 using CollectiveWork = void (*)(internal::Worker&, void* const lanes[32], Where where);
 void warp_collective(CollectiveWork run, void* payload, Where where) noexcept;
 
 /// Reports an explicit __trap() and ends the thread.
 [[noreturn]] void trap(Where where) noexcept;
 
-/// What the thread did so far comes before its next atomic operation, for threads of its block or for all: see
-/// global_shadow.h. The processor needs no fence: atomics order it, too.
+/// What the thread did so far happens before its next atomic operation, as seen by threads of its block or by all
+/// threads: see global_shadow.h. No fence instruction is needed on the host: its atomics are ordered, too.
 enum class FenceScope : uint8_t { block, device };
 void thread_fence(FenceScope scope) noexcept;
 
-/// The launch's dynamic shared memory, aligned to 1024 bytes.
+/// Returns the launch's dynamic shared memory, aligned to 1024 bytes.
 [[gnu::const]] void* dynamic_shared_memory() noexcept;
 
 namespace internal {
@@ -82,9 +82,9 @@ T from_bits(uint64_t bits) {
 
 namespace cuda {
 
-/// Where the running thread is. simt sets them before it lets a thread go on; for the kernel they are constants, so
-/// that its compiler may read them once, and variables, so that host code may give the names to variables of its own.
-/// Host code that reads them gets what the last kernel left.
+/// The indices of the running thread. simt sets them before it resumes a thread. They are const for the kernel, so that
+/// its compiler may cache them, and variables, so that host code may use the same names. Host code that reads them gets
+/// what the last kernel left.
 extern __thread const uint3 threadIdx __asm__("convlab_simt_thread_index");
 extern __thread const uint3 blockIdx __asm__("convlab_simt_block_index");
 extern __thread const uint3 blockDim __asm__("convlab_simt_block_extent");
@@ -111,7 +111,7 @@ inline void __threadfence() { thread_fence(FenceScope::device); }
 inline void __threadfence_system() { thread_fence(FenceScope::device); }
 [[noreturn]] inline void __trap(Where where = Where::current()) { trap(where); }
 
-/// The lanes at the same place as the calling thread, once no other lane of the warp can run.
+/// Returns the lanes at the same source location as the caller, once no other lane of the warp can run.
 inline unsigned __activemask(Where where = Where::current()) {
   return static_cast<unsigned>(warp_operation(WarpOperation::active_mask, 0, 0, 0, 32, where));
 }

@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <source_location>
 
-/// A place in the source, taken by default argument: std::source_location where the compiler has it (clang 14 does
-/// not).
+/// A source location, captured by a default argument: std::source_location if the compiler has it (clang 14 does not).
 namespace convlab::simt {
 
 #ifdef __cpp_lib_source_location

@@ -1,3 +1,5 @@
+// Orders the basic blocks of a kernel so that lanes of a warp reconverge.
+
 #include "convlab/warps/control_flow.h"
 
 #include <algorithm>
@@ -6,17 +8,17 @@
 
 namespace convlab {
 
-/// Bourdoncle's algorithm, which finds the order from its end.
+/// Bourdoncle's algorithm, which builds the order from its end.
 class ControlFlow::Sorting {
  public:
   explicit Sorting(std::vector<Block>& blocks)
       : blocks_(blocks), found_(blocks.size(), 0), last_of_loop_(blocks.size(), 0) {
     std::vector<uint32_t> order;
-    // Where a function begins comes before all of it that lanes have come to.
+    // A function's entry comes before all of its executed blocks.
     for (uint32_t block = 0; block < blocks.size(); ++block) {
       if (found_[block] == 0) visit(block, order);
     }
-    // Places are even: between two of them is room for what is behind a loop.
+    // Orders are even: the odd numbers between them are for edges back to a loop's head.
     const auto place_of = [&](size_t i) { return static_cast<uint32_t>(2 * (order.size() - i)); };
     for (size_t i = 0; i < order.size(); ++i) {
       blocks_[order[i]].order = place_of(i);
@@ -27,7 +29,7 @@ class ControlFlow::Sorting {
  private:
   static constexpr uint32_t kDone = std::numeric_limits<uint32_t>::max();
 
-  // Appends the blocks behind `block`, and it. Returns the earliest found block that it leads back to.
+  // Appends the blocks after `block`, and then `block`. Returns the earliest discovered block that it leads back to.
   uint32_t visit(uint32_t block, std::vector<uint32_t>& order) {
     stack_.push_back(block);
     uint32_t head = found_[block] = ++count_;
@@ -44,7 +46,7 @@ class ControlFlow::Sorting {
     stack_.pop_back();
     for (; last != block; last = stack_.back(), stack_.pop_back()) found_[last] = 0;
     last_of_loop_[block] = order.size();
-    if (is_loop) {  // its blocks once more, without the way back
+    if (is_loop) {  // visit its blocks again, without the back edge
       for (const uint32_t next : blocks_[block].next) {
         if (found_[next] == 0) visit(next, order);
       }
@@ -54,8 +56,8 @@ class ControlFlow::Sorting {
   }
 
   std::vector<Block>& blocks_;
-  std::vector<uint32_t> found_;       // when each was; 0: not yet
-  std::vector<size_t> last_of_loop_;  // of a loop's head: the place in `order` of its last block
+  std::vector<uint32_t> found_;       // discovery number; 0: not yet
+  std::vector<size_t> last_of_loop_;  // of a loop's head: the index in `order` of the loop's last block
   std::vector<uint32_t> stack_;
   uint32_t count_ = 0;
 };

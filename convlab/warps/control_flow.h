@@ -7,31 +7,31 @@
 
 namespace convlab {
 
-/// Which basic blocks of a kernel follow each other, as far as lanes have gone, and an order of them in which a loop
-/// comes before what follows it and the branches of a condition before the place where they meet: François Bourdoncle's
-/// weak topological order ("Efficient chaotic iteration strategies with widenings", 1993).
+/// The control-flow graph of a kernel's basic blocks, as far as lanes have executed it, and an order of the blocks in
+/// which a loop comes before what follows it and the branches of a condition before their join point: François
+/// Bourdoncle's weak topological order ("Efficient chaotic iteration strategies with widenings", 1993).
 class ControlFlow {
  public:
-  /// A lane went from one block to another of the same function; `from` is nullptr where the function begins. All
-  /// blocks lie in one program or library, within 4 GiB.
+  /// Adds an edge that a lane took between two blocks of the same function; `from` is nullptr at the function's entry.
+  /// All blocks lie in one program or library, within 4 GiB.
   void add(const void* from, const void* to) {
     if (!knows(from, to)) insert(from, to);
   }
 
-  /// Whether add() would do nothing. Now and then false for a step that it knows.
+  /// Returns whether add() would do nothing. May return false for a known edge (a cache miss).
   bool knows(const void* from, const void* to) const { return last_[place_of_step(from, to)] == step_of(from, to); }
 
-  /// The place in the order of a step from one block to another: that of the second, but behind the whole loop if the
-  /// step leads back to the loop's head. 0 for a block that no lane has come to. Valid after sort().
+  /// Returns the order of an edge: that of its target block, but after the whole loop if the edge leads back to the
+  /// loop's head. Returns 0 for a block that no lane has executed. Valid after sort().
   uint32_t order_of(const void* from, const void* to) const {
     const Place& next = place_of(to);
     return from && next.order <= place_of(from).order ? next.behind_loop : next.order;
   }
 
-  /// The place of a block itself.
+  /// Returns the order of a block.
   uint32_t order_of(const void* block) const { return place_of(block).order; }
 
-  /// Takes in what add() has learned. True if the order may have changed.
+  /// Sorts the blocks after add(). Returns true if the order may have changed.
   bool sort();
 
  private:
@@ -68,9 +68,9 @@ class ControlFlow {
   bool sorted_ = true;
 
   static constexpr int kStepBits = 10;
-  uint64_t last_[1 << kStepBits] = {};  ///< steps that were added last, by a part of their bits
+  uint64_t last_[1 << kStepBits] = {};  ///< direct-mapped cache of known edges
 
-  static constexpr size_t kPlaces = 1024;  ///< looked at last, by a part of their addresses
+  static constexpr size_t kPlaces = 1024;  ///< direct-mapped cache of block orders
   mutable Place places_[kPlaces];
 };
 

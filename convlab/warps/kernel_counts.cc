@@ -1,3 +1,5 @@
+// Computes the cost of memory requests and sums up the counts of kernels.
+
 #include "convlab/warps/kernel_counts.h"
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 namespace convlab {
 namespace {
 
-// "conv.cu:9" comes before "conv.cu:31".
+// Sort key: "conv.cu:9" comes before "conv.cu:31".
 std::pair<std::string_view, int> place_of(std::string_view where) {
   const size_t colon = where.rfind(':');
   const int line = colon == std::string_view::npos ? 0 : std::atoi(where.data() + colon + 1);
@@ -18,7 +20,7 @@ std::pair<std::string_view, int> place_of(std::string_view where) {
 
 using Addresses = std::span<const uintptr_t>;
 
-/// Different values of addresses / 2^shift. Those of a warp mostly ascend: then we need not search.
+/// Returns the number of distinct values of addresses / 2^shift. Ascending addresses, the usual case, need no search.
 int64_t distinct(Addresses addresses, int shift) {
   uintptr_t found[kLanes];
   int count = 0;
@@ -35,7 +37,7 @@ int64_t distinct(Addresses addresses, int shift) {
   return count;
 }
 
-/// What lies between one lane's address and the next, if that is the same for all.
+/// Returns the distance from each lane's address to the next, if all are equal.
 std::optional<uintptr_t> distance_of(Addresses addresses) {
   const uintptr_t distance = addresses.size() > 1 ? addresses[1] - addresses[0] : 0;
   bool same = true;
@@ -43,7 +45,7 @@ std::optional<uintptr_t> distance_of(Addresses addresses) {
   return same ? std::optional(distance) : std::nullopt;
 }
 
-/// The most different words of one bank that some of the lanes want.
+/// Returns the largest number of distinct words that the lanes access in one bank.
 int64_t wavefronts_of(Addresses addresses, int words_each) {
   uintptr_t found[kBanks][4 * kLanes];
   int count[kBanks] = {};
@@ -61,7 +63,7 @@ int64_t wavefronts_of(Addresses addresses, int words_each) {
   return most;
 }
 
-/// Whether each lane wants what its neighbour wants, if that takes part.
+/// Returns whether the lanes of each pair have the same address, as far as both are active.
 bool in_pairs(LaneMask lanes, Addresses addresses) {
   for (size_t i = 0; i < addresses.size(); ++i, lanes &= lanes - 1) {
     const int lane = std::countr_zero(lanes);

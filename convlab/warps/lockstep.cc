@@ -1,3 +1,5 @@
+// Merges the traces of a warp's lanes into the events of the warp.
+
 #include "convlab/warps/lockstep.h"
 
 #include <algorithm>
@@ -6,14 +8,14 @@
 namespace convlab {
 namespace {
 
-// A key, from its highest bits: how few functions the lane is in, its block's place in the order, the event.
+// A scheduling key. Its fields, from the highest bits: kMostDepth minus the call depth, the block's order, the event.
 constexpr int kEventBits = 42, kOrderBits = 16;
 constexpr uint64_t kMostDepth = (1 << (64 - kEventBits - kOrderBits)) - 1;
 constexpr uint32_t kMostOrder = (1 << kOrderBits) - 1;
 
 }  // namespace
 
-// Of a lane in this block, with so many functions around it. Lanes with the lowest key go first.
+// Returns the key of a lane in this block, at this call depth. Lanes with the lowest key go first.
 uint64_t Lockstep::key_of(uint64_t event, const void* block, size_t depth) const {
   const EventKind kind = LaneTrace::kind_of(event);
   if (kind == EventKind::enter) ++depth;
@@ -27,7 +29,7 @@ uint64_t Lockstep::key_of(uint64_t event, const void* block, size_t depth) const
          uint64_t{std::min(order, kMostOrder)} << kEventBits | (event & ((uint64_t{1} << kEventBits) - 1));
 }
 
-// Apart from those that have nothing left, for now or for good.
+// Ignores lanes that have no event left, for now or for good.
 bool Lockstep::go_different_ways(const Group& group) {
   uint64_t way = LaneTrace::kEnd;
   for (int i = 0; i < group.size; ++i) {
@@ -39,7 +41,7 @@ bool Lockstep::go_different_ways(const Group& group) {
   return false;
 }
 
-// The group's next event, which is the same for all.
+// Executes the group's next event, which is the same for all its lanes.
 void Lockstep::step(Group& group) {
   const uint64_t event = *group.at[0];
   const EventKind kind = LaneTrace::kind_of(event);
@@ -93,8 +95,8 @@ void Lockstep::advance(std::span<Lane> lanes, LaneMask unfinished) {
       group.at[group.size++] = at[lane];
     });
     group.block = group.lanes[0]->block;
-    // They stay together until one goes another way, has nothing left, or meets others, or a function ends: they may
-    // have been called from different places.
+    // The lanes stay together until one diverges, has no event left, or meets others, or until a function ends, because
+    // they may have been called from different places.
     for (bool together = true; together;) {
       const uint64_t event = *group.at[0];
       step(group);

@@ -8,32 +8,32 @@
 
 namespace convlab {
 
-/// What a warp does in one step: the same event for all lanes of `lanes`.
+/// The events of a warp: each is the same for all lanes of `lanes`.
 class WarpEvents {
  public:
   virtual ~WarpEvents() = default;
   virtual void block(const void* code, LaneMask lanes) = 0;
 
-  /// `addresses`: one for each of `lanes`, in their order, of `bytes` each.
+  /// `addresses`: one per lane of `lanes`, in lane order, of `bytes` each.
   virtual void access(EventKind kind, const void* code, LaneMask lanes, std::span<const uintptr_t> addresses,
                       size_t bytes) = 0;
 
-  /// After the event at `code` the lanes that were together go different ways.
+  /// After the event at `code`, lanes that ran together diverge.
   virtual void diverged(const void* code) = 0;
 };
 
-/// Puts the lanes' traces together to what a warp does on a GPU, where lanes that come to the same instruction execute
-/// it together. We let lanes in the innermost function go first, and of those the ones whose block comes first in the
-/// order of the control flow: where loops end and branches meet, lanes wait for each other, as they do on a GPU.
+/// Merges the lanes' traces into the events of a warp on a GPU, where lanes at the same instruction execute it
+/// together. Lanes in the innermost function go first, and among these the ones whose block comes first in the order of
+/// the control-flow graph. So lanes reconverge where loops end and branches join, as on a GPU.
 class Lockstep {
  public:
   explicit Lockstep(WarpEvents& events) : events_(events) {}
 
-  /// One lane of a warp, from the block's begin to its end.
+  /// One lane of a warp, from the beginning of the thread block to its end.
   struct Lane {
     LaneTrace trace;
-    const void* block = nullptr;         ///< where it is, as far as we have come
-    std::vector<const void*> callers{};  ///< and where in the functions that called this one
+    const void* block = nullptr;         ///< its current basic block, as far as the trace is consumed
+    std::vector<const void*> callers{};  ///< its blocks in the calling functions
 
     void begin() {
       trace.begin();
@@ -42,19 +42,19 @@ class Lockstep {
     }
   };
 
-  /// What all lanes' traces have learned.
+  /// The control-flow graph that all traces extend.
   ControlFlow& flow() { return flow_; }
 
-  /// Takes events off the traces. Lanes of `unfinished` will do more before they wait for others: we stop where one of
-  /// them has no event left.
+  /// Consumes events from the traces. Lanes of `unfinished` will add events before they wait for others: stops when one
+  /// of them has no event left.
   void advance(std::span<Lane> lanes, LaneMask unfinished);
 
  private:
-  /// Lanes that go together.
+  /// Lanes that execute together.
   struct Group {
     int size = 0;
     LaneMask mask = 0;
-    const void* block = nullptr;  ///< where all of them are
+    const void* block = nullptr;  ///< the current block of all of them
     Lane* lanes[kLanes];
     const uint64_t* at[kLanes];
   };

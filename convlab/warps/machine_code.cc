@@ -1,3 +1,5 @@
+// Decodes x86-64 machine code to estimate the instructions that a GPU would issue.
+
 #include "convlab/warps/machine_code.h"
 
 #include <algorithm>
@@ -51,7 +53,7 @@ class Decoder {
     if (at_ < end_ && *at_ >> 4 == 4) wide_ = (*at_++ & 8) != 0;
   }
 
-  /// Registers and addresses of the operands: mod, reg and rm, perhaps an index, perhaps a distance.
+  /// The operands: mod, reg and rm, possibly an index, possibly a displacement.
   void operands() {
     const Byte modes = next();
     mod_ = modes >> 6;
@@ -229,14 +231,14 @@ class Decoder {
   int mod_ = 0, reg_ = 0, rm_ = 0;
 };
 
-/// What the call before `end` calls; if it is an indirect one, the place that holds its target.
+/// Returns the target of the call before `end`; for an indirect call, the location that holds the target.
 const Byte* target_of(const Byte* end) {
   int32_t distance;
   std::memcpy(&distance, end - sizeof(distance), sizeof(distance));
   return end + distance;
 }
 
-/// Is the instruction before `end`, of so many bytes, a call of `target`?
+/// Returns whether the instruction before `end`, of this many bytes, is a call of `target`.
 bool calls(const Byte* end, size_t bytes, const Byte* target) {
   const bool is_call = (bytes == 5 && end[-5] == 0xe8) || (bytes == 6 && end[-6] == 0xff && end[-5] == 0x15);
   return is_call && target_of(end) == target;

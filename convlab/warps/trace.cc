@@ -1,3 +1,5 @@
+// The slow paths of a lane's trace.
+
 #include "convlab/warps/trace.h"
 
 namespace convlab {
@@ -10,7 +12,7 @@ uint64_t* LaneTrace::grow() {
   return next_ = words_.data() + used;
 }
 
-// A block to which the lane came by a way that may be new, or for which there is no room.
+// Handles a block that the lane may have reached by a new edge, or that needs more room.
 bool LaneTrace::begin_block(const void* code, ControlFlow& flow) {
   flow.add(block_, code);
   block_ = code;

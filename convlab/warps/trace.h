@@ -9,10 +9,10 @@
 
 #include "convlab/warps/control_flow.h"
 
-/// What the lanes of a warp did, so that they can be counted as a GPU counts: a warp at a time.
+/// Traces of a warp's lanes, which are counted like on a GPU: one warp at a time.
 namespace convlab {
 
-inline constexpr int kLanes = 32;  ///< of a warp
+inline constexpr int kLanes = 32;  ///< per warp
 using LaneMask = uint32_t;         ///< bit i: lane i
 
 template <class Do>
@@ -31,21 +31,21 @@ enum class EventKind : uint8_t {
 
 inline bool is_access(EventKind kind) { return kind >= EventKind::read && kind <= EventKind::atomic; }
 
-/// What one lane did, in order: one word for each event, which says what and where in the code, and for an access one
-/// more, which says to what address.
+/// The events of one lane, in order. Each event is one word with its kind and code address; an access has a second word
+/// with its size and address.
 class LaneTrace {
  public:
-  /// A lane with so many words waits until they are counted.
+  /// A lane whose trace has this many words pauses until they are counted.
   static constexpr ptrdiff_t kMostWords = 1024;
 
-  /// A new thread begins.
+  /// Starts the trace of a new thread.
   void begin() {
     next_ = words_.data();
     block_ = nullptr;
     callers_.clear();
   }
 
-  /// True if the trace is full now.
+  /// Adds the beginning of a basic block. Returns true if the trace is full.
   [[gnu::always_inline]] bool block(const void* code, ControlFlow& flow) {
     uint64_t* const at = next_;
     if (at == last_ || !flow.knows(block_, code)) [[unlikely]]
@@ -60,7 +60,7 @@ class LaneTrace {
     put(event(EventKind::enter, code));
   }
   void leave(const void* code) {
-    if (callers_.empty()) return;  // of a function that it was in when the trace began
+    if (callers_.empty()) return;  // of a function that was entered before the trace began
     block_ = callers_.back();
     callers_.pop_back();
     put(event(EventKind::leave, code));
@@ -72,7 +72,7 @@ class LaneTrace {
     next_ = at + 2;
   }
 
-  /// The first event. After the last one stands kEnd.
+  /// Returns the first event. kEnd follows the last one.
   const uint64_t* first() {
     *next_ = kEnd;
     return words_.data();
@@ -104,9 +104,9 @@ class LaneTrace {
   std::vector<uint64_t> words_ = std::vector<uint64_t>(2 * kMostWords);
   uint64_t* next_ = words_.data();
   uint64_t* full_ = words_.data() + kMostWords;
-  uint64_t* last_ = words_.data() + words_.size() - 1;  // for kEnd
-  const void* block_ = nullptr;                         // where the lane is
-  std::vector<const void*> callers_{};                  // where it will be when it leaves the functions that it is in
+  uint64_t* last_ = words_.data() + words_.size() - 1;  // leaves room for kEnd
+  const void* block_ = nullptr;                         // the lane's current block
+  std::vector<const void*> callers_{};                  // the lane's blocks in the calling functions
 };
 
 }  // namespace convlab

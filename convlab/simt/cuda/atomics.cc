@@ -1,3 +1,5 @@
+// Executes and checks CUDA's atomic functions.
+
 #include "convlab/simt/cuda/atomics.h"
 
 #include <algorithm>
@@ -27,7 +29,7 @@ void check(const void* address, size_t bytes, internal::AccessKind kind, Where w
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
 
-// Replaces the value by change(old). `code` is where the kernel goes on.
+// Replaces the value by change(old). `code` is the caller's return address.
 template <class T, class Change>
 T update(T* address, Where where, const void* code, Change change) {
   check(address, sizeof(T), internal::AccessKind::atomic_update, where, code);

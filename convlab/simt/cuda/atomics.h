@@ -2,8 +2,8 @@
 
 #include "convlab/simt/where.h"
 
-/// CUDA's atomic functions on global and shared memory: atomic between blocks, which run on several OS threads; checked
-/// like any other access, and never a race with one another. Each returns the old value.
+/// CUDA's atomic functions on global and shared memory. They are atomic between blocks, which run on several OS
+/// threads, are checked like any other access, and never race with one another. Each returns the old value.
 namespace convlab::simt::cuda {
 
 #define CONVLAB_SIMT_ATOMIC(name, T) T name(T* address, T value, Where = Where::current()) noexcept;
@@ -33,7 +33,7 @@ CONVLAB_SIMT_ATOMIC(atomicOr, int)
 CONVLAB_SIMT_ATOMIC(atomicOr, unsigned)
 CONVLAB_SIMT_ATOMIC(atomicXor, int)
 CONVLAB_SIMT_ATOMIC(atomicXor, unsigned)
-/// Up to `value`, then from 0 again; down to 0, then from `value` again.
+/// atomicInc counts up to `value`, then from 0 again; atomicDec counts down to 0, then from `value` again.
 CONVLAB_SIMT_ATOMIC(atomicInc, unsigned)
 CONVLAB_SIMT_ATOMIC(atomicDec, unsigned)
 

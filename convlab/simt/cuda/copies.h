@@ -1,9 +1,9 @@
 #pragma once
 
-/// Included before anything else in kernel files. The standard library copies and fills plain bytes (std::copy,
-/// std::fill) by compilers' functions, which g++ makes accesses of that no hook sees. Here they become calls of the C
-/// library's, which the linker sends to the hooks (kernel_file/compiler.cc). What g++ takes for one load and store
-/// stays so: that is seen.
+/// Must be included before anything else in kernel files. The standard library copies and fills bytes (std::copy,
+/// std::fill) with compiler builtins, which g++ expands into accesses without hooks. These macros turn them into calls
+/// of the C library's functions, which the linker redirects to the hooks (kernel_file/compiler.cc). Copies that g++
+/// compiles to one load and store remain builtins: those are instrumented.
 
 extern "C" {
 void* memcpy(void* to, const void* from, __SIZE_TYPE__ bytes) noexcept;

@@ -1,3 +1,5 @@
+// Runs cuBLAS matrix products on the host and reports their errors.
+
 #include "convlab/simt/cuda/cublas.h"
 
 #include <exception>

@@ -4,7 +4,7 @@
 #include "convlab/simt/cuda/runtime.h"
 #include "convlab/simt/product.h"
 
-/// What kernel files use of cuBLAS: products of matrices, done at once (convlab/simt/product.h).
+/// The part of cuBLAS that kernel files use: matrix products, computed immediately (convlab/simt/product.h).
 namespace convlab::simt::cuda {
 
 enum cublasStatus_t {
@@ -43,7 +43,7 @@ inline cublasStatus_t cublasSetPointerMode(cublasHandle_t, cublasPointerMode_t) 
 
 namespace runtime {
 
-/// Reports a product that makes no sense, or memory that is not there, as an error of the call.
+/// Reports an invalid product, or memory outside the device's arrays, as an error of the call.
 cublasStatus_t multiply(cublasHandle_t handle, int m, int n, int k, float alpha, const ProductMatrix& a,
                         const ProductMatrix& b, float beta, const ProductMatrix& c, int count, Where where) noexcept;
 
@@ -70,7 +70,7 @@ inline cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t trans
   return runtime::multiply(handle, m, n, k, *alpha, {a, lda, 0, transa != CUBLAS_OP_N, true},
                            {b, ldb, 0, transb != CUBLAS_OP_N, true}, *beta, {c, ldc, 0, false, true}, 1, where);
 }
-/// alpha and beta are float: what CUBLAS_COMPUTE_32F and its like take.
+/// alpha and beta are float, as CUBLAS_COMPUTE_32F and its variants require.
 inline cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa,
                                                  cublasOperation_t transb, int m, int n, int k, const void* alpha,
                                                  const void* a, cudaDataType_t type_a, int lda, long long stride_a,

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What a kernel's file sees in place of <cuda_runtime.h>, <cuda_fp16.h> and <mma.h> when a host compiler reads it.
-/// Compile the file with the flags of convlab_simt_kernel_options: without them it runs and nothing is checked.
+/// Replaces <cuda_runtime.h>, <cuda_fp16.h> and <mma.h> when a host compiler reads a kernel's file. Compile the file
+/// with the flags of convlab_simt_kernel_options: without them it runs but nothing is checked.
 
 #include <cmath>
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace nvcuda {
 namespace wmma = convlab::simt::wmma;
 }
 
-// glibc declares these names for itself. A GPU's are faster and less exact.
+// glibc reserves these names. A GPU's versions are faster and less accurate.
 #define __expf(x) (::expf(x))
 #define __exp10f(x) (::powf(10.0f, x))
 #define __logf(x) (::logf(x))

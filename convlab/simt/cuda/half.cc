@@ -1,3 +1,5 @@
+// Software fp16 arithmetic for kernels on the host.
+
 #include "convlab/simt/cuda/half.h"
 
 #include <bit>
@@ -17,8 +19,8 @@ __half __hfma(__half a, __half b, __half c) noexcept {
   if (worker != nullptr && worker->counting() != nullptr) worker->counting()->multiply_add();
   const double product = static_cast<double>(static_cast<float>(a)) * static_cast<float>(b);
   const double addend = static_cast<float>(c);
-  // The sum of a 22-bit and an 11-bit number may need more than double's 53 bits, or lose the last ones on the way to
-  // float: rounding to odd on the way keeps the last rounding right.
+  // The sum of a 22-bit and an 11-bit number may need more than double's 53 bits, or lose its last bits in float.
+  // Rounding both intermediate results to odd keeps the final rounding correct.
   double sum = product + addend;
   const double part = sum - product;
   const double error = (product - (sum - part)) + (addend - part);
@@ -45,7 +47,7 @@ __half2 __hfma2(__half2 a, __half2 b, __half2 c) noexcept { return {__hfma(a.x, 
 
 namespace {
 
-// The half next to `bits`, which is no NaN, above it or below.
+// Returns the fp16 value next to `bits`, which is not NaN, above or below it.
 uint16_t next(uint16_t bits, bool above) {
   constexpr uint16_t kSign = 0x8000, kInfinity = 0x7c00;
   const bool negative = (bits & kSign) != 0;

@@ -4,10 +4,10 @@
 
 #include "convlab/simt/vector_types.h"
 
-/// cuda_fp16.h's types and functions: IEEE binary16 in software. Arithmetic is done in float and rounded once to
-/// nearest even, which is exact for + - * / of halves; a fused multiply-add rounds once because float holds the product
-/// exactly and double the sum. What is one instruction of a GPU is out of line, so that who counts a kernel's code does
-/// not count what it is made of here.
+/// The types and functions of cuda_fp16.h: IEEE binary16 in software. Arithmetic is done in float and rounded once to
+/// nearest even, which is exact for + - * / of fp16. A fused multiply-add also rounds once: float holds the product
+/// exactly, and double the sum. Operations that are one GPU instruction are defined out of line, so that counting a
+/// kernel's code does not count their software implementation.
 namespace convlab::simt::cuda {
 
 uint16_t float_to_half(float value) noexcept;
@@ -31,7 +31,7 @@ using half = __half;
 
 inline __half __float2half(float value) { return value; }
 inline __half __float2half_rn(float value) { return value; }
-/// Rounded down, up, and towards zero.
+/// Round down and up; __float2half_rz rounds towards zero.
 __half __float2half_rd(float value) noexcept;
 __half __float2half_ru(float value) noexcept;
 inline __half __float2half_rz(float value) { return value < 0 ? __float2half_ru(value) : __float2half_rd(value); }

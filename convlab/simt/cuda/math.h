@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-/// CUDA's arithmetic functions that C++ lacks. What a GPU approximates is exact to rounding here; names that glibc
-/// itself declares (__expf and its like) are macros in cuda_on_host.h.
+/// CUDA's arithmetic functions that C++ lacks. Functions that a GPU approximates are correctly rounded here. Names that
+/// glibc itself declares (such as __expf) are macros in cuda_on_host.h.
 namespace convlab::simt::cuda {
 
 #define CONVLAB_SIMT_MIN_MAX(T)                       \
@@ -18,7 +18,7 @@ CONVLAB_SIMT_MIN_MAX(unsigned long)
 CONVLAB_SIMT_MIN_MAX(long long)
 CONVLAB_SIMT_MIN_MAX(unsigned long long)
 #undef CONVLAB_SIMT_MIN_MAX
-// Of a number and a NaN, the number.
+// For a number and a NaN, these return the number.
 inline float min(float a, float b) { return std::fmin(a, b); }
 inline float max(float a, float b) { return std::fmax(a, b); }
 inline double min(double a, double b) { return std::fmin(a, b); }
@@ -32,14 +32,14 @@ inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 inline float __frsqrt_rn(float x) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x))); }
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
-// Never contracted to a fused multiply-add, which is their purpose.
+// These must not be contracted to a fused multiply-add.
 [[gnu::noinline]] inline float __fmul_rn(float a, float b) { return a * b; }
 [[gnu::noinline]] inline float __fadd_rn(float a, float b) { return a + b; }
 [[gnu::noinline]] inline float __fsub_rn(float a, float b) { return a - b; }
 [[gnu::noinline]] inline double __dmul_rn(double a, double b) { return a * b; }
 [[gnu::noinline]] inline double __dadd_rn(double a, double b) { return a + b; }
-/// Rounded down: the sum of an exact product and c, in two parts that are exact together, tells on which side of it the
-/// nearest float lies.
+/// Rounds down. The sum of an exact product and c, kept exactly in two parts, shows on which side of it the nearest
+/// float lies.
 inline float __fmaf_rd(float a, float b, float c) {
   const double product = static_cast<double>(a) * b, sum = product + c, taken = sum - product;
   const double rest = (product - (sum - taken)) + (c - taken);
@@ -81,7 +81,8 @@ constexpr unsigned __brev(unsigned x) {
   for (int i = 0; i < 32; ++i) reversed |= (x >> i & 1u) << (31 - i);
   return reversed;
 }
-/// Four of the eight bytes of x and, from 4 on, y; each digit of the selector, the lowest first, numbers one byte.
+/// Selects four of the eight bytes of x (0 to 3) and y (4 to 7): each hex digit of the selector, the lowest first, is
+/// the index of one byte.
 constexpr unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   unsigned bytes = 0;
   for (int i = 0; i < 4; ++i) {
@@ -96,7 +97,7 @@ constexpr unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>((static_cast<uint64_t>(a) * b) >> 32);
 }
 
-/// A load through the read-only cache: on the host, a load.
+/// A load through the read-only cache: a plain load on the host.
 template <class T>
 [[gnu::always_inline]] inline T __ldg(const T* address) {
   return *address;

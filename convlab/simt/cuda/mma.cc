@@ -1,3 +1,5 @@
+// Emulates PTX's mma.sync instructions for TF32 and fp16.
+
 #include "convlab/simt/cuda/mma.h"
 
 #include <fmt/format.h>
@@ -23,16 +25,17 @@ struct Fragments {
   const uint32_t* b;
 };
 
-/// Element `term` of a register row that holds kTerms terms: registers first, first + stride, each with terms 2t, 2t +
-/// 1 of halves or one TF32; lanes t = 0..3 follow each other.
-template <int kTerms>
-float element(const uint32_t* const registers[4], int term, int stride) {
-  if constexpr (kTerms == 8) return std::bit_cast<float>(registers[term % 4][term / 4 * stride] & 0xffffe000u);
-  const uint32_t pair = registers[term % 8 / 2][term / 8 * stride];
-  return half_to_float(static_cast<uint16_t>(term % 2 == 0 ? pair : pair >> 16));
+/// Returns element k of a row of A or column of B, from the registers of the four lanes t = 0..3 that hold it. A TF32
+/// register holds element t; an fp16 register holds elements 2t and 2t + 1. The next 4 (TF32) or 8 (fp16) elements are
+/// `stride` registers further.
+template <int kDepth>
+float element(const uint32_t* const registers[4], int k, int stride) {
+  if constexpr (kDepth == 8) return std::bit_cast<float>(registers[k % 4][k / 4 * stride] & 0xffffe000u);
+  const uint32_t pair = registers[k % 8 / 2][k / 8 * stride];
+  return half_to_float(static_cast<uint16_t>(k % 2 == 0 ? pair : pair >> 16));
 }
 
-template <int kTerms>
+template <int kDepth>
 void multiply(Worker& worker, void* const lanes[kLanes], Where where) {
   for (int lane = 0; lane < kLanes; ++lane) {
     if (lanes[lane] != nullptr) continue;
@@ -44,32 +47,32 @@ void multiply(Worker& worker, void* const lanes[kLanes], Where where) {
     return;
   }
   if (internal::Counting* const counting = worker.counting()) {
-    counting->matrix_product(kTerms == 8, 2 * kRows * kColumns * kTerms);
+    counting->matrix_product(kDepth == 8, 2 * kRows * kColumns * kDepth);
   }
   const auto of = [&](int lane) -> const Fragments& { return *static_cast<const Fragments*>(lanes[lane]); };
-  float a[kRows][kTerms], b[kColumns][kTerms];
+  float a[kRows][kDepth], b[kColumns][kDepth];
   for (int row = 0; row < kRows; ++row) {
     const uint32_t* registers[4];  // of the four lanes that hold the row
     for (int t = 0; t < 4; ++t) registers[t] = of(row % 8 * 4 + t).a + row / 8;
-    for (int term = 0; term < kTerms; ++term) a[row][term] = element<kTerms>(registers, term, 2);
+    for (int k = 0; k < kDepth; ++k) a[row][k] = element<kDepth>(registers, k, 2);
   }
   for (int column = 0; column < kColumns; ++column) {
     const uint32_t* registers[4];
     for (int t = 0; t < 4; ++t) registers[t] = of(column * 4 + t).b;
-    for (int term = 0; term < kTerms; ++term) b[column][term] = element<kTerms>(registers, term, 1);
+    for (int k = 0; k < kDepth; ++k) b[column][k] = element<kDepth>(registers, k, 1);
   }
   for (int lane = 0; lane < kLanes; ++lane) {
     for (int i = 0; i < 4; ++i) {
       const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-      for (int term = 0; term < kTerms; ++term) of(lane).d[i] += a[row][term] * b[column][term];
+      for (int k = 0; k < kDepth; ++k) of(lane).d[i] += a[row][k] * b[column][k];
     }
   }
 }
 
-template <int kTerms>
+template <int kDepth>
 void collective(float* d, const uint32_t* a, const uint32_t* b, Where where) noexcept {
   Fragments fragments{d, a, b};
-  warp_collective(multiply<kTerms>, &fragments, where);
+  warp_collective(multiply<kDepth>, &fragments, where);
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+// Implements the CUDA runtime API on the host.
+
 #include "convlab/simt/cuda/runtime.h"
 
 #include <fmt/format.h>
@@ -33,8 +35,8 @@ struct Allocation {
   size_t bytes = 0;
   std::string name;
   Where where;
-  int64_t number = 0;  // in the order of calls
-  bool told = false;   // as a leak
+  int64_t number = 0;     // in the order of calls
+  bool reported = false;  // as a leak
 };
 
 struct RecordedEvent {
@@ -46,12 +48,12 @@ struct RecordedEvent {
 struct State {
   std::mutex mutex;
   cudaError_t last = cudaSuccess;
-  std::map<void*, Allocation> device;          // what cudaMalloc gave
-  std::map<void*, RegisteredRange> host;       // what kernels may touch of the host's
-  std::unordered_set<void*> host_allocations;  // what cudaMallocHost and its like gave
+  std::map<void*, Allocation> device;          // allocated by cudaMalloc
+  std::map<void*, RegisteredRange> host;       // host memory that kernels may access
+  std::unordered_set<void*> host_allocations;  // allocated by cudaMallocHost and related functions
   std::map<EventTag*, RecordedEvent> events;
   std::unordered_set<StreamTag*> streams;
-  std::unordered_map<const void*, size_t> dynamic_limits;  // of kernels for which the file has asked
+  std::unordered_map<const void*, size_t> dynamic_limits;  // by kernel, as set by cudaFuncSetAttribute()
   uintptr_t next_handle = 1;
   int64_t allocations = 0;
 };
@@ -83,9 +85,9 @@ cudaError_t failed(cudaError_t error, std::string_view call, const Where& where,
   return fail(state(), error, call, where, why);
 }
 
-enum class Side { host, pinned, device, past_end };  // pinned: the host's, but kernels may touch it
+enum class Side { host, pinned, device, past_end };  // pinned: host memory that kernels may access
 
-// Where [memory, memory + bytes) lies.
+// Returns where [memory, memory + bytes) is.
 Side side_of(const void* memory, size_t bytes) {
   if (const Recorder* const records = recorder()) {
     const size_t room = records->room_at(memory);
@@ -99,7 +101,7 @@ Side side_of(const void* memory, size_t bytes) {
   return bytes > range->bytes - (address - range->base) ? Side::past_end : Side::device;
 }
 
-// How many bytes are left to the end of the device's array at this address; all there are for the host's.
+// Returns the number of bytes to the end of the array at this address; SIZE_MAX outside all known arrays.
 size_t bytes_inside(const void* memory) {
   if (const Recorder* const records = recorder()) {
     const size_t room = records->room_at(memory);
@@ -124,7 +126,7 @@ std::string_view name_of(cudaMemcpyKind kind) {
   return static_cast<size_t>(kind) < kNames.size() ? kNames[static_cast<size_t>(kind)] : "an unknown direction";
 }
 
-// Why a copy of this kind is not allowed; "" if it is.
+// Returns why a copy of this kind is not allowed; "" if it is.
 std::string_view refusal(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   if (to == nullptr) return "the destination is a null pointer";
   if (from == nullptr) return "the source is a null pointer";
@@ -140,7 +142,7 @@ std::string_view refusal(const void* to, const void* from, size_t bytes, cudaMem
   return "";
 }
 
-// Why a copy between host and device is told another direction; "" if it is not.
+// Returns the error of a copy between host and device that has the opposite direction; "" if the direction is right.
 std::string wrong_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   const Side target = side_of(to, bytes), source = side_of(from, bytes);
   const bool up = source == Side::host && target == Side::device;
@@ -150,7 +152,7 @@ std::string wrong_direction(const void* to, const void* from, size_t bytes, cuda
                      up ? "host to device" : "device to host", name_of(kind));
 }
 
-// Such a copy is a fault, also where the program looks at the error or does not need what it copies.
+// A wrong direction is a fault even if the program checks the error or does not need the copied data.
 cudaError_t fail_direction(const Where& where, std::string_view why) {
   Fault fault{};
   fault.kind = FaultKind::copy_direction;
@@ -160,11 +162,11 @@ cudaError_t fail_direction(const Where& where, std::string_view why) {
   return failed(cudaErrorInvalidValue, "cudaMemcpy", where, why);
 }
 
-// Where both pointers are the device's the direction does not matter to a GPU with unified addressing, only to the
-// reader.
+// If both pointers are device memory, the direction does not matter to a GPU with unified addressing; it only misleads
+// the reader.
 void note_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const Where& where) {
-  const bool is_told_otherwise = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToHost;
-  if (!is_told_otherwise || side_of(to, bytes) != Side::device || side_of(from, bytes) != Side::device) return;
+  const bool is_between_sides = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToHost;
+  if (!is_between_sides || side_of(to, bytes) != Side::device || side_of(from, bytes) != Side::device) return;
   keep_failed_call(
       {.call = "cudaMemcpy",
        .place = place_of(where),
@@ -180,7 +182,7 @@ void copy(void* to, const void* from, size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 
-// "device_x" of "(void**)&device_x".
+// Returns "device_x" for "(void**)&device_x".
 std::string_view variable_of(std::string_view expression) {
   const size_t end = expression.find_last_not_of(" )");
   if (end == std::string_view::npos) return "";
@@ -376,11 +378,11 @@ cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, 
 void expose_symbol(const void* symbol, size_t bytes) noexcept {
   if (recorder() != nullptr) return;
   try {
-    // Kernels read what somebody puts there; whoever does so by the address is the host, and it may.
+    // Kernels read what is written there. Code that writes through the address is host code, which may.
     void* const variable = const_cast<void*>(symbol);
     const bool is_constant = simt::internal::Module::of(symbol).is_constant(reinterpret_cast<uintptr_t>(symbol));
     simt::copy_to_symbol(variable, bytes, symbol, 0, 0, is_constant ? RangeAccess::read_only : RangeAccess::read_write);
-  } catch (const std::exception&) {  // then nothing is known of it, as before
+  } catch (const std::exception&) {  // then the variable stays unknown, as before
   }
 }
 
@@ -457,12 +459,12 @@ void forget_host_memory(void* memory) noexcept {
 
 namespace {
 
-// What cudaMemcpy and cudaMemcpyAsync do alike.
+// The common part of cudaMemcpy and cudaMemcpyAsync.
 cudaError_t checked_copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const Where& where) {
   if (bytes == 0) return cudaSuccess;
   if (const std::string why = wrong_direction(to, from, bytes, kind); !why.empty()) return fail_direction(where, why);
   if (const std::string_view why = refusal(to, from, bytes, kind); !why.empty()) {
-    // A device copies what lies in the same piece of its memory: the part inside the arrays, at least.
+    // A device copies what lies in the same memory block: at least the part inside the arrays.
     const size_t inside = std::min({bytes, bytes_inside(to), bytes_inside(from)});
     if (inside < bytes) copy(to, from, inside);
     return failed(cudaErrorInvalidValue, "cudaMemcpy", where, why);
@@ -497,7 +499,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   const Side target = side_of(to, bytes), source = side_of(from, bytes);
   if (source == Side::pinned) simt::internal::begin_copy(from, bytes, false, "cudaMemcpyAsync", place_of(where));
   if (target == Side::pinned) simt::internal::begin_copy(to, bytes, true, "cudaMemcpyAsync", place_of(where));
-  // To memory that is not page-locked it returns when it is done.
+  // A copy to memory that is not page-locked returns when it is done.
   if (target == Side::host) simt::internal::wait_for_stream(stream);
   return error;
 }
@@ -646,7 +648,7 @@ std::string take_runtime_leaks() {
   };
   std::map<std::string, Leak> leaks;  // by array and line
   for (auto& [memory, each] : s.device) {
-    if (std::exchange(each.told, true)) continue;
+    if (std::exchange(each.reported, true)) continue;
     const std::string name = each.name.empty() ? "an array" : each.name;
     Leak& leak = leaks[fmt::format("{} (cudaMalloc at {}", name, short_text(place_of(each.where)))];
     leak.first = leak.count == 0 ? each.number : std::min(leak.first, each.number);

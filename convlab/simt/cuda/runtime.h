@@ -10,14 +10,14 @@
 #include "convlab/simt/warp.h"
 #include "convlab/simt/where.h"
 
-/// The part of CUDA's run-time interface that whole programs use beside their kernels: memory, copies, streams, events
-/// and what a device says of itself. Kernel files are compiled with it. Work is done when it is given, so that streams
-/// are names and events are times. Errors are CUDA's: a call returns one, and cudaGetLastError() once more. What a
-/// kernel does wrong is thrown as FaultError at its launch.
+/// The part of the CUDA runtime API that whole programs use: memory, copies, streams, events, and device properties.
+/// Kernel files are compiled with it. Work is done at submission, so streams are only names and events are timestamps.
+/// Errors are CUDA's: a call returns its error, and cudaGetLastError() returns it once more. Faults of a kernel are
+/// thrown as FaultError at its launch.
 namespace convlab::simt {
 
-/// What cudaMalloc gave since the last question and cudaFree did not take back, as "4096 bytes of device_x (cudaMalloc
-/// in mine.cu:40)"; "" if there is nothing. It is not told again.
+/// Returns what cudaMalloc allocated since the last call and cudaFree did not release, as "4096 bytes of device_x
+/// (cudaMalloc at mine.cu:40)"; "" if there is nothing. Each leak is reported only once.
 std::string take_runtime_leaks();
 
 namespace cuda {
@@ -67,7 +67,7 @@ cudaError_t cudaPeekAtLastError() noexcept;
 
 namespace runtime {
 
-/// `name`: the source text of the pointer's address, by which reports call the array.
+/// `name`: the source text of the pointer's address, which names the array in reports.
 cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept;
 cudaError_t allocate_on_host(void** memory, size_t bytes, const char* call, Where where) noexcept;
 cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
@@ -75,26 +75,27 @@ cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, 
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
                              Where where) noexcept;
 
-/// From now on somebody may have set the variable by its address.
+/// From now on the host may set the variable through its address.
 void expose_symbol(const void* symbol, size_t bytes) noexcept;
 
 /// Keeps the error for cudaGetLastError() and as a FailedCall, and returns it.
 cudaError_t complain(cudaError_t error, const char* call, Where where, const char* why) noexcept;
 
-/// Whether a device launches this shape. If not, nothing is launched, and the error is kept for those who ask.
+/// Returns whether a device can launch this shape. If not, nothing is launched, and the error is kept for
+/// cudaGetLastError() and as a FailedCall.
 bool can_launch(const void* kernel, const LaunchShape& shape) noexcept;
-/// What is given next goes to this stream. Work is done when it is given: only a Recorder (recorder.h) wants to know,
-/// and who looks for host code that does not wait (in_flight.h).
+/// Sets the stream of the work that follows. Because work is done at submission, only a Recorder (recorder.h) and the
+/// check for missing waits (in_flight.h) need it.
 void on_stream(cudaStream_t stream) noexcept;
 cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event) noexcept;
 
-/// The host waits for all work.
+/// Waits for all work.
 cudaError_t synchronize() noexcept;
 
-/// For a Recorder, that the host waits; it keeps no streams apart.
+/// Tells a Recorder that the host waits; it does not distinguish streams.
 void record_wait() noexcept;
 
-/// The host has waited for a stream or an event, or has asked and heard that the work is done.
+/// Records that the host has waited for a stream or an event, or has queried that its work is done.
 cudaError_t waited_for(cudaStream_t stream) noexcept;
 cudaError_t waited_for(cudaEvent_t event) noexcept;
 cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noexcept;
@@ -131,7 +132,7 @@ cudaError_t cudaMallocManaged(T** memory, size_t bytes, unsigned = 0, Where wher
 cudaError_t cudaFreeHost(void* memory, Where where = Where::current()) noexcept;
 cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned flags, Where where = Where::current()) noexcept;
 cudaError_t cudaHostUnregister(void* memory, Where where = Where::current()) noexcept;
-/// As cudaHostUnregister() of memory that may be registered; without a complaint if it is not.
+/// Like cudaHostUnregister(), but not an error if the memory is not registered.
 void forget_host_memory(void* memory) noexcept;
 template <class T>
 cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
@@ -299,7 +300,7 @@ inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 // ---- Launches ----
 
-/// `<<<grid, block, shared_bytes, stream>>>`: called with a kernel that has its arguments it launches.
+/// `<<<grid, block, shared_bytes, stream>>>`: launches the bound kernel that it is called with.
 struct Configuration {
   LaunchShape shape;
   cudaStream_t stream;
@@ -316,7 +317,7 @@ inline Configuration convlab_launch(dim3 grid, dim3 block, size_t shared_bytes =
   return {{.grid = grid, .block = block, .shared_bytes = shared_bytes, .where = where}, stream};
 }
 
-/// The same with a kernel that has no arguments yet, as a pointer in a variable: called with them it launches.
+/// The same for a kernel pointer in a variable: launches the kernel with the arguments that it is called with.
 template <class Kernel>
 struct Configured;
 template <class... P>
@@ -332,7 +333,7 @@ Configured<void (*)(P...)> convlab_configure(void (*kernel)(P...), dim3 grid, di
   return {kernel, convlab_launch(grid, block, shared_bytes, stream, where)};
 }
 
-/// What `extern __shared__ T name[]` becomes outside of functions.
+/// Replaces `extern __shared__ T name[]` outside functions.
 template <class T>
 struct DynamicShared {
   operator T*() const { return static_cast<T*>(dynamic_shared_memory()); }

@@ -1,3 +1,5 @@
+// Emulates nvcuda::wmma: matrix loads, stores, and products of a whole warp.
+
 #include "convlab/simt/cuda/wmma.h"
 
 #include <bit>
@@ -23,7 +25,7 @@ float element(const Operand& operand, int i) {
                          : static_cast<const float*>(operand.elements)[i];
 }
 
-// A lane that brings other arguments than lane 0, or none at all; -1 if all agree.
+// Returns a lane whose arguments differ from lane 0's or that is absent; -1 if all agree.
 template <class Agree>
 int dissenting_lane(void* const lanes[kLanes], Agree agree) {
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -66,12 +68,12 @@ void run_transfer(Worker& worker, void* const lanes[kLanes], Where where) {
         base % 32, first.leading_dimension * element_bytes);
     worker.fail(std::move(fault));
   }
-  // In memory, `runs` of `length` elements that lie together: rows, or columns.
+  // In memory: `runs` runs of `length` contiguous elements, which are rows or columns.
   const int runs = first.by_column ? shape.columns : shape.rows;
   const int length = first.by_column ? shape.rows : shape.columns;
   const size_t bytes = static_cast<size_t>(length) * element_bytes;
   const size_t distance = first.leading_dimension * element_bytes;
-  if (Counting* const counting = worker.counting()) {  // what is counted is not checked
+  if (Counting* const counting = worker.counting()) {  // counted launches are not checked
     counting->matrix(first.is_store, first.code, base, runs, bytes, distance);
   } else {
     for (int run = 0; run < runs; ++run) {

@@ -7,12 +7,12 @@
 #include "convlab/simt/where.h"
 
 /// nvcuda::wmma on the host: 16x16x16, 32x8x16 and 8x32x16 of half into float or half, and 16x16x8 of TF32 into float.
-/// Each function is an operation of the whole warp. Products are exact; sums are taken in float, in order of k. A TF32
-/// operand's low 13 bits are dropped, as the hardware does with what __float_to_tf32 has not rounded.
+/// Each function is an operation of the whole warp. Products are exact; sums are accumulated in float, in order of k.
+/// The low 13 bits of a TF32 operand are dropped, as hardware does for values that __float_to_tf32 has not rounded.
 ///
-/// As in CUDA, no code may know which lane holds which element (loop over num_elements), pointers are aligned to 32
-/// bytes and leading dimensions to 16 bytes, and no function orders memory: call __syncwarp or __syncthreads between a
-/// store and another lane's load.
+/// As in CUDA, code must not depend on which lane holds which element (loop over num_elements), pointers are aligned to
+/// 32 bytes and leading dimensions to 16 bytes, and no function orders memory: call __syncwarp or __syncthreads between
+/// a store and another lane's load.
 namespace convlab::simt::wmma {
 
 struct matrix_a;
@@ -42,7 +42,7 @@ inline constexpr bool kExists =
               (std::is_same_v<T, float> && M == 16 && N == 16 && K == 8)
         : std::is_same_v<T, precision::tf32> && !std::is_same_v<Use, accumulator> && M == 16 && N == 16 && K == 8;
 
-/// A fragment without its types: one lane's elements, `count` in a row of the matrix taken row by row.
+/// A type-erased fragment: one lane's elements, `count` consecutive ones of the matrix in row-major order.
 struct Operand {
   void* elements = nullptr;
   int count = 0;
@@ -56,7 +56,7 @@ struct Transfer {
   unsigned leading_dimension = 0;
   bool by_column = false;
   bool is_store = false;
-  const void* code = nullptr;  ///< where the kernel goes on
+  const void* code = nullptr;  ///< the caller's return address
 };
 
 struct Multiplication {
@@ -126,7 +126,7 @@ void mma_sync(fragment<accumulator, M, N, K, D>& d, const fragment<matrix_a, M, 
   internal::multiply(multiplication, where);
 }
 
-/// To the 10 explicit mantissa bits of TF32: to nearest, ties away from zero.
+/// Rounds to the 10 explicit mantissa bits of TF32: to nearest, ties away from zero.
 float __float_to_tf32(float value) noexcept;
 
 }  // namespace convlab::simt::wmma
