@@ -1,3 +1,5 @@
+// Output sizes of pooling, and the texts of activations, pools and epilogues.
+
 #include "convlab/conv/epilogue.h"
 
 #include <fmt/core.h>

@@ -1,3 +1,5 @@
+// Parses the text of an epilogue.
+
 #include "convlab/conv/epilogue_text.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@
 namespace convlab {
 namespace {
 
-/// "max2x2/2", "average3x2/2x1"; nothing where the text begins otherwise.
+/// Parses "max2x2/2" or "average3x2/2x1". Returns nullopt if the text does not begin with "max" or "average".
 std::optional<Pool> parse_pool(std::string_view text, std::string_view what) {
   constexpr int64_t kMost = int64_t{1} << 20;
   Pool pool;
@@ -38,7 +40,7 @@ std::optional<Pool> parse_pool(std::string_view text, std::string_view what) {
   return std::nullopt;
 }
 
-/// "relu", "clip(0,6)".
+/// Parses "relu" or "clip(0,6)". Returns nullopt for an unknown name.
 std::optional<Activation> parse_activation(std::string_view text, std::string_view what) {
   struct Form {
     ActivationKind kind;

@@ -1,3 +1,5 @@
+// Validates, parses and prints convolution problems.
+
 #include "convlab/conv/problem.h"
 
 #include <charconv>
@@ -36,7 +38,7 @@ void validate(const ConvProblem& problem) {
   const int64_t reach_w = checked_add(checked_mul(problem.s - 1, problem.dilation_w), 1);
   if (reach_h > problem.h + problem.pad_top + problem.pad_bottom) fail("the filter is taller than the padded image");
   if (reach_w > problem.w + problem.pad_left + problem.pad_right) fail("the filter is wider than the padded image");
-  // Bytes of float64 copies must stay countable, too.
+  // The size in bytes of a float64 copy must not overflow either.
   constexpr int64_t kElementBytes = 8;
   checked_product({kElementBytes, problem.n, problem.c, problem.h, problem.w});
   checked_product({kElementBytes, problem.k, problem.channels_per_group(), problem.r, problem.s});
@@ -47,7 +49,7 @@ void validate(const ConvProblem& problem) {
 
 namespace {
 
-/// Reads "key number [x number ...]" pieces off the front of a text and remembers its place for messages.
+/// Reads "key number [x number ...]" items from the front of a text and tracks the position for messages.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}

@@ -1,3 +1,5 @@
+// Parses Einsum equations.
+
 #include "convlab/model/einsum.h"
 
 #include <algorithm>
@@ -9,9 +11,10 @@
 namespace convlab {
 namespace {
 
-constexpr char kEllipsis = '.';  // "..." in a term once it is read
+constexpr char kEllipsis = '.';  // "..." in a parsed term
 
-/// "a...b" without spaces and with one kEllipsis: each character is a dimension, or all those of the ellipsis.
+/// Parses "a...b" without spaces and with one kEllipsis: each character is a dimension, or all dimensions of the
+/// ellipsis.
 std::string read_term(const std::string& text) {
   std::string term;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -38,7 +41,8 @@ std::vector<std::string> read_terms(const std::string& text) {
   }
 }
 
-/// Without "->": the ellipsis, then the letters that occur once, as the alphabet has them.
+/// Returns the output of an equation without "->": the ellipsis, then the letters that occur once, in alphabetical
+/// order.
 std::string implied_output(const std::vector<std::string>& terms) {
   std::string all;
   for (const std::string& term : terms) all += term;
@@ -62,7 +66,7 @@ Einsum einsum_of(const std::string& equation, std::span<const Shape> shapes) {
   const std::string output = arrow == std::string::npos ? implied_output(terms) : read_term(equation.substr(arrow + 2));
 
   Einsum einsum;
-  std::string letters;   // those of einsum.sizes, in its order
+  std::string letters;   // by index of einsum.sizes
   size_t broadcast = 0;  // dimensions of the longest ellipsis, whose indices come first
   for (size_t i = 0; i < terms.size(); ++i) {
     const bool open = terms[i].find(kEllipsis) != std::string::npos;
@@ -76,7 +80,7 @@ Einsum einsum_of(const std::string& equation, std::span<const Shape> shapes) {
   einsum.sizes.assign(broadcast, 1);
   for (size_t i = 0; i < terms.size(); ++i) {
     std::vector<size_t> indices;
-    const size_t hidden = shapes[i].size() + 1 - terms[i].size();  // of the ellipsis, if there is one
+    const size_t hidden = shapes[i].size() + 1 - terms[i].size();  // dimensions of the ellipsis, if there is one
     for (char each : terms[i]) {
       if (each == kEllipsis) {
         for (size_t j = 0; j < hidden; ++j) indices.push_back(broadcast - hidden + j);

@@ -2,8 +2,8 @@
 
 namespace convlab {
 
-/// Functions of one number, with what alpha and beta mean where they are used. All of NaN are NaN except truth values,
-/// thresholded_relu and shrink, which are 0 where no condition holds.
+/// Functions of one number; the comments say which of alpha and beta they use. For NaN, they return NaN, except for
+/// booleans, thresholded_relu and shrink, which return 0 because no condition holds.
 enum class UnaryKind {
   abs,
   neg,
@@ -16,7 +16,7 @@ enum class UnaryKind {
   floor,
   ceil,
   round,     ///< half to even
-  truncate,  ///< towards 0: a Cast to integers
+  truncate,  ///< toward 0: a Cast to integers
   to_bool,   ///< x != 0: a Cast to bool
   logical_not,
   is_nan,

@@ -1,3 +1,5 @@
+// Copies graphs, drops unused nodes, and infers shapes.
+
 #include "convlab/model/graph.h"
 
 #include <algorithm>
@@ -11,13 +13,13 @@
 namespace convlab {
 namespace {
 
-/// Whether a value of this shape may be given where `wanted` is, in which -1 is any size.
+/// Whether a shape matches `wanted`, in which -1 is any size.
 bool fits(const Shape& wanted, const Shape& shape) {
   return std::ranges::equal(wanted, shape,
                             [](int64_t want, int64_t size) { return size >= 1 && (want == -1 || want == size); });
 }
 
-/// The first of a node's inputs that must be a constant, or SIZE_MAX if none must.
+/// Returns the index of a node's first input that must be a constant, or SIZE_MAX if none must.
 size_t first_constant_input(const Op& op) {
   if (std::holds_alternative<ConvOp>(op) || std::holds_alternative<BatchNormOp>(op)) return 1;
   return SIZE_MAX;

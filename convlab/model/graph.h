@@ -14,7 +14,7 @@ namespace convlab {
 using ValueId = int;
 
 struct Node {
-  std::string name;  ///< as in the file, for messages; made up where the file has none
+  std::string name;  ///< as in the file, for messages; generated if the file has none
   Op op;
   std::vector<ValueId> inputs;
   ValueId output = -1;
@@ -22,40 +22,41 @@ struct Node {
 
 struct GraphInput {
   ValueId value = -1;
-  Shape shape;                          ///< -1 for sizes that the file leaves open (the batch, usually)
-  ElementType type = ElementType::f32;  ///< as the file has it
+  Shape shape;                          ///< -1 for dynamic sizes (usually the batch size)
+  ElementType type = ElementType::f32;  ///< as in the file
 };
 
 struct GraphOutput {
   ValueId value = -1;
-  ElementType type = ElementType::f32;  ///< as the file has it
-  std::string name = {};                ///< "": the value's
+  ElementType type = ElementType::f32;  ///< as in the file
+  std::string name = {};                ///< "": the name of the value
 };
 
-/// A constant that DequantizeLinear made: (whole - zeros) * scales, all of them or one for each place along an axis.
+/// A constant computed by DequantizeLinear: (whole - zeros) * scales, with one scale, or one for each index along an
+/// axis.
 struct WholeConstant {
-  Tensor whole;  ///< of any type of whole numbers
+  Tensor whole;  ///< of any integer type
   std::vector<float> scales;
-  std::vector<int64_t> zeros;  ///< as many
-  int64_t axis = 0;            ///< not negative; of several scales
+  std::vector<int64_t> zeros;  ///< one for each scale
+  int64_t axis = 0;            ///< not negative; only used with several scales
 };
 
-/// A feed-forward network, all values float32 (except what ScaleOp takes and gives): integers up to 2^24 are exact in
-/// it, and a truth is 0 or 1. Nodes stand in an order in which they can run, and an output depends on each of them.
-/// Identity, Dropout and Constant are gone; Casts are folded into constants, or are operators; rearrangements of
-/// constants (Reshape, Transpose, Concat and their like) are done.
+/// A feed-forward network. All values are float32 (except the input and output of ScaleOp): integers up to 2^24 are
+/// exact, and booleans are 0 or 1. Nodes are in topological order, and an output depends on each of them. Identity,
+/// Dropout and Constant are removed; Casts are folded into constants, or are operators; rearrangements of constants
+/// (Reshape, Transpose, Concat and the like) are evaluated.
 struct Graph {
   std::string name;
   std::vector<std::string> value_names;  ///< by ValueId
-  std::map<ValueId, Tensor> constants;   ///< float32; int8: weights of a ByteConvOp
+  std::map<ValueId, Tensor> constants;   ///< float32; weights of a ByteConvOp are int8
   std::vector<Node> nodes;
   std::vector<GraphInput> inputs{1};    ///< never empty
   std::vector<GraphOutput> outputs{1};  ///< never empty
   std::map<std::string, std::string> metadata;
-  /// In which type the file has computed values that are whole numbers or truths there, where that is known: other
-  /// operators than its own take nothing else.
+  /// The types that computed integers and booleans have in the file, if known. ONNX's operators, unlike those of this
+  /// graph, accept no other type.
   std::map<ValueId, ElementType> whole_types = {};
-  /// What constants were made of that the file has as whole numbers.
+  /// For constants that the file stores as integers: what they were computed from.
   std::map<ValueId, std::shared_ptr<const WholeConstant>> whole_constants = {};
 
   const std::string& name_of(ValueId value) const { return value_names[static_cast<size_t>(value)]; }
@@ -64,10 +65,10 @@ struct Graph {
     return output.name.empty() ? name_of(output.value) : output.name;
   }
 
-  /// A copy, with constants of its own, or such as share_elements() makes.
+  /// Returns a copy with its own constants; after share_elements(), they are copied on write.
   Graph clone() const;
 
-  /// From now on, clones share the constants' elements in memory until they are written.
+  /// Makes later clones share the constants' elements in memory until they are written.
   void share_elements();
 
   ValueId add_value(std::string value_name) {
@@ -76,7 +77,7 @@ struct Graph {
   }
 };
 
-/// The shapes of a graph's inputs, in their order: a view of a list, or of one.
+/// The shapes of a graph's inputs, in order: a view of a list, or of a single shape.
 class InputShapes : public std::span<const Shape> {
  public:
   InputShapes(const Shape& only) : std::span<const Shape>(&only, 1) {}         // NOLINT: what has one input is common
@@ -84,14 +85,14 @@ class InputShapes : public std::span<const Shape> {
   std::vector<Shape> copy() const { return {begin(), end()}; }
 };
 
-/// Drops the nodes that no output depends on, such as the rest of a training graph, and constants that no node uses.
-/// Error(bad_input) where no output depends on any input.
+/// Drops the nodes that no output depends on, such as the remainder of a training graph, and constants that no node
+/// uses. Throws Error(bad_input) if no output depends on any input.
 void drop_unused(Graph& graph);
 
-/// The shape of each value for these shapes of the inputs, by ValueId; {} for values that nothing uses. All sizes are
-/// at least 1. Error(bad_input) that names node, operator and reason where shapes do not fit each other, where an
-/// input's shape is not the graph's, or where the graph breaks a promise made above (an input that is not computed yet,
-/// convolution weights that are no constant).
+/// Returns the shape of each value for these input shapes, by ValueId; {} for values that nothing uses. All sizes are
+/// at least 1. Throws Error(bad_input) that names node, operator and reason if shapes do not fit each other, if an
+/// input's shape does not match the graph, or if the graph violates an invariant (an input that is not computed yet,
+/// convolution weights that are not constant).
 std::vector<Shape> infer_shapes(const Graph& graph, InputShapes inputs);
 
 }  // namespace convlab

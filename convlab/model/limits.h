@@ -4,8 +4,8 @@
 
 namespace convlab {
 
-/// The most nodes that importers take; large networks have thousands. Many more would cost gigabytes (the file's
-/// messages, the graph, its plan and its engine keep something for each) for a file of megabytes.
+/// The most nodes that importers accept; large networks have thousands. Many more would cost gigabytes for a file of
+/// megabytes: protobuf messages, the graph, its plan and its engine store something for each node.
 inline constexpr size_t kMostNodes = 1 << 15;
 
 /// The most dimensions that a value may have.

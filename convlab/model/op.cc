@@ -1,3 +1,5 @@
+// Operators of a graph: construction, copies and ONNX names.
+
 #include "convlab/model/op.h"
 
 #include <iterator>
@@ -53,7 +55,7 @@ const char* name_of_normalization(const NormalizeOp& op) {
   return op.groups == 0 ? "LayerNormalization" : "GroupNormalization";
 }
 
-/// Makes `to` the operator at `from`, which is the one at this place among the operators.
+/// Moves the operator at `from` to `to`; `place` is its index among the operators.
 template <size_t... kPlaces>
 void move_op(size_t place, void* from, AnyOp& to, std::index_sequence<kPlaces...>) {
   const auto move_if = [&]<size_t kPlace>(std::integral_constant<size_t, kPlace>) {

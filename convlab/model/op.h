@@ -13,15 +13,15 @@
 
 namespace convlab {
 
-// One struct per operator, with ONNX's meaning; inputs in ONNX's order. Axes may be negative, counting from the end.
-// Optional inputs are last: an absent one is simply not in Node::inputs. All values are float32: truth is 1 or 0, and
-// integers are whole numbers, exact up to 2^24.
+// One struct per operator, with ONNX's semantics and order of inputs. Negative axes count from the end. Optional inputs
+// are last: an absent one is not in Node::inputs. All values are float32: booleans are 1 or 0, and integers are exact
+// up to 2^24.
 
-// Windows over images.
+// Convolution and pooling.
 
-/// How an operator's padding is given: as numbers, or computed so that the output has ceil(input / stride) elements, an
-/// odd one going after (same_upper) or before (same_lower), or none (valid). Only explicit_pads uses the pads given as
-/// numbers; shapes.h resolves the others for an input's shape.
+/// How an operator's padding is specified: as numbers, or computed so that the output has ceil(input / stride)
+/// elements, or none (valid). Of an odd number of padding elements, one more goes after (same_upper) or before
+/// (same_lower) the input. Only explicit_pads uses the numbers; shapes.h resolves the others for an input's shape.
 enum class AutoPad { explicit_pads, same_upper, same_lower, valid };
 
 struct ConvOp {  ///< inputs: x (N C H W), w (K C/groups R S), optional bias (K); w and bias are constants
@@ -30,8 +30,8 @@ struct ConvOp {  ///< inputs: x (N C H W), w (K C/groups R S), optional bias (K)
   int64_t groups = 1;
   AutoPad auto_pad = AutoPad::explicit_pads;
 };
-/// inputs: x (N C H W), w (C K/groups R S), optional bias (K). An output_h and output_w that are not 0 decide the pads,
-/// an odd one going before unless auto_pad is same_upper; otherwise same_* gives an output of input * stride.
+/// inputs: x (N C H W), w (C K/groups R S), optional bias (K). Nonzero output_h and output_w determine the pads; an odd
+/// one goes before the output unless auto_pad is same_upper. Otherwise same_* returns an output of input * stride.
 struct ConvTransposeOp {
   int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
@@ -44,18 +44,18 @@ struct PoolOp {
   Pool pool;
   AutoPad auto_pad = AutoPad::explicit_pads;
 };
-/// Where in x the maxima of a PoolOp lie: MaxPool's second output, places in all of x, counted row by row of each map
-/// or column by column. The first of equals; NaN is the largest.
+/// The indices of a PoolOp's maxima, MaxPool's second output: offsets into all of x, counted row by row within each
+/// channel, or column by column. Of equal elements the first counts; NaN is the largest.
 struct MaxPoolIndicesOp {
   Pool pool;
   AutoPad auto_pad = AutoPad::explicit_pads;
   bool columns_first = false;
 };
-/// inputs: x and indices as MaxPool gives them, in an array that the window, undone, would have. All else is 0. The
-/// result stands in the upper left corner of a larger output where one is asked for.
+/// inputs: x, and indices as MaxPool returns them, into an array of the pooling's input shape. All other elements are
+/// 0. If a larger output is requested, the result is in its upper left corner.
 struct MaxUnpoolOp {
   Pool pool;           ///< kernel, strides and pads
-  Shape output_shape;  ///< of four sizes; empty: as the window gives it
+  Shape output_shape;  ///< four sizes; empty: the pooling's input shape
 };
 struct LpPoolOp {  ///< (the sum of |x|^p)^(1/p); padding counts as 0
   Pool pool;       ///< its kind is not used
@@ -63,7 +63,7 @@ struct LpPoolOp {  ///< (the sum of |x|^p)^(1/p); padding counts as 0
   AutoPad auto_pad = AutoPad::explicit_pads;
 };
 struct GlobalAveragePoolOp {};
-struct LrnOp {  ///< x / (bias + alpha / size * the sum of squares of `size` neighbouring channels)^beta
+struct LrnOp {  ///< x / (bias + alpha / size * the sum of squares of `size` adjacent channels)^beta
   float alpha = 1e-4f, beta = 0.75f, bias = 1;
   int64_t size = 1;
 };
@@ -80,12 +80,12 @@ enum class ResizeCoordinates {
   tf_half_pixel_for_nn,
   tf_crop_and_resize
 };
-/// simple, opset 10's: ceil along axes that shrink, floor along others.
+/// simple is the rule of opset 10: ceil along axes that shrink, floor along others.
 enum class NearestRule { round_prefer_floor, round_prefer_ceil, floor, ceil, simple };
 enum class AspectRatio { stretch, not_larger, not_smaller };
 
-/// Resize and Upsample. `axes` (empty: all) are those that scales or sizes, whichever is not empty, and roi speak of;
-/// roi, for tf_crop_and_resize alone, has all starts, then all ends.
+/// Resize and Upsample. `axes` (empty: all) are the axes of roi and of scales or sizes, whichever is not empty. roi,
+/// which only tf_crop_and_resize uses, has all starts, then all ends.
 struct ResizeOp {
   SampleMode mode = SampleMode::nearest;
   ResizeCoordinates coordinates = ResizeCoordinates::half_pixel;
@@ -100,13 +100,13 @@ struct ResizeOp {
   std::vector<float> roi;
 };
 enum class SamplePadding { zeros, border, reflection };
-struct GridSampleOp {  ///< inputs: x (N C H W), grid (N P Q 2) of places (along W, along H) from -1 to 1
+struct GridSampleOp {  ///< inputs: x (N C H W), grid (N P Q 2) of coordinates (along W, along H) from -1 to 1
   SampleMode mode = SampleMode::linear;
   SamplePadding padding = SamplePadding::zeros;
   bool align_corners = false;
 };
 
-// Element by element.
+// Elementwise.
 
 struct ActivationOp {
   Activation activation;
@@ -115,33 +115,33 @@ struct UnaryOp {
   UnaryKind kind = UnaryKind::abs;
   float alpha = 0, beta = 0;
 };
-/// A Cast to float16 in mid-graph, or to bfloat16: values are rounded, and kept as float32.
+/// A Cast to float16 or bfloat16 within the graph: rounds the values and stores them as float32.
 struct RoundOp {
   bool brain = false;
 };
-struct AddOp {};  ///< broadcasts as numpy does
+struct AddOp {};  ///< with NumPy broadcasting
 struct MulOp {};
-struct BinaryOp {  ///< broadcasts as numpy does
+struct BinaryOp {  ///< with NumPy broadcasting
   BinaryKind kind = BinaryKind::subtract;
 };
-struct WhereOp {};  ///< inputs: condition, a where it is not 0, b where it is; all three broadcast
+struct WhereOp {};  ///< inputs: condition, a (if nonzero), b (if zero); all three broadcast
 
-// Normalization. BatchNormOp's inputs but the first are constants.
+// Normalization. All inputs of BatchNormOp except the first are constants.
 
 struct BatchNormOp {  ///< inputs: x (N C ...), scale, shift, mean, variance, each of C elements
   float epsilon = 1e-5f;
 };
 enum class NormalizePart { result, mean, inverse_deviation };
 /// (x - mean) / sqrt(variance + epsilon) * scale + bias; without `center` x / sqrt(mean of x^2 + epsilon) * scale +
-/// bias. Inputs: x, optional scale, optional bias. groups == 0: over all dimensions from `axis` on; scale and bias
-/// broadcast to x. Otherwise x is N C ..., each of that many groups of channels is normalized with all dimensions after
-/// them, and scale and bias have C elements: instance normalization has C groups.
+/// bias. Inputs: x, optional scale, optional bias. If groups == 0, normalizes over all dimensions from `axis` on; scale
+/// and bias broadcast to x. Otherwise x is N C ...; each of `groups` groups of channels is normalized together with all
+/// dimensions after them, and scale and bias have C elements. Instance normalization has C groups.
 struct NormalizeOp {
   int64_t axis = -1;
   int64_t groups = 0;
   float epsilon = 1e-5f;
   bool center = true;
-  NormalizePart part = NormalizePart::result;  ///< the others are LayerNormalization's: 1 for each size from axis on
+  NormalizePart part = NormalizePart::result;  ///< the others: LayerNormalization's outputs, size 1 from axis on
 };
 struct LpNormalizeOp {  ///< x / (the sum of |x|^p along the axis)^(1/p)
   int64_t axis = -1, p = 2;
@@ -149,7 +149,7 @@ struct LpNormalizeOp {  ///< x / (the sum of |x|^p along the axis)^(1/p)
 struct SoftmaxOp {
   int64_t axis = -1;
   bool log = false;
-  bool flattened = false;  ///< opset < 13: over all dimensions from axis on together, not over axis alone
+  bool flattened = false;  ///< opset < 13: over all dimensions from axis on together, not only axis
 };
 
 // Along axes.
@@ -160,12 +160,13 @@ struct ReduceOp {
   std::vector<int64_t> axes;  ///< empty: all
   bool keep_dims = true;
 };
-/// ArgMax and ArgMin: the first of equals, or the last; NaN comes before all numbers.
+/// ArgMax and ArgMin: of equal elements the first, or the last; NaN takes precedence over all numbers.
 struct ArgReduceOp {
   int64_t axis = 0;
   bool keep_dims = true, largest = true, last = false;
 };
-/// The k largest or smallest, in order, of equals those that come first; or their indices. NaN is above all numbers.
+/// The k largest or smallest elements, in order, or their indices. Of equal elements the first ones; NaN is larger than
+/// all numbers.
 struct TopKOp {
   int64_t axis = -1, k = 1;
   bool largest = true, sorted = true, indices = false;
@@ -181,8 +182,8 @@ struct GemmOp {  ///< alpha * A' * B' + beta * C; inputs: A, B, optional C
   float alpha = 1, beta = 1;
   bool transpose_a = false, transpose_b = false;
 };
-struct MatMulOp {};  ///< as numpy.matmul: 1-D operands and broadcast leading dimensions, too
-struct EinsumOp {    ///< as numpy.einsum, "..." included
+struct MatMulOp {};  ///< as numpy.matmul, including 1-D operands and broadcast leading dimensions
+struct EinsumOp {    ///< as numpy.einsum, including "..."
   std::string equation;
 };
 
@@ -194,10 +195,10 @@ struct ConcatOp {
 struct FlattenOp {
   int64_t axis = 1;
 };
-struct ReshapeOp {  ///< 0 keeps a size, one -1 takes the rest
+struct ReshapeOp {  ///< 0 keeps a size; one -1 is inferred
   Shape shape;
 };
-struct SqueezeOp {  ///< no axes: all of size 1
+struct SqueezeOp {  ///< no axes: all dimensions of size 1
   std::vector<int64_t> axes;
 };
 struct UnsqueezeOp {
@@ -207,30 +208,30 @@ struct TransposeOp {  ///< empty: reversed
   std::vector<int64_t> permutation;
 };
 enum class PadMode { constant, reflect, edge, wrap };
-/// pads: before in every dimension, then after in every dimension. A negative one crops, and does so before any
-/// padding: reflect, edge and wrap see what is left.
+/// pads: before each dimension, then after each dimension. A negative pad crops before any padding: reflect, edge and
+/// wrap see the cropped array.
 struct PadOp {
   PadMode mode = PadMode::constant;
   std::vector<int64_t> pads;
   float value = 0;
 };
-/// One start and end an axis; axes empty: the first ones; steps empty: 1. Ends beyond the array are clamped.
+/// One start and end per axis. Empty axes: the first ones; empty steps: 1. Ends beyond the array are clamped.
 struct SliceOp {
   std::vector<int64_t> starts, ends, axes, steps;
 };
-/// Broadcast with this shape, in which -1 is the input's size, as 1 is. kImages is `per_image` times the first size of
-/// a second input, which is there for this alone: a value that holds the images.
+/// Broadcasts to this shape, in which -1 is the input's size, as is 1. kImages is `per_image` times the first size of
+/// the second input, a value that holds the images and is used only for its size.
 struct ExpandOp {
   static constexpr int64_t kImages = -2;
   Shape shape;
   int64_t per_image = 1;
 };
-struct TileOp {  ///< one for each dimension
+struct TileOp {  ///< one repeat per dimension
   std::vector<int64_t> repeats;
 };
 struct DepthToSpaceOp {
   int64_t block = 1;
-  bool columns_rows_depth = false;  ///< CRD: a channel's block lies in neighbouring channels; else DCR
+  bool columns_rows_depth = false;  ///< CRD: a block is in adjacent channels; otherwise DCR
 };
 struct SpaceToDepthOp {
   int64_t block = 1;
@@ -240,7 +241,7 @@ struct TriluOp {
   int64_t k = 0;
 };
 
-// Picking and placing by indices, which may be negative, counting from the end.
+// Gather and scatter. Negative indices count from the end.
 
 struct GatherOp {  ///< inputs: x, indices
   int64_t axis = 0;
@@ -260,8 +261,8 @@ struct ScatterNdOp {  ///< inputs: x, indices, updates
   ScatterReduction reduction = ScatterReduction::none;
 };
 
-// Quantized: whole numbers, 8 bits wide in products, whose sums are exact. Scales and zero points are of one element,
-// or of one for each place along an axis.
+// Quantized: integers, with 8 bits in products, whose sums are exact. Scales and zero points have one element, or one
+// for each index along an axis.
 
 /// round(x / scale) + zero, saturated to low .. high; inputs: x, scale, optional zero. With a block_size, scale and
 /// zero have one element for each `block_size` elements of the axis.
@@ -272,7 +273,8 @@ struct QuantizeOp {
 struct DequantizeOp {  ///< (x - zero) * scale; inputs: x, scale, optional zero
   int64_t axis = 1, block_size = 0;
 };
-/// inputs: x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, optional bias; those of w may have K elements
+/// inputs: x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, optional bias; w_scale and w_zero may have K
+/// elements
 struct QLinearConvOp {
   ConvOp conv;
   int low = 0, high = 255;
@@ -280,35 +282,35 @@ struct QLinearConvOp {
 struct ConvIntegerOp {  ///< inputs: x, w, optional x_zero, optional w_zero, which may have K elements
   ConvOp conv;
 };
-/// inputs: a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero; those of a for all or each row, of b for all or
-/// each column
+/// inputs: a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero. Those of a have one element, or one per row; those
+/// of b have one element, or one per column.
 struct QLinearMatMulOp {
   int low = 0, high = 255;
 };
-struct MatMulIntegerOp {};  ///< inputs: a, b, optional a_zero (for all, or each row), optional b_zero (each column)
+struct MatMulIntegerOp {};  ///< inputs: a, b, optional a_zero (1 or M elements), optional b_zero (1 or N elements)
 
-// The same as rewrite/quantized.h makes them, with all that is constant worked out; no model has them. Levels are 0 to
-// 255, and so are zero points. What is `low` to `high` is rounded, half to even, then moved by `zero`, then saturated:
-// an activation is a narrower range.
+// The quantized operators that rewrite/quantized.h makes, with all constants precomputed; no model has them. Quantized
+// values and zero points are 0 to 255. A result with `low` and `high` is rounded half to even, then shifted by `zero`,
+// then saturated to low .. high: an activation narrows that range.
 
 struct ByteAddOp {  ///< inputs: a, b; round((a - a_zero) * a_factor + (b - b_zero) * b_factor) + zero
   float a_factor = 1, b_factor = 1;
   int a_zero = 0, b_zero = 0, zero = 0, low = 0, high = 255;
 };
-/// y = round(sum * factor) + zero, of each map; inputs: x, w (int8), factors (K), bias (K, whole numbers), and, if
-/// it `adds`, what is added to that as ByteAddOp adds it, with `sum` for a and the addend for b.
+/// y = round(sum * factor) + zero for each output channel; inputs: x, w (int8), factors (K), bias (K, integers) and, if
+/// it `adds`, a value to add to y. `sum` is that addition, with y as its a and the added value as its b.
 struct ByteConvOp {
   ConvOp conv;
   int x_zero = 0, zero = 0, low = 0, high = 255;
   bool adds = false;
   ByteAddOp sum = {};
 };
-struct ByteMeanOp {  ///< of each map: round((its sum - pixels * x_zero) * (factor / pixels)) + zero
+struct ByteMeanOp {  ///< per channel: round((sum of its pixels - pixels * x_zero) * (factor / pixels)) + zero
   float factor = 1;
   int x_zero = 0, zero = 0, low = 0, high = 255;
 };
-/// Channels joined, each input's levels by a table of its own: round((x - zero of the part) * scale of the part /
-/// scale) + zero.
+/// Concatenates channels, and requantizes each input with its own table: round((x - zero of the part) * scale of the
+/// part / scale) + zero.
 struct ByteConcatOp {
   struct Part {
     float scale = 1;
@@ -319,21 +321,21 @@ struct ByteConcatOp {
   int zero = 0, low = 0, high = 255;
 };
 
-// Steps of the engine's own, before and after a network on its device. No model has them.
+// Steps that the engine adds before and after a network on its device. No model has them.
 
-/// Maps of pixels (uint8, N C H W) scaled to N C side side, which are pixels, too: see resized().
+/// Scales images of uint8 pixels (N C H W) to N C side side, also uint8: see resized().
 struct ScaleOp {
   int64_t side = 0;
 };
-/// x * gate, where each image has a number for each channel: excite(w2 * squeeze(w1 * the mean of each map + b1) + b2).
-/// Inputs: x (N C H W), w1 (M C 1 1), b1 (M), w2 (C M 1 1), b2 (C). Plans make it, not graphs.
+/// x * gate, with a gate per image and channel: excite(w2 * squeeze(w1 * the mean of each channel + b1) + b2). Inputs:
+/// x (N C H W), w1 (M C 1 1), b1 (M), w2 (C M 1 1), b2 (C). Only plans contain it, not graphs.
 struct SqueezeExciteOp {
   Activation squeeze, excite;
 };
-/// N ... gives N: the place of the largest of each image's numbers, as float32; the first of equals, NaN where one of
-/// the numbers is NaN.
+/// Returns N numbers for N ...: the index of the largest element of each image, as float32. Of equal elements the first
+/// counts; NaN if an element is NaN.
 struct ArgMaxOp {
-  bool finite = false;  ///< NaN also where the largest is infinite: a softmax would make NaN of all
+  bool finite = false;  ///< NaN also if the largest is infinite: a softmax would return NaN for all
 };
 
 using AnyOp =
@@ -346,7 +348,7 @@ using AnyOp =
                  QLinearMatMulOp, MatMulIntegerOp, ByteAddOp, ByteConvOp, ByteMeanOp, ByteConcatOp, ScaleOp,
                  SqueezeExciteOp, ArgMaxOp>;
 
-/// T's place among the operators, counted from 0; their number for another type.
+/// Returns the index of T among the operators, counted from 0; the number of operators if T is not one of them.
 template <typename T>
 constexpr size_t place_of_op() {
   return []<typename... Ops>(std::type_identity<std::variant<Ops...>>) {
@@ -356,8 +358,8 @@ constexpr size_t place_of_op() {
   }(std::type_identity<AnyOp>());
 }
 
-/// One of the operators, for std::get_if, std::visit and their like; ConvOp by default. What makes, copies and destroys
-/// it is compiled once, in op.cc: for so many operators the compiler takes seconds.
+/// One of the operators, for std::get_if, std::visit and the like; ConvOp by default. Its constructors, assignments and
+/// destructor are compiled once, in op.cc: with this many operators they take the compiler seconds.
 class Op : public AnyOp {
  public:
   Op();
@@ -370,10 +372,10 @@ class Op : public AnyOp {
   ~Op();
 
  private:
-  Op(size_t place, void* op);  ///< takes over the operator at `op`
+  Op(size_t place, void* op);  ///< moves the operator from `op`
 };
 
-/// ONNX's name of the operator ("Conv", "MaxPool", ...), for messages and tables.
+/// Returns ONNX's name of the operator ("Conv", "MaxPool", ...), for messages and tables.
 std::string name_of(const Op& op);
 
 }  // namespace convlab

@@ -8,8 +8,8 @@
 
 namespace convlab {
 
-// What shapes.cc and its parts share: output_shape() without what all operators have in common, and checks. Inputs are
-// as many as the operator takes.
+// Shared by shapes.cc and the other shapes_*.cc: output_shape() by operator, without the checks that all operators have
+// in common, and helper checks. The number of inputs has been checked.
 
 using Shapes = std::span<const Shape>;
 
@@ -21,13 +21,13 @@ void check_image(const Shape& x);
 void check_rank(const Shape& x, size_t least);
 void check_vector(const char* name, const Shape& shape, int64_t count);
 
-/// A shape that broadcasts to `y` without making it larger.
+/// Throws unless the shape broadcasts to `y` without making it larger.
 void check_broadcasts(const char* name, const Shape& shape, const Shape& y);
 
-/// One element, as a scalar or in one dimension.
+/// Whether the shape has one element, as a scalar or in one dimension.
 bool is_single(const Shape& shape);
 
-/// Which of `rank` dimensions the axes name; each at most once.
+/// Returns which of `rank` dimensions the axes name. Throws if they name one twice.
 std::vector<bool> marked(const std::vector<int64_t>& axes, int64_t rank);
 
 // shapes_window.cc

@@ -1,3 +1,5 @@
+// Infers the shape of an operator's output: checks that all operators share, and elementwise operators.
+
 #include "convlab/model/shapes.h"
 
 #include <type_traits>

@@ -10,53 +10,53 @@
 
 namespace convlab {
 
-// The shape that an operator makes from its inputs' shapes: ONNX's rules, one operator at a time. Each throws
-// Error(bad_input) with the reason alone; infer_shapes adds node and operator.
+// Shape inference for one operator at a time, by ONNX's rules. Each function throws Error(bad_input) with only the
+// reason; infer_shapes() adds node and operator.
 
-/// The convolution of x (N C H W) by w (K C/groups R S), validated, auto_pad resolved.
+/// Returns the convolution of x (N C H W) by w (K C/groups R S), validated, with auto_pad resolved.
 ConvProblem conv_problem(const ConvOp& op, const Shape& x, const Shape& w);
 
-/// The pooling of x (N C H W) with explicit padding: auto_pad resolved, and ceil_mode off where it makes no difference.
-/// Each window holds at least one element of x.
+/// Returns the pooling of x (N C H W) with explicit padding: auto_pad is resolved, and ceil_mode is off if it makes no
+/// difference. Each window has at least one element of x.
 Pool resolved_pool(const PoolOp& op, const Shape& x);
 
-/// The transposed convolution of x by w: where its output begins in the one without pads, and the output's size.
+/// The transposed convolution of x by w: the offset of its output in the output without pads, and the output's size.
 struct TransposedConv {
   int64_t pad_top = 0, pad_left = 0;
   int64_t output_h = 0, output_w = 0;
 };
 TransposedConv transposed_conv(const ConvTransposeOp& op, const Shape& x, const Shape& w);
 
-/// The shape in which MaxUnpoolOp's indices count: the window undone.
+/// Returns the shape into which MaxUnpoolOp's indices point: the pooling's input shape.
 Shape unpooled_shape(const MaxUnpoolOp& op, const Shape& x);
 
-/// What ResizeOp does to one axis.
+/// The effect of ResizeOp on one axis.
 struct ResizedAxis {
-  int64_t size = 0;  ///< the output's
+  int64_t size = 0;  ///< of the output
   float scale = 1;
-  float length = 0;  ///< the output's before it is rounded down: scale * the input's
+  float length = 0;  ///< of the output before rounding down: scale * the input's size
   float roi_start = 0, roi_end = 1;
   bool changes = false;
 };
 std::vector<ResizedAxis> resized_axes(const ResizeOp& op, const Shape& x);
 
-/// The elements of one axis that SliceOp takes: start + i * step for i in [0, count). No network has an array without
-/// elements, but a list of sizes may be one.
+/// The elements of one axis that SliceOp keeps: start + i * step for i in [0, count). Arrays in a network are never
+/// empty, but a list of sizes may be.
 struct SliceRange {
   int64_t start = 0, step = 1, count = 0;
 };
 std::vector<SliceRange> slice_ranges(const SliceOp& op, const Shape& x, bool may_be_empty = false);
 
-/// By dimension, whether ReduceOp goes over it.
+/// Returns, by dimension, whether ReduceOp reduces it.
 std::vector<bool> reduced_axes(const ReduceOp& op, size_t rank);
 
-/// numpy's rule: aligned at the last dimension, sizes are equal or 1.
+/// Returns the broadcast shape by NumPy's rule: aligned at the last dimension, sizes are equal or 1.
 Shape broadcast_shape(const Shape& a, const Shape& b);
 
-/// The axis counted from the front: -1 is the last of `rank` dimensions. It must lie in [-rank, rank).
+/// Returns the axis counted from the front: -1 is the last of `rank` dimensions. Throws unless it is in [-rank, rank).
 int64_t normalized_axis(int64_t axis, int64_t rank);
 
-/// The shape of the operator's output.
+/// Returns the shape of the operator's output.
 Shape output_shape(const Op& op, std::span<const Shape> inputs);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Shape inference for normalization and for operators along axes.
+
 #include <algorithm>
 
 #include "convlab/base/error.h"

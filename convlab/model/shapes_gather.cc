@@ -1,3 +1,5 @@
+// Shape inference for gather and scatter.
+
 #include <algorithm>
 
 #include "convlab/base/error.h"
@@ -7,7 +9,8 @@
 namespace convlab {
 namespace {
 
-/// Indices of GatherElements and ScatterElements: of x's rank, and along other axes no longer than x.
+/// Checks the indices of GatherElements and ScatterElements: they have x's rank, and are no longer than x along other
+/// axes.
 void check_elements(const Shape& x, const Shape& indices, int64_t axis) {
   const auto along = static_cast<size_t>(normalized_axis(axis, std::ssize(x)));
   bool fits = indices.size() == x.size();

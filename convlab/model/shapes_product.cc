@@ -1,3 +1,5 @@
+// Shape inference for matrix products.
+
 #include <utility>
 
 #include "convlab/base/error.h"

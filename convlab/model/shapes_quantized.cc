@@ -1,3 +1,5 @@
+// Shape inference for quantized operators.
+
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
 #include "convlab/model/shape_rules.h"
@@ -10,11 +12,11 @@ void check_single(const char* name, const Shape& shape) {
   if (!is_single(shape)) throw bad_input("{} must have one element, got shape {}", name, to_text(shape));
 }
 
-void check_levels(int low, int high) {
+void check_quantized_range(int low, int high) {
   if (low > high) throw bad_input("quantized range from {} to {} is empty", low, high);
 }
 
-/// A scale or zero point of a whole array, of each place along an axis, or of blocks along it.
+/// Checks a scale or zero point of a whole array, of each index along an axis, or of blocks along it.
 void check_steps(const char* name, const Shape& shape, const Shape& x, int64_t axis, int64_t block_size) {
   if (block_size == 0 && is_single(shape)) return;
   const auto along = static_cast<size_t>(normalized_axis(axis, std::ssize(x)));
@@ -28,8 +30,8 @@ void check_steps(const char* name, const Shape& shape, const Shape& x, int64_t a
   }
 }
 
-/// A scale or zero point of all of a matrix, or of each of `count` lines, which lie along its dimension `from_back`,
-/// counted from the end.
+/// Checks a scale or zero point of a whole matrix, or of each of `count` rows or columns, which are counted along the
+/// dimension `from_back` from the end.
 void check_lines(const char* name, const Shape& shape, int64_t count, size_t from_back) {
   if (is_single(shape) || shape == Shape{count}) return;
   const bool fits = shape.size() >= from_back && shape[shape.size() - from_back] == count;
@@ -41,15 +43,15 @@ void check_lines(const char* name, const Shape& shape, int64_t count, size_t fro
 int64_t rows_of(const Shape& a) { return a.size() < 2 ? 1 : a[a.size() - 2]; }
 int64_t columns_of(const Shape& b) { return b.size() < 2 ? 1 : b.back(); }
 
-/// The scale or zero point of filters: of all, or of each of K maps.
-void check_maps(const char* name, const Shape& shape, int64_t maps) {
+/// Checks the scale or zero point of filters: one for all, or one per output channel.
+void check_output_channels(const char* name, const Shape& shape, int64_t maps) {
   if (!is_single(shape)) check_vector(name, shape, maps);
 }
 
 }  // namespace
 
 Shape shape_of(const QuantizeOp& op, Shapes inputs) {
-  check_levels(op.low, op.high);
+  check_quantized_range(op.low, op.high);
   check_steps("the scale", inputs[1], inputs[0], op.axis, op.block_size);
   if (inputs.size() > 2) check_steps("the zero point", inputs[2], inputs[0], op.axis, op.block_size);
   return inputs[0];
@@ -62,12 +64,12 @@ Shape shape_of(const DequantizeOp& op, Shapes inputs) {
 }
 
 Shape shape_of(const QLinearConvOp& op, Shapes inputs) {
-  check_levels(op.low, op.high);
+  check_quantized_range(op.low, op.high);
   const ConvProblem problem = conv_problem(op.conv, inputs[0], inputs[3]);
   check_single("x_scale", inputs[1]);
   check_single("x_zero_point", inputs[2]);
-  check_maps("w_scale", inputs[4], problem.k);
-  check_maps("w_zero_point", inputs[5], problem.k);
+  check_output_channels("w_scale", inputs[4], problem.k);
+  check_output_channels("w_zero_point", inputs[5], problem.k);
   check_single("y_scale", inputs[6]);
   check_single("y_zero_point", inputs[7]);
   if (inputs.size() > 8) check_vector("the bias", inputs[8], problem.k);
@@ -77,12 +79,12 @@ Shape shape_of(const QLinearConvOp& op, Shapes inputs) {
 Shape shape_of(const ConvIntegerOp& op, Shapes inputs) {
   const ConvProblem problem = conv_problem(op.conv, inputs[0], inputs[1]);
   if (inputs.size() > 2) check_single("x_zero_point", inputs[2]);
-  if (inputs.size() > 3) check_maps("w_zero_point", inputs[3], problem.k);
+  if (inputs.size() > 3) check_output_channels("w_zero_point", inputs[3], problem.k);
   return problem.output_shape();
 }
 
 Shape shape_of(const QLinearMatMulOp& op, Shapes inputs) {
-  check_levels(op.low, op.high);
+  check_quantized_range(op.low, op.high);
   const Shape &a = inputs[0], &b = inputs[3];
   const Shape operands[] = {a, b};
   Shape y = shape_of(MatMulOp{}, operands);

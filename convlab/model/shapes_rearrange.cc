@@ -1,3 +1,5 @@
+// Shape inference for padding, slices and other rearrangements.
+
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -42,7 +44,7 @@ std::vector<SliceRange> slice_ranges(const SliceOp& op, const Shape& x, bool may
   for (size_t i = 0; i < given; ++i) {
     const auto axis = op.axes.empty() ? i : static_cast<size_t>(normalized_axis(op.axes[i], std::ssize(x)));
     const int64_t size = x[axis];
-    // A longer step takes one element, too, and multiplies without overflow.
+    // A longer step also takes one element; the clamped step cannot overflow in products.
     const int64_t step = op.steps.empty() ? 1 : std::clamp(op.steps[i], -size - 1, size + 1);
     if (step == 0) throw bad_input("the step of axis {} must not be 0", axis);
     const auto from_front = [&](int64_t place) { return place < 0 ? place + size : place; };

@@ -1,3 +1,5 @@
+// Shape inference for Concat and reshapes.
+
 #include <optional>
 
 #include "convlab/base/checked.h"
@@ -24,7 +26,7 @@ Shape shape_of(const ConcatOp& op, Shapes inputs) {
 Shape shape_of(const FlattenOp& op, Shapes inputs) {
   const Shape& x = inputs[0];
   const int64_t rank = std::ssize(x);
-  const int64_t axis = op.axis == rank ? rank : normalized_axis(op.axis, rank);  // the end is allowed, too
+  const int64_t axis = op.axis == rank ? rank : normalized_axis(op.axis, rank);  // the end is also allowed
   return {element_count({x.begin(), x.begin() + axis}), element_count({x.begin() + axis, x.end()})};
 }
 

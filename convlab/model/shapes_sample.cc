@@ -1,3 +1,5 @@
+// Shape inference for Resize and GridSample.
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +11,7 @@
 namespace convlab {
 namespace {
 
-/// One scale for all axes that sizes speak of, so that the result is not larger, or not smaller, than these.
+/// Uses one scale for all axes that have sizes, so that the result is not larger, or not smaller, than these sizes.
 void keep_aspect_ratio(AspectRatio rule, const Shape& x, const std::vector<size_t>& axes,
                        std::vector<ResizedAxis>& resized) {
   float scale = resized[axes[0]].scale;

@@ -1,3 +1,5 @@
+// Shape inference for convolution, pooling and other windows over images.
+
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +15,7 @@ struct Padding {
   int64_t before = 0, after = 0;
 };
 
-/// ONNX: output = ceil(size / stride), and as much padding as that needs.
+/// Computes the padding as ONNX does: output = ceil(size / stride), with as much padding as that needs.
 Padding automatic_padding(AutoPad mode, int64_t size, int64_t kernel, int64_t stride, int64_t dilation) {
   if (mode == AutoPad::valid) return {};
   const int64_t reach = checked_add(checked_mul(kernel - 1, dilation), 1);
@@ -81,7 +83,7 @@ Pool resolved_pool(const PoolOp& op, const Shape& x) {
         Axis{x[3], pool.kernel_w, pool.dilation_w, pool.pad_left, pool.pad_right}}) {
     check_range("a pad", std::min(before, after), 0);
     const int64_t most = std::max(before, after), reach = checked_add(checked_mul(kernel - 1, dilation), 1);
-    // Otherwise a window can lie entirely in the padding, or step over the image, and then it has no maximum.
+    // Otherwise a window could be entirely in the padding, or step over the image, and would have no maximum.
     if (op.auto_pad == AutoPad::explicit_pads && most >= kernel) {
       throw bad_input("padding ({}) must be smaller than the window ({})", most, kernel);
     }

@@ -1,3 +1,5 @@
+// Packs scratch memory with known lifetimes into one arena.
+
 #include "convlab/plan/arena.h"
 
 #include <algorithm>
@@ -11,13 +13,13 @@ namespace convlab {
 namespace {
 
 struct Placed {
-  int64_t begin, end;   ///< bytes
-  int64_t first, last;  ///< steps
+  int64_t begin, end;   ///< byte range
+  int64_t first, last;  ///< step range
 };
 
-/// The smallest gap that holds `bytes` between those of `placed` (in order of begin) that share a step with `life`,
-/// else the place after all of them.
-int64_t best_place(const std::vector<Placed>& placed, const Lifetime& life, int64_t bytes) {
+/// Returns the offset of the smallest gap that holds `bytes` between the entries of `placed` (sorted by begin) that
+/// share a step with `life`. If there is none, returns the offset after all of them.
+int64_t best_offset(const std::vector<Placed>& placed, const Lifetime& life, int64_t bytes) {
   int64_t free_from = 0, best = -1, best_gap = std::numeric_limits<int64_t>::max();
   for (const Placed& each : placed) {
     if (each.first > life.last || each.last < life.first) continue;
@@ -44,7 +46,7 @@ Arena pack_arena(const std::vector<Lifetime>& lifetimes) {
   for (size_t each : order) {
     const Lifetime& life = lifetimes[each];
     const int64_t bytes = checked_add(life.bytes, kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
-    const int64_t begin = best_place(placed, life, bytes), end = checked_add(begin, bytes);
+    const int64_t begin = best_offset(placed, life, bytes), end = checked_add(begin, bytes);
     arena.at[each] = begin;
     arena.bytes = std::max(arena.bytes, end);
     const auto after = std::ranges::upper_bound(placed, begin, {}, &Placed::begin);

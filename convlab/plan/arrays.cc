@@ -1,3 +1,5 @@
+// Assigns values to arrays, and arrays to the arena, while a plan is made.
+
 #include "convlab/plan/arrays.h"
 
 #include <utility>
@@ -62,7 +64,7 @@ size_t PlanArrays::add_part(const Shape& shape, size_t joint, int64_t channels, 
   return arrays_.size() - 1;
 }
 
-/// Where the array lives: itself, or the joint one.
+/// Returns the array that has memory of its own: this one, or the joint array that contains it.
 PlanArray& PlanArrays::owner(size_t array) {
   PlanArray& it = arrays_[array];
   return it.joint ? arrays_[*it.joint] : it;

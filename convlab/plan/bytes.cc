@@ -1,3 +1,5 @@
+// Finds the values that a plan keeps in Layout::channel_bytes.
+
 #include "convlab/plan/bytes.h"
 
 #include <algorithm>

@@ -4,19 +4,19 @@
 
 namespace convlab {
 
-// Plans that keep quantized values in Layout::channel_bytes: see rewrite/quantized.h. What is not quantized gets plain
-// copies, made once.
+// Plans that keep quantized values in Layout::channel_bytes: see rewrite/quantized.h. Other operators read nchw copies,
+// each of which is made once.
 
-/// Whether an operator is one of those that know only bytes.
+/// Whether an operator exists only for Layout::channel_bytes.
 bool is_of_bytes(const Op& op);
 
-/// Whether a graph has any.
+/// Whether a graph has such an operator.
 bool has_bytes(const Graph& graph);
 
-/// Whether a value is read by such an operator, perhaps after others that move levels without changing them.
+/// Whether such an operator consumes the value, possibly through others that move quantized values unchanged.
 bool is_read_as_bytes(const PlanRequest& request, ValueId value);
 
-/// Whether an array that was written with one shape is the same in bytes under another: that of images of one pixel.
+/// Whether an array has the same byte order under another shape: equal shapes, or images of one pixel.
 bool same_in_bytes(const Shape& written, const Shape& shape);
 
 }  // namespace convlab

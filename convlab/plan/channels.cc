@@ -1,3 +1,5 @@
+// Plans that keep channels in nchw8c or nhwc between steps: their layout, fused convolutions and concatenation.
+
 #include "convlab/plan/channels.h"
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 namespace convlab {
 namespace {
 
-/// The activation that a node is, as kernels of this layout compute it in a step with a convolution.
+/// Returns the activation of a node that kernels of these layouts can fuse with a convolution.
 std::optional<Activation> activation_of(const Op& op) {
   if (const auto* activation = std::get_if<ActivationOp>(&op)) return activation->activation;
   const auto* unary = std::get_if<UnaryOp>(&op);
@@ -19,7 +21,7 @@ std::optional<Activation> activation_of(const Op& op) {
   return std::nullopt;
 }
 
-/// The other value of an addition of two of one shape.
+/// Returns the other operand if the node adds another value of the same shape.
 std::optional<ValueId> added_to(const PlanRequest& request, const Node& node, ValueId value) {
   if (!std::holds_alternative<AddOp>(node.op)) return std::nullopt;
   const ValueId other = node.inputs[node.inputs[0] == value ? 1 : 0];
@@ -47,7 +49,7 @@ Layout channel_layout(const PlanRequest& request) {
   } else if (options.math == Math::bf16 && has_unit(Bf16Unit::avx512_bf16)) {
     layout = Layout::channel_halves;
   } else if (options.math == Math::fp32 || options.math == Math::bf16) {
-    layout = Layout::channel_lanes;  // without an instruction for pairs, sums of floats are faster
+    layout = Layout::channel_lanes;  // without a bf16x2 instruction, fp32 sums are faster
   }
   const auto knows = [layout](const ConvKernel* kernel) { return kernel->layout == layout; };
   return std::ranges::any_of(request.candidates, knows) ? layout : Layout::plain;
@@ -116,7 +118,7 @@ std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const s
   const Shape y = step.output_shape();
   const bool plain = one_pixel(y) && (has_pixel_rows(request.channels) || !fits_channels(y));
   step.output_layout = plain ? Layout::plain : request.channels;
-  // Images of one pixel, which are plain whatever the plan's layout.
+  // Images of one pixel are nchw in any plan.
   const bool only_plain = plain && x_layout == Layout::plain;
   std::vector<const ConvKernel*> fitting;
   for (const ConvKernel* kernel : kernels) {
@@ -129,7 +131,7 @@ std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const s
 
 std::map<ValueId, JointPlace> joint_places(const PlanRequest& request) {
   const Graph& graph = request.graph;
-  std::set<ValueId> computed;  // by a node that writes it
+  std::set<ValueId> computed;  // outputs of nodes that are not aliases
   for (const Node& node : graph.nodes) {
     if (!is_alias(node.op)) computed.insert(node.output);
   }
@@ -142,7 +144,7 @@ std::map<ValueId, JointPlace> joint_places(const PlanRequest& request) {
     if (const auto own = places.find(node.output); own != places.end()) {
       next = own->second;
     } else if (first != places.end()) {
-      // All of it may be a part of what another one concatenates.
+      // All inputs may be adjacent parts of another Concat's output.
       JointPlace at = first->second;
       const bool part = std::ranges::all_of(node.inputs, [&](ValueId input) {
         const auto place = places.find(input);

@@ -1,3 +1,5 @@
+// Looks up the choices of a plan file.
+
 #include "convlab/plan/choices.h"
 
 #include <fmt/format.h>

@@ -8,35 +8,35 @@
 
 namespace convlab {
 
-/// The kernel of one convolution of a plan, and what was measured when it was chosen.
+/// The kernel chosen for one convolution of a plan, and the measurements behind the choice.
 struct KernelChoice {
-  std::string step;     ///< the PlanStep's name, printable
-  std::string problem;  ///< as to_text() has it
+  std::string step;     ///< name of the PlanStep, printable
+  std::string problem;  ///< in the format of to_text()
   std::string kernel;
-  double ms = 0;       ///< its time
-  std::string next;    ///< the next best kernel; "": there is no other
-  double next_ms = 0;  ///< that one's time
-  std::string why;     ///< a word: see kChoiceReasons
-  int line = 0;        ///< of the file
+  double ms = 0;       ///< time of `kernel`
+  std::string next;    ///< the second fastest kernel; "" if there is no other
+  double next_ms = 0;  ///< time of `next`
+  std::string why;     ///< one of kChoiceReasons
+  int line = 0;        ///< line number in the file
 };
 
-/// The convolutions of a plan for inputs of these shapes, in its order.
+/// The convolutions of a plan for inputs of these shapes, in the plan's order.
 struct PlanChoice {
   std::vector<Shape> inputs;
   bool channel_lanes = false;  ///< see Plan
   std::vector<KernelChoice> kernels;
-  int line = 0;  ///< of the file, where they begin
+  int line = 0;  ///< line number in the file where they begin
 };
 
-/// What make_plan() shall choose, for each number of images that a run computes together.
+/// The choices for make_plan(), one PlanChoice for each batch size that a run computes.
 struct PlanChoices {
-  std::string place;  ///< the file that says so, for messages
+  std::string place;  ///< the plan file, for messages
   std::vector<PlanChoice> plans;
 
-  /// The one for these shapes. Error(bad_input) that names those there are.
+  /// Returns the choice for these shapes. Throws Error(bad_input) that lists the available shapes.
   const PlanChoice& of(InputShapes inputs) const;
 
-  /// "plan.txt: line 14", for messages.
+  /// Returns "plan.txt: line 14", for messages.
   std::string at(int line) const;
 };
 

@@ -1,3 +1,5 @@
+// Chooses the kernel of each convolution of a plan, and explains why the others are not used.
+
 #include "convlab/plan/choose.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace {
 
 bool precise_enough(const ConvKernel& kernel, Math wanted) { return kernel.info.math <= wanted; }
 
-/// Why a kernel's layouts do not fit the plan's, if they do not.
+/// Returns why a kernel's layouts do not fit the plan's, or nullopt if they do.
 Refusal why_not_for_layout(const PlanRequest& request, const ConvKernel& kernel, Layout x_layout) {
   if (x_layout != Layout::plain && kernel.layout != x_layout) {
     return fmt::format("input in {} is not supported", name_of(x_layout));
@@ -46,7 +48,8 @@ std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const 
   return fmt::format("supported, but {} is preferred", choice.kernel->info.name);
 }
 
-/// As much of the convolution as this kernel computes, its output in `y_layout` if it can be; or nullopt, and why.
+/// Returns the part of the convolution that this kernel computes, with output in `y_layout` if possible. Otherwise
+/// returns nullopt and sets `refusal`.
 std::optional<ConvStep> step_by(const PlanRequest& request, const ConvKernel& kernel, const FusedConv& fused,
                                 bool pixels, Layout x_layout, Layout y_layout, Refusal& refusal) {
   std::vector<Epilogue> parts{fused.step.epilogue, {.bias = fused.step.epilogue.bias}, {}};

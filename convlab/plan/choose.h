@@ -7,31 +7,32 @@
 
 namespace convlab {
 
-/// The kernels that may compute the convolutions of a plan, the best first: if options.kernel names one, only that;
-/// otherwise all of the device that are precise enough, without libraries (they are asked for by name).
-/// Error(bad_input) where the named kernel does not exist or is less precise than options.math.
+/// Returns the kernels that may compute the convolutions of a plan, best first: only options.kernel if it is set;
+/// otherwise all kernels of the device that are precise enough, except libraries, which must be requested by name.
+/// Throws Error(bad_input) if options.kernel does not exist or is less precise than options.math.
 std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOptions& options);
 
 struct ConvChoice {
   const ConvKernel* kernel;
-  ConvStep step;                           ///< as much of the fused step as the kernel computes
-  std::vector<const ConvKernel*> fitting;  ///< all kernels that would compute just that, this one among them
+  ConvStep step;                           ///< the part of the fused step that the kernel computes
+  std::vector<const ConvKernel*> fitting;  ///< all kernels that would compute exactly this step, including `kernel`
 };
 
-/// The kernels that may compute the convolution, which is number `place` of the plan: all candidates, or the one that
-/// is chosen for it. Error(bad_input) where that choice is for another convolution, or for a kernel that is no
+/// Returns the kernels that may compute the plan's convolution number `place`: all candidates, or the one that
+/// options.choices selects. Throws Error(bad_input) if that choice is for another convolution, or its kernel is not a
 /// candidate.
 std::vector<const ConvKernel*> kernels_for(const PlanRequest& request, const FusedConv& fused, size_t place);
 
-/// Error(bad_input) unless the step, number `place` of the plan's convolutions, is the one that was chosen for.
+/// Throws Error(bad_input) unless options.choices has this step name for the plan's convolution number `place`.
 void require_chosen_step(const PlanRequest& request, const std::string& name, size_t place);
 
-/// The first of kernels_for() that computes the convolution at all, with as much of its epilogue as it takes. Its input
-/// lies in `x_layout`, and may be taken as pixels if `pixels`. Also all others that would compute just the same.
-/// If there is none, Error(unavailable) with all refusals, or Error(bad_input) if a kernel was asked for or chosen.
+/// Returns the first of kernels_for() that computes the convolution, with as much of its epilogue as it supports, and
+/// all others that would compute the same step. The input has layout `x_layout`; it may be read as uint8 pixels if
+/// `pixels`. If no kernel fits, throws Error(unavailable) with all reasons, or Error(bad_input) if a kernel was
+/// requested or chosen.
 ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t place, bool pixels, Layout x_layout);
 
-/// Why each other kernel of the device does not compute this step, in the registry's order.
+/// Returns why each other kernel of the device does not compute this step, in the registry's order.
 std::vector<Refused> refused_besides(const PlanRequest& request, const ConvChoice& choice);
 
 }  // namespace convlab

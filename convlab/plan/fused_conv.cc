@@ -1,3 +1,5 @@
+// Fuses a convolution with the nodes after it.
+
 #include "convlab/plan/fused_conv.h"
 
 #include <optional>
@@ -7,9 +9,9 @@
 namespace convlab {
 namespace {
 
-/// Whether neighbouring windows share rows of a map. A kernel computes a map in bands of rows, for its caches and its
-/// threads: if it pooled, each band would compute again the rows that it shares with the next, which costs more than
-/// writing the rows and pooling them in a separate step.
+/// Whether adjacent windows share rows of a feature map. A kernel computes an output channel in bands of rows, for its
+/// caches and threads. If it pooled, each band would recompute the rows that it shares with the next one, which costs
+/// more than writing the rows and pooling them in a separate step.
 bool windows_share_rows(const Pool& pool, int64_t height) {
   return (pool.kernel_h - 1) * pool.dilation_h + 1 > pool.stride_h && pool.output_h(height) > 1;
 }
@@ -38,7 +40,7 @@ FusedConv fused_conv_from(const PlanRequest& request, size_t conv) {
     if (const auto* pool = std::get_if<PoolOp>(&next.op); pool != nullptr && !epilogue.pool) {
       const Pool resolved = resolved_pool(*pool, request.shape_of(fused.output));
       if (windows_share_rows(resolved, request.shape_of(fused.output)[2])) break;
-      // The largest of never decreasing functions is the function of the largest.
+      // For non-decreasing functions, the maximum of the results is the function of the maximum.
       if (activates && (resolved.kind != PoolKind::max || !epilogue.activation.monotonic())) break;
       epilogue.pool = resolved;
       fused.pool_name = next.name;

@@ -8,21 +8,21 @@
 
 namespace convlab {
 
-/// A convolution and the nodes after it that join it, in the order in which they are computed.
+/// A convolution and the nodes fused with it, in the order of their computation.
 struct FusedConv {
   ConvStep step;
   ValueId output = -1;
-  std::vector<size_t> nodes;  ///< their places in the graph, the convolution's first
+  std::vector<size_t> nodes;  ///< their indices in the graph, the convolution first
   std::string conv_name, pool_name, activation_name;
-  ValueId added = -1;  ///< with step.adds: the value, and the name of the node that adds it
+  ValueId added = -1;  ///< with step.adds: the value that is added, and the name of the node that adds it
   std::string added_name;
 
-  /// The names of the nodes in an epilogue that is the step's or a part of it.
+  /// Returns the names of the nodes in `epilogue`, which is the step's epilogue or a part of it.
   std::string name_with(const Epilogue& epilogue) const;
 };
 
-/// The fused convolution that begins in this place; no other node where the plan's mode is layers. It takes in no
-/// pooling whose windows share rows, and nothing after one.
+/// Returns the fused convolution that begins at node index `conv`. In mode layers, fuses no other node. Does not fuse
+/// pooling with windows that share rows, or anything after such pooling.
 FusedConv fused_conv_from(const PlanRequest& request, size_t conv);
 
 }  // namespace convlab

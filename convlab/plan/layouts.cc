@@ -1,3 +1,5 @@
+// Chooses layouts for the values between the steps of a plan.
+
 #include "convlab/plan/layouts.h"
 
 #include <algorithm>
@@ -8,9 +10,9 @@
 namespace convlab {
 namespace {
 
-/// Whether the node can be computed from an input in this layout, at least without epilogue and to a plain output.
+/// Whether the node can be computed from an input in this layout, at least without epilogue and with nchw output.
 /// `written` is the input's shape when it was written.
-bool takes(const PlanRequest& request, Layout layout, const Node& node, const Shape& written) {
+bool can_read(const PlanRequest& request, Layout layout, const Node& node, const Shape& written) {
   if (const auto* conv = std::get_if<ConvOp>(&node.op)) {
     const Shape& x = request.shape_of(node.inputs[0]);
     if (!keeps_order(layout) && written != x) return false;
@@ -28,11 +30,11 @@ bool takes(const PlanRequest& request, Layout layout, const Node& node, const Sh
   return find_op_kernel(step, request.caps.kind, request.options.math) != nullptr;
 }
 
-/// Whether every reader of the value, under whatever shape, can read it in this layout.
-bool readers_take(const PlanRequest& request, Layout layout, ValueId value) {
+/// Whether all consumers of the value, under any shape, can read it in this layout.
+bool consumers_can_read(const PlanRequest& request, Layout layout, ValueId value) {
   const Graph& graph = request.graph;
   const Shape& written = request.shape_of(value);
-  std::vector<ValueId> names{value};  // under which the array is read, and which we have yet to look at
+  std::vector<ValueId> names{value};  // aliases of the value that are still to be checked
   while (!names.empty()) {
     const ValueId name = names.back();
     names.pop_back();
@@ -43,7 +45,7 @@ bool readers_take(const PlanRequest& request, Layout layout, ValueId value) {
       if (node.inputs[0] != name) return false;
       if (is_alias(node.op)) {
         names.push_back(node.output);
-      } else if (!takes(request, layout, node, written)) {
+      } else if (!can_read(request, layout, node, written)) {
         return false;
       }
     }
@@ -70,7 +72,7 @@ std::vector<Layout> inner_layouts(int64_t images, const DeviceCaps& caps, const 
 
 Layout layout_for_readers(const PlanRequest& request, ValueId value) {
   const auto taken =
-      std::ranges::find_if(request.layouts, [&](Layout layout) { return readers_take(request, layout, value); });
+      std::ranges::find_if(request.layouts, [&](Layout layout) { return consumers_can_read(request, layout, value); });
   return taken == request.layouts.end() ? Layout::plain : *taken;
 }
 

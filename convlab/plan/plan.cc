@@ -1,3 +1,5 @@
+// Makes the plan of a graph: the steps, their kernels, and the location of every array.
+
 #include "convlab/plan/plan.h"
 
 #include <fmt/format.h>
@@ -48,7 +50,7 @@ struct Operand {
   bool constant = false;
 };
 
-/// Turns nodes into steps, in their order.
+/// Turns nodes into steps, in graph order.
 class Planner {
  public:
   Planner(const Graph& graph, InputShapes inputs, const DeviceCaps& caps, const PlanOptions& options)
@@ -87,7 +89,7 @@ class Planner {
   }
 
  private:
-  /// Choices that nothing takes are for another network.
+  /// Throws Error(bad_input) if the plan does not use all choices: they are for another network.
   void require_all_chosen() const {
     if (request_.chosen == nullptr || request_.chosen->kernels.size() == convolutions_) return;
     throw bad_input("{}: the file has {} convolutions and the model has {}; tune again",
@@ -95,8 +97,8 @@ class Planner {
                     convolutions_);
   }
 
-  /// Copies an output that no step has written: it is an input, scaled or raw, a constant, another output's array, or
-  /// under another shape what lies in a layout of the plan's own.
+  /// Copies an output that no step has written: it is an input (raw or scaled), a constant, the array of another
+  /// output, or an array in another layout under another shape.
   void copy_output(size_t number) {
     const Operand output = operand(graph_.outputs[number].value);
     if (arrays_[output.array].location == Location{Location::Place::output, static_cast<int64_t>(number)}) return;
@@ -108,15 +110,15 @@ class Planner {
 
   Operand operand(ValueId value) { return {arrays_.of(value), shape_of(value), graph_.constants.contains(value)}; }
 
-  /// The same, or, if it is pixels, their float32 copy, or, if it is not plain where only plain plans are, its plain
-  /// copy.
+  /// Returns the operand, or its float32 nchw copy if it is uint8 pixels, or if the plan keeps channels or bytes and
+  /// the operand is in another layout.
   Operand float_operand(ValueId value) {
     const Operand given = operand(value);
     const bool plain = lies_plain(given) || (!request_.keeps_channels() && !request_.bytes);
     return plain && !is_pixels(given.array) ? given : copy_of(value, given, Layout::plain);
   }
 
-  /// A float32 copy in this layout, made once.
+  /// Returns a float32 copy in this layout, which is made once.
   Operand copy_of(ValueId value, const Operand& given, Layout layout) {
     const Shape shape = shape_to_copy(given);
     const auto [found, is_new] = copies_.try_emplace({given.array, layout, shape}, 0);
@@ -127,8 +129,8 @@ class Planner {
     return {found->second, given.shape};
   }
 
-  /// The shape in which an array's elements are in an order that copies know: other layouts' only in that in which they
-  /// were written.
+  /// Returns the shape for a copy of the array. In layouts other than nchw, copies support only the shape with which
+  /// the array was written.
   Shape shape_to_copy(const Operand& given) const {
     return lies_plain(given) ? given.shape : arrays_[given.array].written;
   }
@@ -142,8 +144,8 @@ class Planner {
 
   bool lies_plain(const Operand& operand) const { return arrays_[operand.array].layout == Layout::plain; }
 
-  /// Whether the operand can be read in the plan's layout for channels: in lanes, images of one pixel in their plain
-  /// order.
+  /// Whether the operand can be read in the plan's layout of channels. In nchw8c, this includes nchw images of one
+  /// pixel.
   bool lies_in_channels(const Operand& operand) const {
     const PlanArray& array = arrays_[operand.array];
     if (array.layout == request_.channels && array.written == operand.shape) return true;
@@ -151,14 +153,16 @@ class Planner {
     return plain && request_.channels == Layout::channel_lanes;
   }
 
-  /// The operand in the plan's layout for channels, or plain where such a plan keeps it so.
+  /// Returns the operand in the plan's layout of channels, or in nchw if the plan does not use that layout for its
+  /// shape.
   Operand channels_operand(ValueId value) {
     const Operand given = operand(value);
     if (!keeps(request_, given.shape)) return float_operand(value);
     return lies_in_channels(given) ? given : copy_of(value, float_operand(value), request_.channels);
   }
 
-  /// An array in that layout for a value that the next step writes: among those that it is joined with, if so.
+  /// Returns an array in the layout of channels for a value that the next step writes. It is part of a joint array if
+  /// the value is concatenated.
   size_t channels_array(ValueId value) {
     const auto place = places_.find(value);
     if (place == places_.end()) return arrays_.add(value, channels_of(shape_of(value)));
@@ -167,21 +171,21 @@ class Planner {
     return part;
   }
 
-  /// The layout in which the plan keeps values of a shape that fits.
+  /// Returns the layout in which the plan keeps values of this shape.
   Layout channels_of(const Shape& shape) const { return keeps(request_, shape) ? request_.channels : Layout::plain; }
 
   size_t part_of(const JointPlace& place, const Shape& shape) {
     return arrays_.add_part(shape, joint_array(place.joint), shape_of(place.joint)[1], place.channel);
   }
 
-  /// The array of all that a Concat joins.
+  /// Returns the array for the output of a Concat.
   size_t joint_array(ValueId joint) {
     const auto [found, is_new] = joints_.try_emplace(joint, 0);
     if (is_new) found->second = arrays_.add(joint, request_.channels);
     return found->second;
   }
 
-  /// The operand in Layout::channel_bytes.
+  /// Returns the operand in Layout::channel_bytes.
   Operand bytes_operand(ValueId value) {
     const Operand given = operand(value);
     return lies_in_bytes(given) ? given : copy_of(value, float_operand(value), Layout::channel_bytes);
@@ -192,7 +196,8 @@ class Planner {
     return array.layout == Layout::channel_bytes && same_in_bytes(array.written, operand.shape);
   }
 
-  /// Plans an operator that takes or gives values in Layout::channel_bytes, if a kernel computes it so.
+  /// Plans an operator that reads or writes Layout::channel_bytes. Returns false if it does neither, or if no kernel
+  /// supports it.
   bool plan_op_in_bytes(const Node& node) {
     const bool only = is_of_bytes(node.op), begins = std::holds_alternative<QuantizeOp>(node.op);
     const bool ends = std::holds_alternative<DequantizeOp>(node.op);
@@ -217,7 +222,8 @@ class Planner {
     return true;
   }
 
-  /// Plans a convolution with all that joins it, if a kernel computes that in the plan's layout for channels.
+  /// Plans a convolution fused with all nodes that can join it. Returns false if no kernel computes it with the plan's
+  /// layout of channels.
   bool plan_joined_conv(size_t place) {
     const auto ready = [this](ValueId value) { return arrays_.has(value) && keeps(request_, shape_of(value)); };
     FusedConv fused = joined_conv_from(request_, place, ready);
@@ -250,8 +256,8 @@ class Planner {
     return true;
   }
 
-  /// Of a convolution whose input is given, the step and the kernels that compute it from pixels, a plain array or
-  /// channels.
+  /// Returns the step and the kernels that compute the convolution from this input: from uint8 pixels, nchw, or the
+  /// plan's layout of channels.
   std::optional<ConvChoice> choose_joined(FusedConv fused, const Operand& given) {
     const std::vector<const ConvKernel*> kernels = kernels_for(request_, fused, convolutions_);
     std::optional<ConvChoice> choice;
@@ -264,7 +270,8 @@ class Planner {
     return choose_to_channels(request_, kernels, fused, request_.channels);
   }
 
-  /// Plans squeeze-and-excitation that begins with the mean in this place, if a kernel computes all of it in one step.
+  /// Plans squeeze-and-excitation that begins with the mean at node index `place`. Returns false if no kernel computes
+  /// all of it in one step.
   bool plan_squeeze_excite(size_t place) {
     std::optional<SqueezeExcite> gate = squeeze_excite_from(request_, place);
     if (!gate || !lies_in_channels(operand(gate->inputs[0]))) return false;
@@ -281,7 +288,7 @@ class Planner {
     return true;
   }
 
-  /// Plans an operator of which an input lies in the plan's layout for channels, if a kernel computes it so.
+  /// Plans an operator with an input in the plan's layout of channels. Returns false if no kernel computes it there.
   bool plan_op_in_channels(const Node& node) {
     if (places_.contains(node.output) && std::holds_alternative<ConcatOp>(node.op)) {
       plan_joining(node);
@@ -303,14 +310,14 @@ class Planner {
     step.written = step.inputs[0];
     if (find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
     std::string name = node.name;
-    const ValueId result = take_in_activation(node, step, name);
+    const ValueId result = fuse_activation(node, step, name);
 
     std::vector<Operand> operands;
     for (const ValueId input : node.inputs) {
       operands.push_back(graph_.constants.contains(input) ? operand(input) : channels_operand(input));
       step.input_steps.push_back(arrays_[operands.back().array].step);
     }
-    // An array of one pixel an image counts as plain, and the kernel gives it in the plan's layout all the same.
+    // An array with one pixel per image counts as plain, although the kernel writes the plan's layout.
     if (in_order(step, result)) step.output_layout = Layout::plain;
     const size_t output = step.output_layout == Layout::plain ? arrays_.add(result) : channels_array(result);
     step.output_step = arrays_[output].step;
@@ -318,8 +325,7 @@ class Planner {
     return true;
   }
 
-  /// Whether a kernel gives the value in its plain order, and all that reads it takes its numbers so, under another
-  /// shape.
+  /// Whether a kernel can write the value in nchw order, and its only use is under another shape.
   bool in_order(OpStep step, ValueId value) const {
     while (shape_of(value) == step.output) {
       const std::optional<size_t> reader = request_.readers.only(value);
@@ -330,7 +336,7 @@ class Planner {
     return find_op_kernel(step, request_.caps.kind, request_.options.math) != nullptr;
   }
 
-  /// A Concat whose inputs are written where they belong, but for those that are copied there now.
+  /// Plans a Concat. Most inputs were written directly to their part of the output; the others are copied there now.
   void plan_joining(const Node& node) {
     JointPlace place = places_.at(node.output);
     if (place.joint != node.output) arrays_.put(node.output, part_of(place, shape_of(node.output)));
@@ -363,11 +369,12 @@ class Planner {
     const Shape y = choice.step.output_shape();
     const size_t array = complete ? arrays_.add(fused.output, choice.step.output_layout) : arrays_.add_scratch(y);
     emit_conv(choice, std::move(inputs), array, fused.name_with(taken));
-    if (!complete) plan_rest(fused, taken, {array, y});
+    if (!complete) plan_remaining_epilogue(fused, taken, {array, y});
   }
 
-  /// What the convolution's kernel refused becomes separate steps; the kernel has left `x`, with `taken` done.
-  void plan_rest(const FusedConv& fused, const Epilogue& taken, Operand x) {
+  /// Plans separate steps for the part of the epilogue that the convolution's kernel does not support. The kernel
+  /// writes `x`, which includes the epilogue `taken`.
+  void plan_remaining_epilogue(const FusedConv& fused, const Epilogue& taken, Operand x) {
     const Epilogue& wanted = fused.step.epilogue;
     std::vector<std::pair<std::string, Op>> rest;
     if (wanted.bias && !taken.bias) rest.emplace_back(fused.conv_name + ".bias", AddOp{});
@@ -400,7 +407,7 @@ class Planner {
     }
     OpStep step = step_of(op, operands, shape_of(node.output));
     std::string name = node.name;
-    const ValueId output = take_in_activation(node, step, name);
+    const ValueId output = fuse_activation(node, step, name);
     if (step.input_layout != Layout::plain) step.output_layout = op_output_layout(request_, step, output);
     emit_op(step, operands, arrays_.add(output, step.output_layout), std::move(name));
   }
@@ -410,8 +417,9 @@ class Planner {
     emit_op(step_of(node.op, {x}, shape_of(node.output)), {x}, arrays_.add_pixels(node.output), node.name);
   }
 
-  /// Has the step compute the activation after its node, too, if a kernel does. Returns the value that it then gives.
-  ValueId take_in_activation(const Node& node, OpStep& step, std::string& name) {
+  /// Fuses the activation after the node into the step if a kernel supports that. Returns the value that the step then
+  /// computes.
+  ValueId fuse_activation(const Node& node, OpStep& step, std::string& name) {
     const std::optional<size_t> place = activation_with(node, step);
     if (!place) return node.output;
     const Node& activation = graph_.nodes[*place];
@@ -421,8 +429,8 @@ class Planner {
     return activation.output;
   }
 
-  /// The place of the activation after a dense layer or, in a plan's layout for channels, a batch normalization, if a
-  /// kernel computes both in one step.
+  /// Returns the index of the activation after a dense layer, or after a batch normalization in the plan's layout of
+  /// channels, if a kernel computes both in one step.
   std::optional<size_t> activation_with(const Node& node, OpStep step) const {
     const bool scales = request_.keeps_channels() && step.output_layout == request_.channels &&
                         std::holds_alternative<BatchNormOp>(node.op);
@@ -435,7 +443,7 @@ class Planner {
     return find_op_kernel(step, request_.caps.kind, request_.options.math) != nullptr ? next : std::nullopt;
   }
 
-  /// An operator's step, to a plain output.
+  /// Returns the step of an operator, with nchw output.
   OpStep step_of(const Op& op, const std::vector<Operand>& operands, const Shape& output) const {
     OpStep step{.op = op, .output = output};
     for (const Operand& operand : operands) {
@@ -459,8 +467,8 @@ class Planner {
     unsupported_.push_back(op);
   }
 
-  /// "not supported on cuda: LayerNorm (node '/blocks.0/norm'); 12 more nodes (Erf, LayerNorm); help: use --device
-  /// cpu".
+  /// Throws, for example, "not supported on cuda: LayerNorm (node '/blocks.0/norm'); 12 more nodes (Erf, LayerNorm);
+  /// help: use --device cpu".
   void require_supported() const {
     if (unsupported_.empty()) return;
     const DeviceKind device = request_.caps.kind;
@@ -513,7 +521,7 @@ class Planner {
   std::vector<std::string> unsupported_;                        // operators of nodes that no kernel computes
   std::string first_unsupported_;                               // the first of them, with its node and reason
   size_t convolutions_ = 0;                                     // planned so far
-  std::vector<bool> done_;                                      // by node: an earlier node's step computes it, too
+  std::vector<bool> done_;                                      // by node: computed by the step of an earlier node
   std::map<std::tuple<size_t, Layout, Shape>, size_t> copies_;  // by array, layout and shape: see copy_of()
   std::map<ValueId, JointPlace> places_;
   std::map<ValueId, size_t> joints_;  // by output of a Concat

@@ -1,3 +1,5 @@
+// Writes and parses plan files.
+
 #include "convlab/plan/plan_file.h"
 
 #include <fmt/format.h>
@@ -46,7 +48,7 @@ std::string end_line(size_t convolutions, std::string_view before) {
   return fmt::format("end of {} convolutions, checksum {}", convolutions, checksum(before));
 }
 
-/// Takes a plan file's text apart, line by line.
+/// Parses the text of a plan file line by line.
 class Reader {
  public:
   Reader(std::string_view text, const std::string& place) : text_(text), place_(place) {}
@@ -93,7 +95,7 @@ class Reader {
     throw bad_input("{}: line {}: {}; tune again", place_, line_, fmt::format(format, std::forward<Args>(args)...));
   }
 
-  /// The next line that is neither empty nor a comment.
+  /// Returns the next line that is neither empty nor a comment.
   std::string_view next() {
     while (true) {
       ++line_;
@@ -106,7 +108,7 @@ class Reader {
     }
   }
 
-  /// What stands after the key on the next line.
+  /// Returns the text after the key on the next line.
   std::string value(std::string_view key) {
     const std::string_view line = next();
     if (!line.starts_with(key) || line.size() <= key.size() + 1 || line[key.size()] != ' ') {
@@ -142,7 +144,7 @@ class Reader {
     }
   }
 
-  /// "plan 16x3x224x224 channels"
+  /// Parses "plan 16x3x224x224 channels".
   PlanChoice plan(std::string_view line) const {
     PlanChoice result{.line = line_};
     const std::vector<std::string> words = split(line, ' ');
@@ -163,7 +165,7 @@ class Reader {
     return result;
   }
 
-  /// The inverse of line_of().
+  /// Parses a line that line_of() has written.
   KernelChoice choice(std::string_view line) const {
     std::string_view rest = line;
     const auto word = [&rest] {
@@ -192,7 +194,7 @@ class Reader {
     if (std::ranges::find(kChoiceReasons, choice.why) == std::end(kChoiceReasons)) {
       fail("reason must be one of {}, got '{}'", fmt::join(kChoiceReasons, ", "), printable(choice.why));
     }
-    // A padded reason, and one space before the name, which may hold spaces itself.
+    // The reason is padded; one space precedes the name, which may contain spaces itself.
     const size_t padding = std::max<size_t>(6, choice.why.size()) - choice.why.size() + 1;
     if (rest.size() < padding) fail("step name is missing");
     choice.step = rest.substr(padding);
@@ -204,7 +206,7 @@ class Reader {
 
   std::string_view text_;
   const std::string& place_;
-  size_t at_ = 0, begin_ = 0;  // what follows the current line, and where that begins
+  size_t at_ = 0, begin_ = 0;  // offsets of the text after the current line and of the current line
   int line_ = 0;
 };
 

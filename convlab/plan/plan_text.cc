@@ -1,4 +1,4 @@
-// The names of a plan and its steps, and the plan as a text.
+// Names the modes and steps of a plan, and prints a plan as text.
 
 #include "convlab/plan/plan.h"
 
@@ -11,7 +11,7 @@ std::string listed(const std::vector<Shape>& shapes) {
   return text;
 }
 
-/// Of several inputs or outputs, the second is number 1.
+/// Returns "input" for number 0, "input 1" for number 1.
 std::string numbered(const char* what, int64_t number) {
   return number == 0 ? what : fmt::format("{} {}", what, number);
 }

@@ -1,3 +1,5 @@
+// Prepares a graph for the planner.
+
 #include "convlab/plan/planned_graph.h"
 
 #include <utility>

@@ -8,14 +8,14 @@
 
 namespace convlab {
 
-/// A graph as plans of a mode read it, and what became of its chains of linear operators where the mode folds them.
+/// A graph as the planner reads it, and what happened to its chains of linear operators if the mode folds them.
 struct PlannedGraph {
   Graph graph;
   std::vector<Folding> foldings;
 };
 
-/// Simplifies a graph, has what is quantized computed on bytes, and folds it, as the mode says, on so many threads.
-/// Errors as simplified().
+/// Simplifies a graph for a mode, rewrites its quantized parts to operators on bytes, and folds it with this number of
+/// threads. Throws the same errors as simplified().
 PlannedGraph planned_graph(Graph graph, InputShapes inputs, PlanMode mode, int threads);
 
 }  // namespace convlab

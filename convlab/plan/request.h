@@ -11,20 +11,20 @@
 
 namespace convlab {
 
-/// What a plan is made for, and what follows from that before any steps.
+/// The planner's input, and what follows from it before any step is planned.
 struct PlanRequest {
   const Graph& graph;
   const DeviceCaps& caps;
   const PlanOptions& options;
-  std::vector<Shape> shapes;                  ///< by ValueId, as infer_shapes() gives them
+  std::vector<Shape> shapes;                  ///< by ValueId, from infer_shapes()
   std::vector<const ConvKernel*> candidates;  ///< for convolutions: see candidates()
-  Readers readers;                            ///< of the graph
-  std::vector<Layout> layouts;                ///< besides plain, for values between steps: see inner_layouts()
-  bool bytes = false;                         ///< values of 8 bits lie in Layout::channel_bytes: see bytes.h
-  Layout channels = Layout::plain;     ///< the one that the plan keeps channels in instead, if any: see channels.h
-  const PlanChoice* chosen = nullptr;  ///< of options.choices, for these shapes; null: the planner chooses
+  Readers readers;
+  std::vector<Layout> layouts;         ///< other than nchw, for values between steps: see inner_layouts()
+  bool bytes = false;                  ///< 8-bit values are in Layout::channel_bytes: see bytes.h
+  Layout channels = Layout::plain;     ///< the layout of a plan that keeps channels (see channels.h); otherwise plain
+  const PlanChoice* chosen = nullptr;  ///< from options.choices, for these shapes; null: the planner chooses
 
-  /// Images of a batch: the first size of the first input; 0 where it has none.
+  /// Returns the batch size: the first size of the first input, or 0 if that is a scalar.
   int64_t images() const {
     const Shape& input = shape_of(graph.inputs[0].value);
     return input.empty() ? 0 : input[0];

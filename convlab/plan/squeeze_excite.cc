@@ -1,3 +1,5 @@
+// Finds squeeze-and-excitation for one fused step.
+
 #include "convlab/plan/squeeze_excite.h"
 
 #include "convlab/kernels/ops/channels/channel_op.h"
@@ -6,8 +8,8 @@
 namespace convlab {
 namespace {
 
-/// A convolution of images of one pixel with its bias, from the mean or what was made of it, and the activation after
-/// it.
+/// Extends the gate by the next convolution of one-pixel images, with its bias and the activation after it. Returns
+/// false if that does not come next.
 bool take_product(const PlanRequest& request, SqueezeExcite& gate, Activation& activation) {
   const std::optional<size_t> place = request.readers.only(gate.output);
   if (!place || !std::holds_alternative<ConvOp>(request.graph.nodes[*place].op)) return false;

@@ -9,17 +9,18 @@
 
 namespace convlab {
 
-/// Nodes that scale images by gates which their means make, as one step: see SqueezeExciteOp.
+/// Nodes that scale images by gates computed from their means (squeeze-and-excitation), as one step: see
+/// SqueezeExciteOp.
 struct SqueezeExcite {
   SqueezeExciteOp op;
   std::vector<ValueId> inputs;
   ValueId output = -1;
-  std::vector<size_t> nodes;  ///< their places in the graph
-  std::string name;           ///< those of the nodes that the gate is made of, and of the one that scales
+  std::vector<size_t> nodes;  ///< their indices in the graph
+  std::string name;           ///< names of all nodes, joined by '+'
 };
 
-/// Those that begin with the mean in this place; nullopt: others than these follow, or what one gives is read
-/// elsewhere, too.
+/// Returns the squeeze-and-excitation that begins with the mean at node index `mean`. Returns nullopt if other nodes
+/// follow, or if a node outside it reads an intermediate value.
 std::optional<SqueezeExcite> squeeze_excite_from(const PlanRequest& request, size_t mean);
 
 }  // namespace convlab

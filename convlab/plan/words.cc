@@ -1,3 +1,5 @@
+// Parses what users write for the options of a plan.
+
 #include "convlab/plan/words.h"
 
 #include <fmt/format.h>
@@ -11,7 +13,7 @@
 namespace convlab {
 namespace {
 
-/// The value whose name_of() is the text.
+/// Returns the value whose name_of() is the text. Throws Error(bad_input) that lists the names.
 template <class Value>
 Value parse_word(const std::string& text, const std::string& name, std::initializer_list<Value> values) {
   std::vector<std::string_view> words;

@@ -8,16 +8,16 @@
 
 namespace convlab {
 
-// What people write for the choices of a plan. `name`: what they wrote it for, "--math", which messages say.
+// Parse what users write for the options of a plan. Messages begin with `name`, the option, such as "--math".
 
-/// "fp32", "tf32", ... Error(bad_input) that lists them.
+/// Parses "fp32", "tf32", ... Throws Error(bad_input) that lists them.
 Math parse_math(const std::string& text, const std::string& name);
 
-/// "layers", "fused" or "folded", likewise.
+/// Parses "layers", "fused" or "folded". Throws Error(bad_input) that lists them.
 PlanMode parse_plan(const std::string& text, const std::string& name);
 
-/// Error(unavailable) where no kernel of such devices computes convolutions so: who asks for faster, less precise
-/// arithmetic wants to see that, and more precise arithmetic in its place would mislead.
+/// Throws Error(unavailable) if no convolution kernel of this kind of device computes in `math`. A user who requests
+/// faster, less precise arithmetic wants to see its effect; more precise arithmetic instead would mislead.
 void require_math(Math math, DeviceKind kind, const std::string& name);
 
 }  // namespace convlab

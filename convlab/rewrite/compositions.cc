@@ -1,3 +1,5 @@
+// Replaces sequences of operators that exporters write for one function by that function.
+
 #include "convlab/rewrite/compositions.h"
 
 #include <algorithm>
@@ -13,16 +15,16 @@
 namespace convlab {
 namespace {
 
-/// Looks for one composition after the other, from its last node back to what it begins with.
+/// Matches one composition after the other, from its last node back to its input.
 class Composer {
  public:
   Composer(Graph& graph, InputShapes inputs)
       : graph_(graph),
         shapes_(infer_shapes(graph, inputs)),
         readers_(graph),
-        makers_(graph.value_names.size()),
+        producers_(graph.value_names.size()),
         gone_(graph.nodes.size()) {
-    for (size_t i = 0; i < graph.nodes.size(); ++i) makers_[static_cast<size_t>(graph.nodes[i].output)] = i;
+    for (size_t i = 0; i < graph.nodes.size(); ++i) producers_[static_cast<size_t>(graph.nodes[i].output)] = i;
   }
 
   void run() {
@@ -44,24 +46,24 @@ class Composer {
   }
 
  private:
-  /// The node that makes a value, if it has this operator; it is then inside of what is being matched.
+  /// Returns the node that computes a value if it has this operator, and adds it to inside_. Otherwise returns nullptr.
   template <class Wanted>
-  const Node* made_by(ValueId value) {
-    const std::optional<size_t> at = makers_[static_cast<size_t>(value)];
+  const Node* produced_by(ValueId value) {
+    const std::optional<size_t> at = producers_[static_cast<size_t>(value)];
     if (!at || gone_[*at] || !std::holds_alternative<Wanted>(graph_.nodes[*at].op)) return nullptr;
     inside_.push_back(*at);
     return &graph_.nodes[*at];
   }
-  const Node* made_by(ValueId value, BinaryKind kind) {
-    const Node* node = made_by<BinaryOp>(value);
+  const Node* produced_by(ValueId value, BinaryKind kind) {
+    const Node* node = produced_by<BinaryOp>(value);
     return node != nullptr && std::get<BinaryOp>(node->op).kind == kind ? node : nullptr;
   }
-  const Node* made_by(ValueId value, UnaryKind kind) {
-    const Node* node = made_by<UnaryOp>(value);
+  const Node* produced_by(ValueId value, UnaryKind kind) {
+    const Node* node = produced_by<UnaryOp>(value);
     return node != nullptr && std::get<UnaryOp>(node->op).kind == kind ? node : nullptr;
   }
 
-  /// The one number that a constant is.
+  /// Returns the number if the value is a constant with one element.
   std::optional<float> number(ValueId value) const {
     const auto found = graph_.constants.find(value);
     if (found == graph_.constants.end() || found->second.count() != 1) return std::nullopt;
@@ -73,7 +75,7 @@ class Composer {
     return found && std::abs(*found - wanted) <= kNear * std::abs(wanted);
   }
 
-  /// Of a node with two operands in either order, the one beside `known`; nullopt where that is none.
+  /// Returns the operand other than `known` of a node with two operands in either order; nullopt if neither is `known`.
   static std::optional<ValueId> beside(const Node& node, ValueId known) {
     if (node.inputs[0] == known) return node.inputs[1];
     if (node.inputs[1] == known) return node.inputs[0];
@@ -85,7 +87,7 @@ class Composer {
     return std::nullopt;
   }
 
-  /// Whether nobody but the composition, whose last node is at `last`, reads what it computes on the way.
+  /// Whether only the composition, whose last node is `last`, reads its intermediate values.
   bool only_read_inside(size_t last) const {
     return std::ranges::all_of(inside_, [&](size_t at) {
       const ValueId value = graph_.nodes[at].output;
@@ -102,13 +104,13 @@ class Composer {
     for (const size_t gate : {0, 1}) {
       const ValueId x = last.inputs[1 - gate];
       inside_.clear();
-      const Node* sigmoid = made_by<ActivationOp>(last.inputs[gate]);
+      const Node* sigmoid = produced_by<ActivationOp>(last.inputs[gate]);
       if (sigmoid != nullptr && sigmoid->inputs[0] == x &&
           std::get<ActivationOp>(sigmoid->op).activation.kind == ActivationKind::sigmoid) {
         return Node{.op = UnaryOp{UnaryKind::swish, 1}, .inputs = {x}};
       }
       inside_.clear();
-      const Node* hard = made_by(last.inputs[gate], UnaryKind::hard_sigmoid);
+      const Node* hard = produced_by(last.inputs[gate], UnaryKind::hard_sigmoid);
       if (hard == nullptr || hard->inputs[0] != x) continue;
       const UnaryOp& op = std::get<UnaryOp>(hard->op);
       constexpr float kSlope = 1.0f / 6, kNear = 1e-6f;
@@ -118,27 +120,27 @@ class Composer {
     return std::nullopt;
   }
 
-  /// x / sqrt(2), or x times its inverse.
+  /// Matches x / sqrt(2), or x times 1 / sqrt(2). Returns x.
   std::optional<ValueId> match_over_root(ValueId value) {
     const double root = std::sqrt(2.0);
     const size_t before = inside_.size();
-    if (const Node* divide = made_by(value, BinaryKind::divide)) {
+    if (const Node* divide = produced_by(value, BinaryKind::divide)) {
       return is_number(divide->inputs[1], root) ? std::optional(divide->inputs[0]) : std::nullopt;
     }
     inside_.resize(before);
-    const Node* multiply = made_by<MulOp>(value);
+    const Node* multiply = produced_by<MulOp>(value);
     return multiply != nullptr ? beside_number(*multiply, 1 / root) : std::nullopt;
   }
 
-  /// 1 + erf(x / sqrt(2)): x.
+  /// Matches 1 + erf(x / sqrt(2)). Returns x.
   std::optional<ValueId> match_gelu_gate(ValueId value) {
-    const Node* sum = made_by<AddOp>(value);
+    const Node* sum = produced_by<AddOp>(value);
     const std::optional<ValueId> erf_of = sum != nullptr ? beside_number(*sum, 1) : std::nullopt;
-    const Node* erf = erf_of ? made_by(*erf_of, UnaryKind::erf) : nullptr;
+    const Node* erf = erf_of ? produced_by(*erf_of, UnaryKind::erf) : nullptr;
     return erf != nullptr ? match_over_root(erf->inputs[0]) : std::nullopt;
   }
 
-  /// x / 2 * gate, x * gate / 2 or x * (gate / 2), factors in any order.
+  /// Matches x / 2 * gate, x * gate / 2 or x * (gate / 2), with the factors in any order.
   std::optional<Node> match_gelu(const Node& last) {
     if (!std::holds_alternative<MulOp>(last.op)) return std::nullopt;
     const auto gelu = [](ValueId x) { return Node{.op = UnaryOp{UnaryKind::gelu}, .inputs = {x}}; };
@@ -146,7 +148,7 @@ class Composer {
       const ValueId a = last.inputs[first], b = last.inputs[1 - first];
       inside_.clear();
       if (is_number(b, 0.5)) {
-        const Node* product = made_by<MulOp>(a);
+        const Node* product = produced_by<MulOp>(a);
         const std::vector<size_t> so_far = inside_;
         for (const size_t gate : {0, 1}) {
           if (product == nullptr) break;
@@ -156,7 +158,7 @@ class Composer {
         }
         continue;
       }
-      const Node* half = made_by<MulOp>(a);
+      const Node* half = produced_by<MulOp>(a);
       const std::optional<ValueId> halved = half != nullptr ? beside_number(*half, 0.5) : std::nullopt;
       if (!halved) continue;
       const std::vector<size_t> so_far = inside_;
@@ -171,7 +173,7 @@ class Composer {
 
   // ---- Normalization ----
 
-  /// The mean over the last dimensions, which stay as 1: the first of them.
+  /// Returns the first axis of a mean over the last dimensions that keeps them as size 1; otherwise nullopt.
   std::optional<int64_t> last_axes(const Node& node) const {
     const auto& reduce = std::get<ReduceOp>(node.op);
     const size_t rank = shapes_[static_cast<size_t>(node.inputs[0])].size();
@@ -182,14 +184,14 @@ class Composer {
     return first - over.begin();
   }
 
-  /// The value whose square this is.
+  /// Matches x^2 or x * x. Returns x.
   std::optional<ValueId> match_square(ValueId value) {
     const size_t before = inside_.size();
-    if (const Node* power = made_by(value, BinaryKind::power)) {
+    if (const Node* power = produced_by(value, BinaryKind::power)) {
       return is_number(power->inputs[1], 2) ? std::optional(power->inputs[0]) : std::nullopt;
     }
     inside_.resize(before);
-    const Node* product = made_by<MulOp>(value);
+    const Node* product = produced_by<MulOp>(value);
     return product != nullptr && product->inputs[0] == product->inputs[1] ? std::optional(product->inputs[0])
                                                                           : std::nullopt;
   }
@@ -200,19 +202,19 @@ class Composer {
     float epsilon;
   };
   std::optional<Root> match_root(ValueId value) {
-    const Node* root = made_by(value, UnaryKind::sqrt);
-    const Node* sum = root != nullptr ? made_by<AddOp>(root->inputs[0]) : nullptr;
+    const Node* root = produced_by(value, UnaryKind::sqrt);
+    const Node* sum = root != nullptr ? produced_by<AddOp>(root->inputs[0]) : nullptr;
     if (sum == nullptr) return std::nullopt;
     const size_t constant = number(sum->inputs[0]) ? 0 : 1;
     const std::optional<float> epsilon = number(sum->inputs[constant]);
-    const Node* mean = epsilon ? made_by<ReduceOp>(sum->inputs[1 - constant]) : nullptr;
+    const Node* mean = epsilon ? produced_by<ReduceOp>(sum->inputs[1 - constant]) : nullptr;
     const std::optional<int64_t> axis = mean != nullptr ? last_axes(*mean) : std::nullopt;
     const std::optional<ValueId> of = axis ? match_square(mean->inputs[0]) : std::nullopt;
     if (!of) return std::nullopt;
     return Root{*of, *axis, *epsilon};
   }
 
-  /// d / root(d), or d times its reciprocal; d may be x - mean(x).
+  /// Matches d / root(d), or d times the reciprocal of root(d); d may be x - mean(x).
   std::optional<Node> match_normalization(const Node& last) {
     const auto* binary = std::get_if<BinaryOp>(&last.op);
     const bool divides = binary != nullptr && binary->kind == BinaryKind::divide;
@@ -223,7 +225,7 @@ class Composer {
       ValueId root_at = last.inputs[under];
       const ValueId d = last.inputs[1 - under];
       if (!divides) {
-        const Node* inverse = made_by(root_at, UnaryKind::reciprocal);
+        const Node* inverse = produced_by(root_at, UnaryKind::reciprocal);
         if (inverse == nullptr) continue;
         root_at = inverse->inputs[0];
       }
@@ -231,8 +233,8 @@ class Composer {
       if (!root || root->of != d) continue;
       NormalizeOp op{.axis = root->axis, .epsilon = root->epsilon, .center = false};
       const std::vector<size_t> so_far = inside_;
-      const Node* difference = made_by(d, BinaryKind::subtract);
-      const Node* mean = difference != nullptr ? made_by<ReduceOp>(difference->inputs[1]) : nullptr;
+      const Node* difference = produced_by(d, BinaryKind::subtract);
+      const Node* mean = difference != nullptr ? produced_by<ReduceOp>(difference->inputs[1]) : nullptr;
       if (mean != nullptr && mean->inputs[0] == difference->inputs[0] && last_axes(*mean) == root->axis) {
         op.center = true;
         return Node{.op = op, .inputs = {difference->inputs[0]}};
@@ -246,9 +248,9 @@ class Composer {
   Graph& graph_;
   const std::vector<Shape> shapes_;
   const Readers readers_;
-  std::vector<std::optional<size_t>> makers_;  ///< by value
-  std::vector<bool> gone_;                     ///< by node
-  std::vector<size_t> inside_;                 ///< nodes of the composition that is being matched, besides its last
+  std::vector<std::optional<size_t>> producers_;  ///< by value: the index of the node that computes it
+  std::vector<bool> gone_;                        ///< by node: part of a composition
+  std::vector<size_t> inside_;                    ///< nodes of the composition that is being matched, except its last
 };
 
 }  // namespace

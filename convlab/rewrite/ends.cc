@@ -1,3 +1,5 @@
+// Adds scaling before a network and labels after it.
+
 #include "convlab/rewrite/ends.h"
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 namespace convlab {
 namespace {
 
-/// Whether the operator makes one distribution of each image's numbers, of this shape.
+/// Whether the operator is one softmax over all elements of each image. `shape` is its output's.
 bool is_softmax_by_image(const Op& op, const Shape& shape) {
   const auto* softmax = std::get_if<SoftmaxOp>(&op);
   if (softmax == nullptr) return false;
@@ -20,9 +22,9 @@ bool is_softmax_by_image(const Op& op, const Shape& shape) {
   return axis > 0 && together == image_element_count(shape);
 }
 
-/// Takes away the softmax that a network ends with, if it makes one distribution of each image's numbers, and says
-/// whether it did. It never changes their order, except that it may round two of them to equal ones: without it, the
-/// label is the place of the largest score itself. The ArgMaxOp deals with NaN and infinity.
+/// Drops the softmax at a network's end if it is over all elements of each image, and returns whether it did. Softmax
+/// keeps their order, except that it may round two of them to equal values: without it, the label is the index of the
+/// largest score itself. The ArgMaxOp handles NaN and infinity.
 bool drop_softmax(Graph& graph, const Shape& input) {
   const auto last = std::ranges::find(graph.nodes, graph.outputs[0].value, &Node::output);
   if (last == graph.nodes.end()) return false;

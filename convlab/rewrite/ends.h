@@ -6,15 +6,15 @@
 
 namespace convlab {
 
-/// Puts a ScaleOp before a network: its input then takes images of the shape `input` (N C H W, any N) in place of
-/// N C side side.
+/// Inserts a ScaleOp before a network: its input then accepts images of shape `input` (N C H W, any N) instead of N C
+/// side side.
 void scale_input(Graph& graph, const Shape& input, int64_t side);
 
-/// Puts x * factor + offset before a network's first input.
+/// Inserts x * factor + offset before a network's first input.
 void scale_values(Graph& graph, float factor, float offset);
 
-/// Puts an ArgMaxOp after a network that takes images of the shape `input`: its output is then a label an image. Drops
-/// the softmax that the network may end with.
+/// Appends an ArgMaxOp to a network that accepts images of shape `input`: its output is then one label per image. Drops
+/// a softmax at the network's end.
 void label_output(Graph& graph, const Shape& input);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Evaluates operators on constants.
+
 #include "convlab/rewrite/evaluate.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@
 namespace convlab {
 namespace {
 
-/// What any kernel may need beside its result, whatever the model's size.
+/// Scratch memory that any kernel may use, whatever the model's size.
 constexpr size_t kAlwaysScratchBytes = size_t{1} << 28;
 
 void convolve(const ConvOp& op, const std::vector<const Tensor*>& inputs, Tensor& output, Stream& stream) {
@@ -64,10 +66,10 @@ int64_t summed_sizes(const Einsum& einsum) {
   return terms;
 }
 
-/// Terms of the sum that an element of the output is, or about as much work.
-int64_t terms_of(const Op& op, const std::vector<Shape>& inputs, const Shape& output) {
+/// Returns the length of the reduction for one element of the output, or about as much work.
+int64_t reduction_length(const Op& op, const std::vector<Shape>& inputs, const Shape& output) {
   const Shape& x = inputs[0];
-  // What reads all of its input for a smaller output.
+  // For operators that read all of their input for a smaller output.
   const int64_t read = ceil_div(element_count(x), element_count(output));
   const auto terms = Overloaded{
       [&](const ConvOp&) { return element_count(inputs[1]) / inputs[1][0]; },
@@ -102,7 +104,7 @@ Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, Evaluati
   for (const Tensor* input : inputs) shapes.push_back(input->shape());
   const Shape shape = output_shape(op, shapes);
   const int64_t bytes = checked_mul(element_count(shape), static_cast<int64_t>(sizeof(float)));
-  const int64_t work = checked_mul(element_count(shape), terms_of(op, shapes, shape));
+  const int64_t work = checked_mul(element_count(shape), reduction_length(op, shapes, shape));
   if (bytes > left.bytes || work > left.multiply_adds) {
     throw bad_input(
         "constant folding to shape {} needs {} bytes and {} multiply-adds; a model of this size has {} bytes and {} "

@@ -8,17 +8,17 @@
 
 namespace convlab {
 
-/// An operator that moves nothing: its output is its first input under another shape.
+/// Whether the operator only reshapes: its output is its first input with another shape.
 bool only_reshapes(const Op& op);
 
-/// What is left of memory and work for the results of operators of constants.
+/// The memory and work that remain for the results of operators on constants.
 struct EvaluationLimits {
   int64_t bytes = 0, multiply_adds = 0;
 };
 
-/// What an operator makes of constants: by cpu.reference where it is a convolution, by the CPU's kernels otherwise.
-/// Subtracts what that takes from `left`. Error(bad_input), before anything is allocated, where shapes do not fit or
-/// too little is left.
+/// Returns the result of an operator on constants: of a convolution by cpu.reference, of other operators by the CPU
+/// kernels. Subtracts its cost from `left`. Throws Error(bad_input), before it allocates anything, if shapes do not fit
+/// or too little is left.
 Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, EvaluationLimits& left);
 
 }  // namespace convlab

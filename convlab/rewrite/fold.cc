@@ -1,3 +1,5 @@
+// Folds chains of linear operators into fewer convolutions and dense layers.
+
 #include "convlab/rewrite/fold.h"
 
 #include <algorithm>
@@ -13,10 +15,10 @@
 namespace convlab {
 namespace {
 
-/// A longer chain is cut as if it were several: finding the best cut takes time as the cube of its steps.
+/// A longer chain is handled as several: the time to find the best partition is cubic in the number of steps.
 constexpr size_t kMostSteps = 32;
 
-/// Replaces the nodes of a chain by what it becomes.
+/// Replaces the nodes of chains by fewer.
 class Folder {
  public:
   Folder(Graph& graph, InputShapes inputs, ThreadPool& threads)
@@ -124,7 +126,7 @@ class Folder {
     const ValueId product = reshapes ? graph_.add_value(name + ".product") : output;
     nodes.push_back({name, GemmOp{}, {x, weights, bias}, product});
     if (reshapes) {
-      shape[0] = 0;  // as many images as there are
+      shape[0] = 0;  // keeps the number of images
       nodes.push_back({name + ".reshape", ReshapeOp{shape}, {product}, output});
     }
     replace(steps, std::move(nodes));
@@ -149,7 +151,7 @@ class Folder {
   std::vector<Shape> shapes_;
   const Readers readers_;
   ThreadPool& threads_;
-  std::map<size_t, std::vector<Node>> replaced_;  ///< by the node's place: what stands there now
+  std::map<size_t, std::vector<Node>> replaced_;  ///< by node index: the nodes that replace it
   std::vector<Folding> foldings_;
 };
 

@@ -1,3 +1,5 @@
+// Recognizes affine operators and counts their multiply-adds.
+
 #include "convlab/rewrite/linear.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ bool same_for_all_images(const Tensor& constant, size_t rank) {
   return constant.shape().size() < rank || constant.shape()[0] == 1;
 }
 
-/// Whether the operator, its shapes being right, treats each image by itself and adds up multiples of its elements.
+/// Whether the operator, whose shapes are valid, is affine in the elements of each image separately.
 bool is_affine(const Op& op, const LinearOp& step) {
   if (std::holds_alternative<ConvOp>(op) || std::holds_alternative<BatchNormOp>(op) ||
       std::holds_alternative<GlobalAveragePoolOp>(op) || only_reshapes(op)) {

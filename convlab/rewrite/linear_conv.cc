@@ -1,4 +1,4 @@
-// Affine operators in a row as one convolution: a filter made of filters.
+// Composes consecutive affine operators into one convolution.
 
 #include <cmath>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace convlab {
 namespace {
 
-/// weights[k][c][r][s] of a form under construction.
+/// Returns weights[k][c][r][s] of a form under construction.
 double& at(ConvForm& form, int64_t k, int64_t c, int64_t r, int64_t s) {
   return form.weights[static_cast<size_t>(((k * form.c + c) * form.r + r) * form.s + s)];
 }
@@ -22,7 +22,7 @@ void allocate(ConvForm& form) {
   form.bias.assign(static_cast<size_t>(form.k), 0);
 }
 
-/// Groups become zeros between them, dilation zeros between filter elements.
+/// Groups become zeros between channels, and dilation becomes zeros between filter elements.
 ConvForm of_conv(const ConvOp& op, const LinearOp& step, bool sizes_only) {
   const ConvProblem problem = conv_problem(op, step.x, step.given[1]->shape());
   ConvForm form{.k = problem.k,
@@ -51,7 +51,8 @@ ConvForm of_conv(const ConvOp& op, const LinearOp& step, bool sizes_only) {
   return form;
 }
 
-/// Each map the mean of windows of its own channel; nothing where divisors differ from window to window.
+/// Each output channel is the mean over windows of its own input channel. Returns nullopt if divisors differ between
+/// windows.
 std::optional<ConvForm> of_average(const Pool& pool, const LinearOp& step, bool sizes_only) {
   ConvForm form{.k = step.x[1],
                 .c = step.x[1],
@@ -75,7 +76,7 @@ std::optional<ConvForm> of_average(const Pool& pool, const LinearOp& step, bool 
   return form;
 }
 
-/// y = scale * x + shift, by channel, as a filter of one pixel.
+/// Returns y = scale * x + shift per channel as a 1x1 filter.
 ConvForm of_channels(int64_t channels, bool biased, bool sizes_only, auto scale, auto shift) {
   ConvForm form{.k = channels, .c = channels, .biased = biased};
   if (sizes_only) return form;
@@ -121,9 +122,9 @@ std::optional<ConvForm> of_step(const LinearOp& step, bool sizes_only) {
   return std::nullopt;
 }
 
-/// `second` after `first`. Each pixel in between stands for a filter's worth of pixels before it, so the filter grows
-/// by the other, spread by the stride. Where `second` reads zeros around the image in between, `first` must give zeros
-/// there, which it does if it looks at one pixel and adds nothing.
+/// Returns `second` after `first`. Each pixel in between stands for a filter's worth of input pixels, so the filter
+/// grows by the other one, spread by the stride. If `second` pads the intermediate image with zeros, `first` must
+/// return zeros there: it does if it is 1x1 without bias.
 std::optional<ConvForm> composed(const ConvForm& first, const ConvForm& second, bool sizes_only) {
   const bool pointwise = first.r == 1 && first.s == 1 && first.stride_h == 1 && first.stride_w == 1;
   if (second.padded() && (!pointwise || first.biased || first.padded())) return std::nullopt;
@@ -147,7 +148,7 @@ std::optional<ConvForm> composed(const ConvForm& first, const ConvForm& second, 
       for (int64_t rs = 0; rs < second.r * second.s; ++rs) {
         const int64_t r2 = rs / second.s, s2 = rs % second.s;
         const double weight = at(second, k, m, r2, s2);
-        if (weight == 0) continue;  // groups and dilation made zeros of their own
+        if (weight == 0) continue;  // groups and dilation add zeros
         form.bias[static_cast<size_t>(k)] += weight * first.bias[static_cast<size_t>(m)];
         for (int64_t c = 0; c < form.c; ++c) {
           for (int64_t r = 0; r < first.r; ++r) {

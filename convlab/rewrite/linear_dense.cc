@@ -1,5 +1,5 @@
-// Affine operators in a row as one matrix: from the last to the first, each is taken up by multiplying with its
-// transpose. A row of the matrix belongs to an element of the image between two operators, a column to an output.
+// Composes consecutive affine operators into one matrix, from the last to the first: adding an operator multiplies by
+// its transpose. A row of the matrix belongs to an element of the image between two operators, a column to an output.
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ void add_row(double factor, const double* from, double* to, int64_t columns) {
   for (int64_t j = 0; j < columns; ++j) to[j] += factor * from[j];
 }
 
-/// The matrix of all steps so far, and how one more comes before them.
+/// The matrix of the last steps; take() adds the step before them.
 class Taken {
  public:
   Taken(DenseForm form, ThreadPool& threads) : form_(std::move(form)), threads_(threads) {}
@@ -49,7 +49,7 @@ class Taken {
 
   const double* row(int64_t i) const { return form_.weights.data() + i * form_.outputs; }
 
-  /// Makes row i of the new matrix by make(i, row), which starts as zeros.
+  /// Computes row i of the new matrix with make(i, row); the row starts as zeros.
   template <class Make>
   void replace(int64_t rows, const Make& make) {
     std::vector<double> fresh(static_cast<size_t>(rows * form_.outputs));
@@ -60,7 +60,8 @@ class Taken {
     form_.inputs = rows;
   }
 
-  /// Input i is read by one output alone: source(i) tells which one, and with what factor.
+  /// Adds a step in which input i contributes to one output only: source(i) returns its index (-1: none) and the
+  /// factor.
   template <class Source>
   void take_rows(const LinearOp& step, const Source& source) {
     replace(image_element_count(step.x), [&](int64_t i, double* to) {
@@ -69,7 +70,7 @@ class Taken {
     });
   }
 
-  /// Output i of the step exceeds the linear part by this much.
+  /// Adds the constant part of output i of the step.
   void add_offset(int64_t i, double offset) { add_row(offset, row(i), form_.bias.data(), form_.outputs); }
 
   void take_conv(const ConvOp& op, const LinearOp& step) {
@@ -110,7 +111,7 @@ class Taken {
       int64_t counted = 0;
       for (int64_t y = top; y < top + pool.kernel_h * pool.dilation_h; y += pool.dilation_h) {
         for (int64_t x = left; x < left + pool.kernel_w * pool.dilation_w; x += pool.dilation_w) {
-          counted += y < h + pool.pad_bottom && x < w + pool.pad_right;  // beyond the padding nothing counts
+          counted += y < h + pool.pad_bottom && x < w + pool.pad_right;  // outside the padding nothing counts
           if (y >= 0 && y < h && x >= 0 && x < w) inside.push_back((i / (height * width) * h + y) * w + x);
         }
       }
@@ -153,7 +154,7 @@ class Taken {
 
   void take_pad(const PadOp& pad, const LinearOp& step) {
     const size_t rank = step.x.size();
-    /// Where an element of `from` lies in `to`, `sign` * pads away; -1 outside.
+    /// Returns the index in `to` of element i of `from`, shifted by `sign` * pads; -1 outside.
     const auto moved = [&](int64_t i, const Shape& from, const Shape& to, int64_t sign) {
       int64_t at = 0, stride = 1;
       for (size_t d = rank; d-- > 1; i /= from[d]) {
@@ -207,7 +208,7 @@ class Taken {
 
   DenseForm form_;
   ThreadPool& threads_;
-  bool is_identity_ = true;  ///< nothing is taken up yet
+  bool is_identity_ = true;  ///< no step was added yet
 };
 
 }  // namespace

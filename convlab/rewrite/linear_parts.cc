@@ -1,3 +1,5 @@
+// Partitions chains of linear operators at the lowest cost.
+
 #include "convlab/rewrite/linear_parts.h"
 
 #include <algorithm>
@@ -8,17 +10,17 @@
 namespace convlab {
 namespace {
 
-/// Multiply-adds that a machine can do while a byte comes: about 5 on today's GPUs and CPUs (an H200 7, a pair of Xeon
-/// cores 5).
+/// Multiply-adds that a machine computes in the time of loading one byte: about 5 on today's GPUs and CPUs (an H200 7,
+/// a pair of Xeon cores 5).
 constexpr double kMultiplyAddsPerByte = 5;
 
-/// A matrix of more elements is not made, whatever it saves: in double they are half a gigabyte.
+/// The largest matrix, whatever it saves: in double it has half a gigabyte.
 constexpr int64_t kMostMatrixCount = int64_t{1} << 26;
 
-/// Nor is one that takes more multiply-adds to make: some seconds.
+/// The most multiply-adds to compute a matrix: some seconds.
 constexpr double kMostMakingWork = 0x1p34;
 
-/// The cost of one operator: its images before and after, and their share of the weights.
+/// Returns the cost of one operator: its images before and after, and their share of the weights, in float32.
 LinearCost cost_of(double multiply_adds, const Shape& x, const Shape& y, double weights) {
   const auto images = static_cast<double>(image_element_count(x) + image_element_count(y));
   return {multiply_adds, 4 * (images + weights / static_cast<double>(x[0]))};
@@ -38,7 +40,7 @@ std::optional<LinearPart> as_conv(const std::vector<LinearOp>& chain, size_t beg
   const auto form = conv_form(
       {chain.begin() + static_cast<std::ptrdiff_t>(begin), chain.begin() + static_cast<std::ptrdiff_t>(end)}, true);
   if (!form || form->filter_count() > kMostMatrixCount) return std::nullopt;
-  double making_work = 0;  // at most: each step's taps meet those of all others
+  double making_work = 0;  // upper bound: each step's taps are combined with those of all others
   for (size_t i = begin; i < end; ++i) {
     const double taps = multiply_adds(chain[i]) / static_cast<double>(image_element_count(chain[i].y));
     making_work += taps * static_cast<double>(form->filter_count());
@@ -57,7 +59,7 @@ std::optional<LinearPart> as_dense(const std::vector<LinearOp>& chain, size_t be
   for (size_t i = begin; i < end; ++i) {
     making_work +=
         only_reshapes(chain[i].node->op) ? 0 : multiply_adds(chain[i]) * static_cast<double>(image_element_count(y));
-    // The matrices on the way must stay small, too.
+    // Intermediate matrices must stay small, too.
     if (std::max(image_element_count(chain[i].x), image_element_count(chain[i].y)) >
         kMostMatrixCount / image_element_count(y)) {
       return std::nullopt;
@@ -83,8 +85,8 @@ LinearCost cost_of(const std::vector<LinearOp>& chain) {
   return cost;
 }
 
-/// Found from the chain's beginning on: the best of the first j steps is the best of the first i, and one part for the
-/// rest. What stays as it is comes first, and only a lower cost replaces it.
+/// Dynamic programming over prefixes: the best partition of the first `end` steps is that of the first `begin` steps
+/// plus one part. A single kept step comes first, and only a lower cost replaces it.
 std::vector<LinearPart> cheapest_parts(const std::vector<LinearOp>& chain) {
   struct Best {
     LinearCost cost;

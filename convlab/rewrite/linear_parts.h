@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-/// What linear operators cost, of one image.
+/// The cost of linear operators per image.
 struct LinearCost {
   double multiply_adds = 0, bytes = 0;  ///< bytes that are moved
 
@@ -16,28 +16,28 @@ struct LinearCost {
     return {multiply_adds + other.multiply_adds, bytes + other.bytes};
   }
 
-  /// In multiply-adds.
+  /// Returns the cost in multiply-adds.
   double total() const;
 };
 
-/// "0.35 million multiply-adds and 12.1 kB an image"
+/// Returns "0.35 million multiply-adds and 12.1 kB per image".
 std::string to_text(const LinearCost& cost);
 
-/// Steps of a chain that become one, or a single one that stays.
+/// Steps of a chain that become one operator, or a single step that stays.
 struct LinearPart {
   enum class Form { kept, conv, dense };
-  size_t begin = 0, end = 0;  ///< places in the chain
+  size_t begin = 0, end = 0;  ///< range of indices in the chain
   Form form = Form::kept;
   LinearCost cost;
 };
 
-/// The cost of a chain as it is.
+/// Returns the cost of a chain without folding.
 LinearCost cost_of(const std::vector<LinearOp>& chain);
 
-/// A chain cut into the parts that cost least together, in its order.
+/// Partitions a chain into the parts with the lowest total cost, in order.
 std::vector<LinearPart> cheapest_parts(const std::vector<LinearOp>& chain);
 
-/// What all of a chain would cost as one operator, for people: why it is better left as it is.
+/// Returns why the whole chain is not one operator, for people: its cost, or the limit that it exceeds.
 std::string why_not_one(const std::vector<LinearOp>& chain);
 
 }  // namespace convlab

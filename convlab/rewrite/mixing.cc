@@ -1,3 +1,5 @@
+// Decides whether operators mix the images of a batch.
+
 #include "convlab/rewrite/mixing.h"
 
 #include <algorithm>
@@ -20,19 +22,20 @@ bool all_hold_images(const Operands& inputs) {
 template <class T, class... Ts>
 constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
 
-/// Operators of which shapes tell it all: elements stay in their images, or sizes give them away.
+/// Operators that shapes describe completely: elements stay in their images, or sizes show that they do not.
 template <class T>
-constexpr bool kShapesTell =
+constexpr bool kShapesSuffice =
     is_one_of<T, ConvOp, ConvTransposeOp, PoolOp, LpPoolOp, GlobalAveragePoolOp, LrnOp, GridSampleOp, ActivationOp,
               UnaryOp, RoundOp, AddOp, MulOp, BinaryOp, WhereOp, BatchNormOp, GemmOp, MatMulOp, FlattenOp, ReshapeOp,
               SqueezeOp, UnsqueezeOp, TransposeOp, ExpandOp, DepthToSpaceOp, SpaceToDepthOp, QLinearConvOp,
               ConvIntegerOp, QLinearMatMulOp, MatMulIntegerOp, ByteAddOp, ByteConvOp, ByteMeanOp, ByteConcatOp, ScaleOp,
               SqueezeExciteOp, ArgMaxOp>;
 
-/// MaxPool's indices, MaxUnpool and ScatterND count places in all images, and what is new here is not known.
+/// The default, which also applies to new operators. MaxPool's indices, MaxUnpool and ScatterND use indices into all
+/// images.
 template <class T>
 bool mixes(const T&, const Operands&) {
-  return !kShapesTell<T>;
+  return !kShapesSuffice<T>;
 }
 
 template <class T>
@@ -51,7 +54,7 @@ bool mixes(const PadOp& op, const Operands& inputs) { return op.pads[0] != 0 || 
 
 bool mixes(const ResizeOp& op, const Operands& inputs) { return resized_axes(op, inputs[0].shape)[0].changes; }
 
-/// All images, however many, in order.
+/// The slice must keep all images, however many, in order.
 bool mixes(const SliceOp& op, const Operands& inputs) {
   constexpr int64_t kBeyond = INT32_MAX;
   for (size_t i = 0; i < op.starts.size(); ++i) {
@@ -77,7 +80,7 @@ bool mixes(const T& op, const Operands& inputs) {
 
 bool mixes(const GatherNdOp& op, const Operands& inputs) { return inputs[0].images && op.batch_dims == 0; }
 
-/// Images must be an index of their own, the first of the output and of all that hold them.
+/// Images must have an index of their own: the first of the output and of all operands that hold images.
 bool mixes(const EinsumOp& op, const Operands& inputs) {
   std::vector<Shape> shapes;
   for (const SplitOperand& input : inputs) shapes.push_back(input.shape);

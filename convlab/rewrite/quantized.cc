@@ -1,3 +1,5 @@
+// Rewrites the quantized parts of a graph to operators on 8-bit quantized values.
+
 #include "convlab/rewrite/quantized.h"
 
 #include <algorithm>
@@ -16,7 +18,7 @@
 namespace convlab {
 namespace {
 
-/// Of a quantized array: real numbers are (level - zero) * scale.
+/// The quantization parameters of an array: the real numbers are (quantized value - zero) * scale.
 struct Steps {
   float scale = 1;
   int zero = 0;
@@ -28,13 +30,13 @@ struct Range {
   int low = 0, high = 0;
 };
 
-/// A real array by the levels that it was made of.
+/// A real array, given by the quantized values from which it is computed.
 struct Quantized {
   ValueId levels;
   Steps steps;
 };
 
-/// A constant of whole numbers, less their zero points, as int8, with one scale, or one for each of the first axis.
+/// An integer constant minus its zero points, as int8, with one scale, or one per output channel.
 struct Weights {
   Tensor whole;
   std::vector<float> scales;
@@ -42,7 +44,7 @@ struct Weights {
   float scale(size_t map) const { return scales[scales.size() == 1 ? 0 : map]; }
 };
 
-/// What a step does to its result.
+/// The quantization parameters of a step's result, and its range of quantized values.
 struct Result {
   Steps steps;
   int low = 0, high = 0;
@@ -59,16 +61,16 @@ class Rewriter {
       : graph_(graph),
         shapes_(infer_shapes(graph, inputs)),
         readers_(graph),
-        makers_(graph.value_names.size()),
+        producers_(graph.value_names.size()),
         gone_(graph.nodes.size()),
         before_(graph.nodes.size()) {
-    for (size_t i = 0; i < graph.nodes.size(); ++i) makers_[static_cast<size_t>(graph.nodes[i].output)] = i;
+    for (size_t i = 0; i < graph.nodes.size(); ++i) producers_[static_cast<size_t>(graph.nodes[i].output)] = i;
     for (const GraphInput& input : graph.inputs) {
       if (input.type == ElementType::u8) ranges_[input.value] = {0, 255};
     }
   }
 
-  /// Whether anything was rewritten.
+  /// Rewrites all nodes that fit. Returns whether anything was rewritten.
   bool run() {
     bool any = false;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -99,7 +101,8 @@ class Rewriter {
     return tensor->values<float>()[0];
   }
 
-  /// The scale and zero point of levels that are known to be 8 bits, if it is one of them.
+  /// Returns the scale and zero point of quantized values known to be 8-bit; nullopt if they are not one valid constant
+  /// each.
   std::optional<Steps> steps_of(ValueId levels, ValueId scale, std::optional<ValueId> zero) const {
     const auto range = ranges_.find(levels);
     const std::optional<float> size = number(scale), at = zero ? number(*zero) : 0.0f;
@@ -112,7 +115,7 @@ class Rewriter {
     return steps_of(levels, node.inputs[1], node.inputs.size() > 2 ? std::optional(node.inputs[2]) : std::nullopt);
   }
 
-  /// The levels that a value may have, where they are known to be 8 bits.
+  /// Records the range of quantized values that the node computes, if it is known to be 8-bit.
   void note_range(const Node& node) {
     const auto note = [&](int low, int high) {
       if ((low == 0 && high == 255) || (low == -128 && high == 127)) ranges_[node.output] = {low, high};
@@ -128,13 +131,13 @@ class Rewriter {
     }
   }
 
-  const Node* maker(ValueId value) const {
-    const std::optional<size_t> at = makers_[static_cast<size_t>(value)];
+  const Node* producer(ValueId value) const {
+    const std::optional<size_t> at = producers_[static_cast<size_t>(value)];
     return at ? &graph_.nodes[*at] : nullptr;
   }
 
   std::optional<Quantized> quantized(ValueId value) const {
-    const Node* node = maker(value);
+    const Node* node = producer(value);
     if (node == nullptr || !std::holds_alternative<DequantizeOp>(node->op)) return std::nullopt;
     const std::optional<Steps> steps = steps_of(node->inputs[0], *node);
     return steps ? std::optional(Quantized{node->inputs[0], *steps}) : std::nullopt;
@@ -143,12 +146,13 @@ class Rewriter {
   ValueId add_constant(std::string name, Tensor tensor) {
     const ValueId value = graph_.add_value(std::move(name));
     shapes_.push_back(tensor.shape());
-    makers_.emplace_back();
+    producers_.emplace_back();
     graph_.constants.emplace(value, std::move(tensor));
     return value;
   }
 
-  /// Whole numbers less their zero points, which are one or, like scales, one for each place along the axis.
+  /// Subtracts the zero points from an integer constant. There is one zero point, or one for each index along the axis;
+  /// the same holds for scales. Returns nullopt if a result does not fit in int8.
   static std::optional<Weights> weights(const Tensor& whole, std::vector<float> scales,
                                         const std::vector<int64_t>& zeros, int64_t axis) {
     const Shape& shape = whole.shape();
@@ -189,8 +193,9 @@ class Rewriter {
     return weights(constant.whole, constant.scales, constant.zeros, axis);
   }
 
-  /// A bias in units of the sums, as whole numbers; 0 where there is none. `scales` are the sums' by map, `factors` a
-  /// unit's levels of the result. nullopt where a whole number would move that by more than a fraction of a level.
+  /// Returns a bias as integers in units of the accumulator; 0 if there is none. `scales` are the accumulator's by
+  /// output channel; `factors` convert one unit to quantized values of the result. Returns nullopt if rounding to an
+  /// integer would change the result by more than 1/32 of a quantized value.
   std::optional<std::vector<double>> bias(std::optional<ValueId> value, const std::vector<float>& scales,
                                           const std::vector<float>& factors) const {
     std::vector<double> result(scales.size(), 0);
@@ -215,7 +220,8 @@ class Rewriter {
     return result;
   }
 
-  /// Whether all sums fit 32 bits, also times their factors, and convolutions of this shape are computed on bytes.
+  /// Whether all sums fit in 32 bits, also when multiplied by their factors, and kernels support convolutions of this
+  /// shape on bytes.
   static bool fits(const ConvProblem& problem, const Weights& weights, const std::vector<double>& bias,
                    const std::vector<float>& factors) {
     const bool depthwise = problem.groups == problem.c && problem.k == problem.c;
@@ -230,7 +236,8 @@ class Rewriter {
     return true;
   }
 
-  /// A convolution of quantized arrays; nullopt where its sums may be too large, or kernels do not know its shape.
+  /// Returns a convolution of quantized arrays; nullopt if its sums may be too large or kernels do not support its
+  /// shape.
   std::optional<Node> byte_conv(const ConvOp& conv, const Quantized& x, const Shape& x_shape, Weights weights,
                                 std::optional<ValueId> bias_value, const Result& y, float alpha,
                                 const std::string& name) {
@@ -254,7 +261,7 @@ class Rewriter {
     };
   }
 
-  /// QLinearConv whose scales and zero points are known.
+  /// Rewrites a QLinearConv with known scales and zero points.
   bool rewrite_qlinear_conv(size_t at) {
     Node& node = graph_.nodes[at];
     const auto* op = std::get_if<QLinearConvOp>(&node.op);
@@ -267,7 +274,7 @@ class Rewriter {
     std::optional<Weights> own =
         weights(*w, {all.begin(), all.end()}, std::vector<int64_t>(none.begin(), none.end()), 0);
     if (!own) return false;
-    // Its bias is in units of the sums.
+    // Its bias is in units of the accumulator.
     const ConvOp conv = op->conv;
     const Result result{*y, op->low, op->high};
     std::optional<Node> rewritten = byte_conv(conv, {node.inputs[0], *x}, shape_of(node.inputs[0]), std::move(*own),
@@ -287,7 +294,7 @@ class Rewriter {
     return true;
   }
 
-  /// QuantizeLinear, with what computes its input from quantized arrays.
+  /// Rewrites a QuantizeLinear and the nodes that compute its input from quantized arrays.
   bool rewrite_quantized(size_t at) {
     const Node& node = graph_.nodes[at];
     const std::optional<Steps> steps = steps_of(node.output, node);
@@ -298,7 +305,7 @@ class Rewriter {
     std::string activations;
     ValueId value = node.inputs[0];
     for (size_t reader = at;;) {
-      const std::optional<size_t> made = makers_[static_cast<size_t>(value)];
+      const std::optional<size_t> made = producers_[static_cast<size_t>(value)];
       if (!made || readers_.only(value) != reader) return false;
       inside.push_back(reader = *made);
       const Node& inner = graph_.nodes[*made];
@@ -315,7 +322,7 @@ class Rewriter {
     return true;
   }
 
-  /// An activation that is a limit, as a narrower range of levels.
+  /// Turns an activation that only clamps into a narrower range of quantized values.
   static bool narrow(const Activation& activation, Range range, Result& result) {
     if (activation.kind == ActivationKind::relu) {
       result.low = std::max(result.low, level_of(0, result.steps, range));
@@ -328,7 +335,7 @@ class Rewriter {
     return result.low <= result.high;
   }
 
-  /// What gives this result of the node, if that is computed from quantized arrays.
+  /// Returns the node that computes this result on bytes, if `node` computes it from quantized arrays.
   std::optional<Node> rewritten_from(const Node& node, const Result& y, const std::string& name, size_t at) {
     std::vector<Quantized> x;
     for (const ValueId input : node.inputs) {
@@ -346,7 +353,7 @@ class Rewriter {
     if (dense && x.size() == 1) return rewritten_dense(node, x[0], y, name, at);
     if (x.size() != node.inputs.size()) return std::nullopt;
     if (std::holds_alternative<AddOp>(node.op)) {
-      // Far below numbers that are no levels any more.
+      // Larger factors would give numbers far outside the range of quantized values.
       constexpr float kMostFactor = 1 << 20;
       if (x[0].steps.scale / y.steps.scale > kMostFactor || x[1].steps.scale / y.steps.scale > kMostFactor) {
         return std::nullopt;
@@ -392,7 +399,7 @@ class Rewriter {
     return node.inputs.size() > 2 ? std::optional(node.inputs[2]) : std::nullopt;
   }
 
-  /// A dense layer, as a convolution of images of one pixel.
+  /// Rewrites a dense layer to a convolution of one-pixel images.
   std::optional<Node> rewritten_dense(const Node& node, const Quantized& x, const Result& y, const std::string& name,
                                       size_t at) {
     const auto* gemm = std::get_if<GemmOp>(&node.op);
@@ -426,7 +433,7 @@ class Rewriter {
   ValueId add_value(std::string name, Shape shape) {
     const ValueId value = graph_.add_value(std::move(name));
     shapes_.push_back(std::move(shape));
-    makers_.emplace_back();
+    producers_.emplace_back();
     return value;
   }
 
@@ -438,13 +445,13 @@ class Rewriter {
   Graph& graph_;
   std::vector<Shape> shapes_;
   const Readers readers_;
-  std::vector<std::optional<size_t>> makers_;  ///< by value
-  std::vector<bool> gone_;                     ///< by node
-  std::vector<std::vector<Node>> before_;      ///< by node: what is to stand before it
+  std::vector<std::optional<size_t>> producers_;  ///< by value: the index of the node that computes it
+  std::vector<bool> gone_;                        ///< by node: to be removed
+  std::vector<std::vector<Node>> before_;         ///< by node: nodes to be inserted before it
   std::map<ValueId, Range> ranges_;
 };
 
-/// Additions that a convolution can take in: it alone gives one of the addends.
+/// Fuses an addition with a convolution that has no other consumer.
 void join_additions(Graph& graph) {
   const Readers readers(graph);
   std::map<ValueId, size_t> convs;
@@ -459,7 +466,7 @@ void join_additions(Graph& graph) {
     if (add == nullptr || node.inputs[0] == node.inputs[1]) continue;
     const auto a = convs.find(node.inputs[0]), b = convs.find(node.inputs[1]);
     if (a == convs.end() && b == convs.end()) continue;
-    // Of two, the later: it finds the other's result in a cache.
+    // Of two convolutions, choose the later one: it finds the other's result in a cache.
     const bool first = b == convs.end() || (a != convs.end() && a->second > b->second);
     ByteAddOp sum = *add;
     if (!first) {

@@ -1,3 +1,5 @@
+// Shifts int8 quantized values up by 128, so that kernels on bytes see only uint8.
+
 #include <map>
 #include <optional>
 #include <utility>
@@ -45,7 +47,7 @@ class Mover {
     return id;
   }
 
-  /// The zero point of QuantizeLinear or DequantizeLinear, where it is one known number.
+  /// Returns the zero point of QuantizeLinear or DequantizeLinear if it is one known number.
   std::optional<float> zero_of(const Node& node) const {
     if (node.inputs.size() < 3) return 0.0f;
     const auto found = graph_.constants.find(node.inputs[2]);
@@ -58,7 +60,7 @@ class Mover {
     node.inputs[2] = number(zero);
   }
 
-  /// Has the node read its input i as it is now; false where it cannot.
+  /// Makes the node read its shifted input i. Returns false if it cannot.
   bool follow(Node& node, size_t i) {
     const auto up = [](int& zero) {
       zero += kUp;
@@ -85,7 +87,7 @@ class Mover {
     return is_alias(node.op) || (pool != nullptr && pool->pool.kind == PoolKind::max);
   }
 
-  /// Whether the node gives levels that are moved up, now perhaps.
+  /// Shifts the node's result if it is int8. Returns whether the result is shifted.
   bool move_result(Node& node) {
     const auto up = [](auto& op) {
       if (op.low >= 0 && op.zero >= 0) return false;
@@ -113,7 +115,7 @@ class Mover {
                       node.op);
   }
 
-  /// A moved value as others read it: 128 less, computed once.
+  /// Returns a shifted value minus 128, for consumers that cannot follow the shift. It is computed once.
   ValueId below(ValueId value) {
     const auto [found, is_new] = below_.try_emplace(value, -1);
     if (!is_new) return found->second;

@@ -1,3 +1,5 @@
+// Finds the consumers of each value of a graph.
+
 #include "convlab/rewrite/readers.h"
 
 #include <numeric>

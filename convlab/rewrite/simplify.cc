@@ -1,3 +1,5 @@
+// Simplifies a graph for the planner: constant folding, and merging of linear operators into weights.
+
 #include "convlab/rewrite/simplify.h"
 
 #include <algorithm>
@@ -14,8 +16,9 @@
 namespace convlab {
 namespace {
 
-/// What operators of constants may make, all together: a few times the bytes of the model's constants, and as many
-/// multiply-adds as a core does in some seconds. A small file may ask for very much of both.
+/// Limits for the results of all operators on constants together: a few times the bytes of the model's constants, and
+/// as many multiply-adds as a core computes in some seconds. Without limits, a small file could request far more of
+/// both.
 constexpr int64_t kResultBytesPerByte = 4, kResultBytesAlways = 16 << 20, kResultMultiplyAdds = int64_t{1} << 30;
 
 int64_t result_bytes(const Graph& graph) {
@@ -24,12 +27,12 @@ int64_t result_bytes(const Graph& graph) {
   return kResultBytesAlways + kResultBytesPerByte * bytes;
 }
 
-/// y = scale * x + shift, by map of a convolution or column of a dense layer.
+/// y = scale * x + shift, per output channel of a convolution or column of a dense layer.
 struct Affine {
   std::vector<double> scale, shift;
 };
 
-/// Merges nodes into their neighbours until nothing fits any more.
+/// Merges nodes into their neighbors as far as possible.
 class Merger {
  public:
   Merger(Graph& graph, InputShapes inputs)
@@ -72,14 +75,14 @@ class Merger {
     if (shape_of(node.inputs[0]).size() == 2 && shape_of(node.inputs[1]).size() == 2) node.op = GemmOp{};
   }
 
-  /// Windows of one pixel, as an adaptive pool has them that finds its output's size, change nothing.
+  /// Windows of one pixel change nothing. An adaptive pool has them if its input already has the output's size.
   void pool_to_alias(Node& node) const {
     const auto* pool = std::get_if<PoolOp>(&node.op);
     if (pool == nullptr || pool->pool.kernel_h != 1 || pool->pool.kernel_w != 1) return;
     if (shape_of(node.inputs[0]) == shape_of(node.output)) node.op = ActivationOp{};
   }
 
-  /// Zeros around an image, as a convolution's own padding.
+  /// Merges zero padding into the padding of the convolution after it.
   void pad_to_conv(size_t at) {
     const std::optional<size_t> reader = readers_.only(graph_.nodes[at].output);
     const auto* pad = std::get_if<PadOp>(&graph_.nodes[at].op);
@@ -104,13 +107,13 @@ class Merger {
     gone_[at] = true;
   }
 
-  /// All that follows the node and is affine, as its weights, which are made once.
+  /// Folds all affine nodes that follow the node into its weights, which are computed once.
   void affine_to_weights(size_t at) {
     Node& node = graph_.nodes[at];
-    const std::optional<int64_t> maps = maps_of(node);
+    const std::optional<int64_t> maps = output_channels_of(node);
     if (!maps) return;
     const int64_t bytes = static_cast<int64_t>(constant(node.inputs[1])->bytes() + sizeof(float)) * 2;
-    if (bytes > bytes_left_) return;  // weights that many nodes share would be copied for each
+    if (bytes > bytes_left_) return;  // weights shared by many nodes would be copied for each of them
     std::optional<Affine> all;
     while (const std::optional<size_t> reader = readers_.only(node.output)) {
       const std::optional<Affine> affine = affine_of(graph_.nodes[*reader], node.output, *maps);
@@ -138,17 +141,19 @@ class Merger {
     return both;
   }
 
-  /// Maps of a convolution or columns of a dense layer whose weights are constants; nothing for other nodes.
-  std::optional<int64_t> maps_of(const Node& node) const {
+  /// Returns the number of output channels of a convolution, or columns of a dense layer with constant weights; nullopt
+  /// for other nodes.
+  std::optional<int64_t> output_channels_of(const Node& node) const {
     if (std::holds_alternative<ConvOp>(node.op)) return shape_of(node.output)[1];
     if (!std::holds_alternative<GemmOp>(node.op) || constant(node.inputs[1]) == nullptr) return std::nullopt;
     const int64_t columns = shape_of(node.output)[1];
-    if (node.inputs.size() > 2 && !by_map(node.inputs[2], 2, columns)) return std::nullopt;
+    if (node.inputs.size() > 2 && !by_channel(node.inputs[2], 2, columns)) return std::nullopt;
     return columns;
   }
 
-  /// The values of a constant that is broadcast to `rank` dimensions and differs along the second of them only.
-  std::optional<std::vector<double>> by_map(ValueId value, size_t rank, int64_t maps) const {
+  /// Returns the values of a constant that is broadcast to `rank` dimensions and differs only along the second one;
+  /// otherwise nullopt.
+  std::optional<std::vector<double>> by_channel(ValueId value, size_t rank, int64_t maps) const {
     const Tensor* tensor = constant(value);
     if (tensor == nullptr || tensor->shape().size() > rank) return std::nullopt;
     const Shape& shape = tensor->shape();
@@ -162,7 +167,7 @@ class Merger {
     return result;
   }
 
-  /// What a node does to its input `x`, if that is affine by map.
+  /// Returns what a node does to its input `x` if that is affine per output channel.
   std::optional<Affine> affine_of(const Node& node, ValueId x, int64_t maps) const {
     const auto count = static_cast<size_t>(maps);
     Affine affine{std::vector<double>(count, 1), std::vector<double>(count, 0)};
@@ -179,7 +184,7 @@ class Merger {
     const bool adds = std::holds_alternative<AddOp>(node.op);
     if (!adds && !std::holds_alternative<MulOp>(node.op)) return std::nullopt;
     const ValueId other = node.inputs[node.inputs[0] == x ? 1 : 0];
-    auto values = by_map(other, shape_of(x).size(), maps);
+    auto values = by_channel(other, shape_of(x).size(), maps);
     if (!values) return std::nullopt;
     (adds ? affine.shift : affine.scale) = std::move(*values);
     return affine;
@@ -203,7 +208,7 @@ class Merger {
     const auto columns = static_cast<int64_t>(affine.scale.size());
     Tensor bias(ElementType::f32, {columns});
     std::vector<double> old(affine.scale.size(), 0);
-    if (node.inputs.size() > 2) old = *by_map(node.inputs[2], 2, columns);
+    if (node.inputs.size() > 2) old = *by_channel(node.inputs[2], 2, columns);
     for (size_t k = 0; k < affine.scale.size(); ++k) {
       bias.values<float>()[k] = static_cast<float>(op.beta * old[k] * affine.scale[k] + affine.shift[k]);
     }
@@ -218,7 +223,7 @@ class Merger {
     set_weights(node, std::move(weights), std::move(bias));
   }
 
-  /// The node's weights, for it to change: out of the graph, or a copy where others read them, too.
+  /// Returns the node's weights for modification: moved out of the graph, or copied if other nodes read them.
   Tensor take_weights(const Node& node) {
     const auto found = graph_.constants.find(node.inputs[1]);
     if (!readers_.only(node.inputs[1])) return found->second.clone();
@@ -236,7 +241,7 @@ class Merger {
   Graph& graph_;
   std::vector<Shape> shapes_;
   const Readers readers_;
-  std::vector<bool> gone_;  ///< by node: another has taken it up
+  std::vector<bool> gone_;  ///< by node: merged into another node
   int64_t bytes_left_;      ///< for new weights
 };
 

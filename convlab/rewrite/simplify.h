@@ -4,15 +4,16 @@
 
 namespace convlab {
 
-/// Evaluates operators of constants alone, by the CPU's kernels. Error(bad_input) that names the node where shapes do
-/// not fit, or where the results, or the work to compute them, would be far more than the model is large.
+/// Evaluates operators whose inputs are all constants, with the CPU kernels. Throws Error(bad_input) that names the
+/// node if shapes do not fit, or if the results, or the work to compute them, would be far larger than the model.
 void fold_constants(Graph& graph);
 
-/// The graph as a plan reads it. Operators of constants alone are evaluated. With `into_weights`, what is linear goes
-/// into the weights before it, computed in double: batch normalization, additions and multiplications of
-/// a constant a map; padding by zeros becomes the convolution's; and MatMul of a matrix by a constant becomes Gemm.
-/// Compositions become functions (see fuse_compositions()). Only values that nobody else reads are taken up. The result
-/// computes the same for every size of the batch, which is the first of an input. Error(bad_input) as infer_shapes().
+/// Returns the graph as the planner reads it. Evaluates operators whose inputs are all constants. With `into_weights`,
+/// folds linear operators into the weights before them, in double: batch normalization, and addition of or
+/// multiplication by a constant per output channel. Zero padding becomes padding of the convolution, and MatMul of a
+/// matrix by a constant becomes Gemm. Compositions become functions (see fuse_compositions()). Only values without
+/// other consumers are fused. The result is valid for every batch size, which is the first size of an input. Throws the
+/// same errors as infer_shapes().
 Graph simplified(Graph graph, InputShapes inputs, bool into_weights);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Decides whether a batch may be split into single images.
+
 #include "convlab/rewrite/split.h"
 
 #include <vector>
@@ -8,7 +10,7 @@
 namespace convlab {
 namespace {
 
-/// Whether `many`, a value's shape for n images, is its shape for one, `one`, with n times as much along the first.
+/// Whether `many`, a value's shape for n images, is its shape for one image, `one`, with n times the first size.
 bool follows(const Shape& one, const Shape& many, int64_t n) {
   if (one.empty() || one.size() != many.size() || many[0] != n * one[0]) return false;
   return std::equal(one.begin() + 1, one.end(), many.begin() + 1);

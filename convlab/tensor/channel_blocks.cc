@@ -1,3 +1,5 @@
+// Copies images between nchw and nchw8c in fp16 (Layout::channel_blocks).
+
 #include "convlab/tensor/channel_blocks.h"
 
 #include <algorithm>
@@ -7,7 +9,7 @@
 namespace convlab {
 namespace {
 
-/// Calls visit(element of the plain array, element of the blocks) for each.
+/// Calls visit(index in the nchw array, index in the blocks) for each element.
 template <class Visit>
 void for_each_element(const Shape& shape, const Visit& visit) {
   const int64_t channels = shape[1], stride = channel_blocks_stride(shape);

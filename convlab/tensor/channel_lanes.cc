@@ -1,3 +1,5 @@
+// Copies images between nchw and nchw8c in float32 (Layout::channel_lanes).
+
 #include "convlab/tensor/channel_lanes.h"
 
 #include <algorithm>
@@ -6,9 +8,9 @@
 namespace convlab {
 namespace {
 
-/// Calls move(where an element lies in the plain array, where it lies in lanes) for each element.
+/// Calls move(index in the nchw array, index in the nchw8c array) for each element.
 template <class Move>
-void for_each_place(const Shape& shape, const Move& move) {
+void for_each_lane(const Shape& shape, const Move& move) {
   const int64_t channels = shape[1], pixels = shape[2] * shape[3];
   const int64_t image = round_up(channels, kChannelLanes) * pixels;
   for (int64_t n = 0; n < shape[0]; ++n) {
@@ -29,13 +31,13 @@ Tensor to_channel_lanes(const Tensor& images) {
   Tensor lanes(ElementType::f32, {element_count(images.shape(), Layout::channel_lanes)});
   const std::span<float> to = lanes.values<float>();
   std::ranges::fill(to, std::numeric_limits<float>::quiet_NaN());
-  for_each_place(images.shape(), [&](size_t plain, size_t lane) { to[lane] = from[plain]; });
+  for_each_lane(images.shape(), [&](size_t plain, size_t lane) { to[lane] = from[plain]; });
   return lanes;
 }
 
 std::vector<float> from_channel_lanes(std::span<const float> lanes, const Shape& shape) {
   std::vector<float> images(static_cast<size_t>(element_count(shape)));
-  for_each_place(shape, [&](size_t plain, size_t lane) { images[plain] = lanes[lane]; });
+  for_each_lane(shape, [&](size_t plain, size_t lane) { images[plain] = lanes[lane]; });
   return images;
 }
 

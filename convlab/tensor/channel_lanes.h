@@ -8,11 +8,11 @@
 
 namespace convlab {
 
-/// Plain float32 images {n, channels, h, w} in Layout::channel_lanes; channels beyond a number that is no multiple of 8
-/// are NaN.
+/// Copies nchw float32 images {n, channels, h, w} to Layout::channel_lanes. Padding channels, up to the next multiple
+/// of 8, are NaN.
 Tensor to_channel_lanes(const Tensor& images);
 
-/// The reverse: elements of such an array as plain images of that shape.
+/// Copies an array in Layout::channel_lanes back to nchw images of this shape.
 std::vector<float> from_channel_lanes(std::span<const float> lanes, const Shape& shape);
 
 }  // namespace convlab

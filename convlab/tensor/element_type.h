@@ -5,10 +5,10 @@
 
 namespace convlab {
 
-/// The type of one element of a tensor. f16 is IEEE binary16, kept as its bits in uint16_t.
+/// The type of one element of a tensor. f16 is IEEE binary16, stored as its bits in uint16_t.
 enum class ElementType { f32, f16, f64, u8, i8, i32, i64 };
 
-/// Bytes of one element.
+/// Returns the bytes of one element.
 constexpr size_t size_of(ElementType type) {
   switch (type) {
     case ElementType::f32:
@@ -26,7 +26,7 @@ constexpr size_t size_of(ElementType type) {
   return 0;
 }
 
-/// A float of some width; all others hold whole numbers.
+/// Whether the type is floating-point. All other types are integers.
 constexpr bool is_real(ElementType type) {
   return type == ElementType::f32 || type == ElementType::f16 || type == ElementType::f64;
 }

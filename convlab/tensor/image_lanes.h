@@ -8,10 +8,10 @@
 
 namespace convlab {
 
-/// Plain float32 images {n, ...} in Layout::image_lanes. Lanes without an image are NaN.
+/// Copies nchw float32 images {n, ...} to Layout::image_lanes. Lanes without an image are NaN.
 Tensor to_image_lanes(const Tensor& images);
 
-/// The reverse: elements of such an array as plain images of that shape.
+/// Copies an array in Layout::image_lanes back to nchw images of this shape.
 std::vector<float> from_image_lanes(std::span<const float> lanes, const Shape& shape);
 
 }  // namespace convlab

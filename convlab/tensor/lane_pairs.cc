@@ -1,3 +1,5 @@
+// Copies images between nchw and nchw16n2c in bf16 (Layout::lane_pairs and split_lane_pairs).
+
 #include "convlab/tensor/lane_pairs.h"
 
 #include <bit>
@@ -15,14 +17,14 @@ struct Sizes {
         plane(pixels * round_up(shape[1], 2) * kImageLanes),
         parts(layout == Layout::split_lane_pairs ? 2 : 1) {}
 
-  /// Where the nearest bfloat16 of a plain array's element is; what that lacks is a plane further.
+  /// Returns the index of element `plain` of the nchw array, rounded to bf16. Its residual, if any, is `plane` later.
   size_t at(int64_t plain) const {
     const int64_t image = plain / (channels * pixels), channel = plain / pixels % channels, pixel = plain % pixels;
     const int64_t pair = pixel * ceil_div(channels, 2) + channel / 2;
     return static_cast<size_t>(image / kImageLanes * plane * parts + (pair * kImageLanes + image % kImageLanes) * 2 +
                                channel % 2);
   }
-  /// Whether an element of the array belongs to a channel.
+  /// Whether an element of the array belongs to a channel; otherwise it is padding.
   bool exists(int64_t element) const {
     return element / (2 * kImageLanes) % ceil_div(channels, 2) * 2 + element % 2 < channels;
   }
@@ -33,7 +35,7 @@ struct Sizes {
 }  // namespace
 
 Tensor to_lane_pairs(const Tensor& images, Layout layout) {
-  Tensor pairs(ElementType::f16, {element_count(images.shape(), layout)});  // of two bytes, too
+  Tensor pairs(ElementType::f16, {element_count(images.shape(), layout)});  // bf16 bits; f16 has the same size
   const std::span<uint16_t> to = pairs.values<uint16_t>();
   const Sizes sizes(images.shape(), layout);
   for (int64_t i = 0; i < std::ssize(to); ++i) {

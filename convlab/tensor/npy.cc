@@ -1,3 +1,5 @@
+// Reads and writes NumPy .npy files.
+
 #include "convlab/tensor/npy.h"
 
 #include <fmt/format.h>
@@ -26,7 +28,7 @@ constexpr TypeCode kTypeCodes[] = {
     {"|i1", ElementType::i8},  {"<i4", ElementType::i32}, {"<i8", ElementType::i64},
 };
 
-/// Types that a tensor does not have, and those that hold all their values.
+/// Reads elements of a type that Tensor lacks into a wider type. Throws Error(bad_input) if a value is out of range.
 template <class From, class To>
 Tensor widened(const uint8_t* bytes, Shape shape, std::string_view name) {
   Tensor tensor(element_type_of<To>(), std::move(shape));
@@ -43,7 +45,7 @@ Tensor widened(const uint8_t* bytes, Shape shape, std::string_view name) {
 struct WidenedCode {
   std::string_view code;
   size_t bytes;
-  ElementType type;  ///< that holds them
+  ElementType type;  ///< of the tensor
   Tensor (*widen)(const uint8_t* bytes, Shape shape, std::string_view name);
 };
 constexpr WidenedCode kWidenedCodes[] = {
@@ -53,7 +55,7 @@ constexpr WidenedCode kWidenedCodes[] = {
     {"<u8", 8, ElementType::i64, widened<uint64_t, int64_t>},
 };
 
-/// The text after `'key':` in the header, a Python dictionary literal of three known keys.
+/// Returns the text after `'key':` in the header, a Python dictionary literal with three known keys.
 std::string_view after_key(std::string_view header, std::string_view key, std::string_view name) {
   const size_t at = header.find(fmt::format("'{}':", key));
   if (at == std::string_view::npos) throw bad_input("{}: npy header does not have '{}'", name, key);
@@ -62,14 +64,14 @@ std::string_view after_key(std::string_view header, std::string_view key, std::s
   return rest;
 }
 
-/// "<f4"; "" for what is not a type's name.
+/// Returns the element type code, such as "<f4", or "" if it is malformed.
 std::string_view parse_code(std::string_view header, std::string_view name) {
   const std::string_view text = after_key(header, "descr", name);
-  constexpr size_t kLength = 3;  // the quotes around it beside
+  constexpr size_t kLength = 3;  // without the quotes
   return text.size() >= kLength + 2 && text[0] == '\'' && text[kLength + 1] == '\'' ? text.substr(1, kLength) : "";
 }
 
-/// The type as it is kept; bool as bytes of 0 and 1.
+/// Returns the element type for a code. bool is read as uint8 values 0 and 1.
 std::optional<ElementType> find_type(std::string_view code) {
   if (code == "|b1") return ElementType::u8;
   const auto found = std::ranges::find(kTypeCodes, code, &TypeCode::code);

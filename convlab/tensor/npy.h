@@ -10,30 +10,31 @@
 
 namespace convlab {
 
-/// NumPy's .npy, versions 1 to 3 (numpy.lib.format): little-endian f2, f4, f8, u1, i1, i4, i8, C order. bool becomes
-/// u1; i2 and u2 become i4, u4 and u8 become i8. `name` is used in messages. Error(bad_input) that says what is wrong
-/// and where in the bytes.
+/// Parses a NumPy .npy file, versions 1 to 3 (numpy.lib.format): little-endian f2, f4, f8, u1, i1, i4, i8, C order.
+/// bool becomes u1; i2 and u2 become i4; u4 and u8 become i8. `name` is used in messages. Throws Error(bad_input) that
+/// says what is wrong and where in the file.
 Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name);
 
-/// What such a file says before its elements.
+/// The header of an .npy file.
 struct NpyHeader {
-  std::string code;      ///< of the elements' type, "<f4"
-  Shape shape;           ///< of all elements; whether they are all there nobody has checked
-  ElementType type;      ///< in which they are kept
-  size_t element_bytes;  ///< of one, in the file
-  size_t bytes;          ///< of the header: the elements begin behind it
+  std::string code;      ///< element type code, such as "<f4"
+  Shape shape;           ///< of all elements; not checked against the size of the file
+  ElementType type;      ///< of the tensor that the elements become
+  size_t element_bytes;  ///< of one element in the file
+  size_t bytes;          ///< of the header; the elements follow it
 };
 
-/// The header of a file that begins with these bytes. Errors as parse_npy().
+/// Parses the header of a file that begins with these bytes. Throws the same errors as parse_npy().
 NpyHeader parse_npy_header(std::span<const uint8_t> bytes, std::string_view name);
 
-/// Some elements of such a file, in a shape that is theirs. Error(bad_input) where their number is another.
+/// Returns some elements of such a file as a tensor of this shape. Throws Error(bad_input) if `bytes` does not have the
+/// size of that shape.
 Tensor npy_elements(const NpyHeader& header, std::span<const uint8_t> bytes, Shape shape, std::string_view name);
 
-/// What a version 1.0 .npy file has before its elements.
+/// Returns the header of a version 1.0 .npy file.
 std::vector<uint8_t> npy_header(ElementType type, const Shape& shape);
 
-/// The bytes of a version 1.0 .npy file.
+/// Returns the bytes of a version 1.0 .npy file.
 std::vector<uint8_t> to_npy(const Tensor& tensor);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Reads and writes NumPy .npz files, which are zip archives of .npy files.
+
 #include "convlab/tensor/npz.h"
 
 #include <fmt/format.h>
@@ -15,17 +17,17 @@
 namespace convlab {
 namespace {
 
-// The zip format, by its specification (APPNOTE.TXT): each member behind a header of its own, then all headers again,
-// in the directory, then a record that says where the directory lies.
+// The zip format, from its specification (APPNOTE.TXT): each member follows a local header; the directory at the end
+// repeats all headers; a final record holds the offset of the directory.
 constexpr uint32_t kLocalMagic = 0x04034b50, kDirectoryMagic = 0x02014b50, kEndMagic = 0x06054b50;
 constexpr int64_t kLocalBytes = 30, kDirectoryBytes = 46, kEndBytes = 22, kMostComment = 0xffff;
-constexpr uint32_t kInZip64 = 0xffffffff;  ///< instead of a size: it stands in an extra field
+constexpr uint32_t kInZip64 = 0xffffffff;  ///< in place of a size or offset: the value is in an extra field
 constexpr uint16_t kStored = 0, kDeflated = 8;
 constexpr uint16_t kEncrypted = 1, kSizesFollow = 8, kUtf8 = 0x800;  ///< flags
-constexpr int64_t kMostInflation = 1032;                             ///< of zlib
+constexpr int64_t kMostInflation = 1032;                             ///< the largest compression ratio of zlib
 constexpr std::string_view kNpy = ".npy";
 
-/// A member, as the directory has it.
+/// A member, as listed in the directory.
 struct Member {
   std::string name;
   uint16_t flags = 0, method = 0;
@@ -62,7 +64,7 @@ class ZipReader {
     return members;
   }
 
-  /// Where the member's bytes begin.
+  /// Returns the offset of the member's data. Throws Error(bad_input) if its two headers disagree.
   int64_t data_of(const Member& member) const {
     const std::string where = describe(member);
     if (member.flags & kEncrypted) throw bad_input("{}: encrypted archives are not supported", where);
@@ -90,7 +92,7 @@ class ZipReader {
     return data;
   }
 
-  /// The member's bytes, unpacked and checked. `buffer` keeps those that were packed.
+  /// Returns the member's bytes, decompressed and checked. `buffer` holds decompressed bytes.
   std::span<const uint8_t> unpack(const Member& member, std::vector<uint8_t>& buffer) const {
     const std::string where = describe(member);
     std::span<const uint8_t> data = bytes_.subspan(static_cast<size_t>(data_of(member)), member.packed);
@@ -126,7 +128,7 @@ class ZipReader {
     z_stream stream{};
     constexpr int kNoHeader = -MAX_WBITS;
     if (inflateInit2(&stream, kNoHeader) != Z_OK) throw bad_input("{}: not enough memory to decompress it", where);
-    stream.next_in = const_cast<Bytef*>(from.data());  // zlib does not write there
+    stream.next_in = const_cast<Bytef*>(from.data());  // zlib does not write to its input
     stream.avail_in = static_cast<uInt>(from.size());
     stream.next_out = to.data();
     stream.avail_out = static_cast<uInt>(to.size());
@@ -151,7 +153,7 @@ class ZipReader {
   std::string_view name_;
 };
 
-/// Otherwise a small file could hold one member a thousand times.
+/// Throws Error(bad_input) if two members overlap. Otherwise a small file could list one member a thousand times.
 void check_overlaps(const ZipReader& zip, const std::vector<Member>& members) {
   std::vector<std::pair<int64_t, const Member*>> ends;
   for (const Member& member : members) ends.emplace_back(zip.data_of(member) + member.packed, &member);
@@ -171,7 +173,7 @@ class ZipWriter {
       throw bad_input("an .npz file must be smaller than 4 GiB; write the outputs to a directory");
     }
     const auto size = static_cast<uint32_t>(data.size());
-    // Version, flags, method, time and day (the first of 1980), checksum, sizes, lengths of name and of nothing more.
+    // Version, flags, method, time and date (1980-01-01), checksum, sizes, name length, extra field length (0).
     std::vector<uint8_t> common;
     const auto put = [](std::vector<uint8_t>& to, uint32_t value, int count) {
       for (int i = 0; i < count; ++i) to.push_back(static_cast<uint8_t>(value >> (8 * i)));
@@ -195,7 +197,7 @@ class ZipWriter {
     put(directory_, kDirectoryMagic, 4);
     put(directory_, kVersion, 2);
     directory_.insert(directory_.end(), common.begin(), common.end());
-    for (const int bytes : {2, 2, 2, 4}) put(directory_, 0, bytes);  // comment, disk, attributes of both kinds
+    for (const int bytes : {2, 2, 2, 4}) put(directory_, 0, bytes);  // comment, disk, internal and external attributes
     put(directory_, static_cast<uint32_t>(offset), 4);
     directory_.insert(directory_.end(), name.begin(), name.end());
     ++count_;
@@ -208,7 +210,7 @@ class ZipWriter {
     const size_t offset = bytes_.size();
     bytes_.insert(bytes_.end(), directory_.begin(), directory_.end());
     put(kEndMagic, 4);
-    put(0, 4);  // of one file
+    put(0, 4);  // disk numbers: a single file
     put(count_, 2);
     put(count_, 2);
     put(directory_.size(), 4);

@@ -10,18 +10,19 @@
 
 namespace convlab {
 
-/// An array in an archive, under its name there without ".npy".
+/// An array of an archive. Its name is the member's name without ".npy".
 struct NamedTensor {
   std::string name;
   Tensor tensor;
 };
 
-/// NumPy's .npz: a zip archive of .npy files, stored or deflated, as numpy.savez and savez_compressed write it; members
-/// of other kinds are passed over. Error(bad_input) that names archive and member: sizes, checksums and both of a
-/// member's headers must agree, members must not overlap, and none is encrypted or larger than 4 GiB.
+/// Parses a NumPy .npz file: a zip archive of .npy files, stored or deflated, as numpy.savez and savez_compressed write
+/// it. Skips other members. Throws Error(bad_input) that names the archive and the member if sizes, checksums or the
+/// two headers of a member disagree, if members overlap, or if a member is encrypted or larger than 4 GiB.
 std::vector<NamedTensor> parse_npz(std::span<const uint8_t> bytes, std::string_view name);
 
-/// The bytes of a .npz file whose members are stored. Error(bad_input) where they are 4 GiB or more.
+/// Returns the bytes of an .npz file with stored (uncompressed) members. Throws Error(bad_input) if it would have 4 GiB
+/// or more.
 std::vector<uint8_t> to_npz(std::span<const NamedTensor> arrays);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Copies images between nchw and nhwc (Layout::channel_halves, channels_last and channels_last_floats).
+
 #include "convlab/tensor/pixel_rows.h"
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 namespace convlab {
 namespace {
 
-/// Calls move(where an element lies in the plain array, where it lies in rows of pixels) for each element.
+/// Calls move(index in the nchw array, index in the nhwc array) for each element.
 template <class Move>
 void for_each_element_of(const Shape& shape, const Move& move) {
   const int64_t channels = shape[1], pixels = shape[2] * shape[3], step = round_up(channels, kChannelLanes);
@@ -34,7 +36,7 @@ Tensor to_pixel_rows(const Tensor& images, Layout layout) {
                                             size_t plain, size_t row) { to[row] = from[plain]; });
     return rows;
   }
-  constexpr uint16_t kNan = 0x7fc0;  // in either type
+  constexpr uint16_t kNan = 0x7fc0;  // in both fp16 and bf16
   const bool last = layout == Layout::channels_last;
   const std::span<const float> from = images.values<float>();
   Tensor rows(ElementType::f16, {element_count(images.shape(), layout)});
@@ -56,7 +58,7 @@ std::vector<float> from_pixel_rows(std::span<const uint16_t> rows, const Shape& 
   const bool last = layout == Layout::channels_last;
   std::vector<float> images(static_cast<size_t>(element_count(shape)));
   for_each_element_of(shape, [&](size_t plain, size_t half) {
-    // All bits set are what nobody has written (see verify/compare.h); it stays so.
+    // All bits set marks an element that was never written (see verify/compare.h). Keep the marker in float32.
     images[plain] = rows[half] == 0xffff ? std::bit_cast<float>(0xffffffffu)
                     : last               ? half_to_float(rows[half])
                                          : from_bf16(rows[half]);

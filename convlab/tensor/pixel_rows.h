@@ -9,11 +9,12 @@
 
 namespace convlab {
 
-/// Plain float32 images {n, channels, h, w} in a layout that has_pixel_rows(), as the nearest numbers of its type;
-/// channels beyond a number that is no multiple of 8 are NaN. Types of 16 bits are elements of float16.
+/// Copies nchw float32 images {n, channels, h, w} to an nhwc layout (see has_pixel_rows()), rounded to its element
+/// type. Padding channels, up to the next multiple of 8, are NaN. fp16 and bf16 bits are both stored as
+/// ElementType::f16.
 Tensor to_pixel_rows(const Tensor& images, Layout layout);
 
-/// The reverse: elements of such an array as plain images of that shape.
+/// Copies such an array back to nchw images of this shape.
 std::vector<float> from_pixel_rows(std::span<const float> rows, const Shape& shape);
 std::vector<float> from_pixel_rows(std::span<const uint16_t> rows, const Shape& shape, Layout layout);
 

@@ -1,3 +1,5 @@
+// Dense tensors in host memory: allocation, sharing and conversion of elements.
+
 #include "convlab/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -117,7 +119,7 @@ To convert_one(From value) {
   }
 }
 
-/// Calls visit with a typed null pointer: the one switch over element types.
+/// Calls visit with a typed null pointer. This is the only switch over element types.
 template <class Visit>
 void with_type(ElementType type, Visit visit) {
   switch (type) {

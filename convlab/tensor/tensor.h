@@ -45,29 +45,29 @@ constexpr ElementType element_type_of<int64_t>() {
   return ElementType::i64;
 }
 
-/// A dense tensor in host memory, row-major, 64-byte aligned. It is copied by clone() only; moving is cheap.
+/// A dense tensor in host memory, row-major, 64-byte aligned. Only clone() copies it; moving is cheap.
 class Tensor {
  public:
   Tensor() = default;
 
-  /// Uninitialised elements. Error(bad_input) where the size overflows or there is not enough memory.
+  /// Allocates uninitialized elements. Throws Error(bad_input) if the size overflows or there is not enough memory.
   Tensor(ElementType type, Shape shape);
 
-  /// A copy of `values`; their number must be the shape's.
+  /// Returns a tensor with a copy of `values`. Throws Error(bad_input) if the shape has a different number of elements.
   template <class T>
   static Tensor of(Shape shape, std::span<const T> values);
 
-  /// Elements that `make` gives, as a tensor of this type and as many, when something first reads them; any thread may.
+  /// Returns a tensor whose elements `make` creates at the first read, which may come from any thread. `make` must
+  /// return a tensor of this type and number of elements.
   static Tensor deferred(ElementType type, Shape shape, std::function<Tensor()> make);
 
-  /// A copy; after share_elements() one that has the same elements in memory until one of the two is written.
+  /// Returns a copy. After share_elements(), the copy uses the same memory until one of the two is written.
   Tensor clone() const;
 
-  /// From now on, clones share the elements until they are written: this tensor's, and theirs. False where there are
-  /// none yet.
+  /// Makes later clones share the elements of this tensor, copy on write. Returns false if there are no elements yet.
   bool share_elements();
 
-  /// The same elements under another shape of as many elements.
+  /// Returns the same elements with another shape. Throws Error(bad_input) if that has a different number of elements.
   Tensor reshaped(Shape shape) &&;
 
   /// Frees the memory; type and shape stay.
@@ -89,7 +89,7 @@ class Tensor {
   }
   const void* raw() const { return elements(); }
 
-  /// All elements. T must be the element type's (uint16_t for f16), otherwise Error(bad_input).
+  /// Returns all elements. Throws Error(bad_input) unless T matches the element type (uint16_t for f16).
   template <class T>
   std::span<T> values() {
     require(element_type_of<T>());
@@ -119,12 +119,12 @@ class Tensor {
   Shape shape_;
   int64_t count_ = 0;
   mutable std::shared_ptr<void> data_;
-  bool shared_ = false;                 ///< others may read the same elements
-  std::unique_ptr<Deferred> deferred_;  ///< with no data yet, or with what it has made
+  bool shared_ = false;                 ///< other tensors may use the same elements
+  std::unique_ptr<Deferred> deferred_;  ///< set by deferred(); data_ is null until the first read
 };
 
-/// Elements converted to another type: to f16 rounds to nearest even; to an integer truncates towards zero and
-/// saturates (NaN gives 0); the other conversions are those of the language.
+/// Returns the elements converted to another type. Conversion to f16 rounds to nearest even. Conversion of a float to
+/// an integer truncates toward zero and saturates; NaN becomes 0. The other conversions are those of C++.
 Tensor converted(const Tensor& tensor, ElementType type);
 
 template <class T>

@@ -1,3 +1,5 @@
+// Imports MXNet checkpoints.
+
 #include "convlab/model/formats/mxnet_import.h"
 
 #include <algorithm>
@@ -16,7 +18,7 @@
 namespace convlab {
 namespace {
 
-/// Goes through a symbol's nodes in order. Errors name node and reason, without the file.
+/// Visits a symbol's nodes in order. Errors name node and reason, without the file.
 class MxnetImporter {
  public:
   MxnetImporter(const MxnetSymbol& symbol, const std::map<std::string, Tensor>& params)
@@ -25,7 +27,8 @@ class MxnetImporter {
   Graph import();
 
  private:
-  /// A variable without an array in the params file. Its reader decides whether it is image, label or missing weights.
+  /// A variable without an array in the params file. Its consumer decides whether it is an image, a label or missing
+  /// weights.
   static constexpr ValueId kUnknown = -1;
 
   ValueId import_node(const MxnetNode& node);
@@ -52,7 +55,7 @@ class MxnetImporter {
   const std::map<std::string, Tensor>& params_;
   std::vector<ValueId> values_;  // by node
   std::set<std::string> variables_;
-  std::map<ValueId, ValueId> fixed_gammas_;  // ones in place of a gamma
+  std::map<ValueId, ValueId> fixed_gammas_;  // by gamma: ones that replace it
   Graph graph_;
 };
 
@@ -77,7 +80,7 @@ ValueId MxnetImporter::add(const MxnetNode& node, Op op, std::vector<ValueId> in
   return output;
 }
 
-/// A node's data: its first input. A variable without an array is the network's input.
+/// Returns a node's data: its first input. A variable without an array is the network's input.
 ValueId MxnetImporter::data(const MxnetNode& node) {
   if (node.inputs.empty()) throw bad_input("node has no input");
   ValueId& value = values_[node.inputs[0]];
@@ -157,7 +160,7 @@ ValueId MxnetImporter::fully_connected(const MxnetNode& node) {
   if (shape.size() != 2 || shape[0] != rows) {
     throw bad_input("the symbol declares {} rows of weights, but the params file has shape {}", rows, to_text(shape));
   }
-  // MXNet flattens what is not flat; where a Flatten comes before, one more costs nothing.
+  // MXNet flattens the input of this operator. After a Flatten, one more costs nothing.
   const ValueId flat = graph_.add_value(printable(node.name + "_flatten"));
   graph_.nodes.push_back({printable(node.name + "_flatten"), FlattenOp{}, {input}, flat});
   operands[0] = flat;
@@ -202,7 +205,7 @@ ValueId MxnetImporter::activation(const MxnetNode& node) {
 
 ValueId MxnetImporter::softmax(const MxnetNode& node) {
   const ValueId input = data(node);
-  SoftmaxOp op{.axis = 1, .flattened = true};  // a label, the second input, plays no part in inference
+  SoftmaxOp op{.axis = 1, .flattened = true};  // a label, the second input, is not used for inference
   if (node.op == "softmax") {
     op = {.axis = node.text("axis", "-1") == "-1" ? -1 : node.integer("axis")};
     const std::string temperature = node.text("temperature", "None");
@@ -239,7 +242,7 @@ ValueId MxnetImporter::import_node(const MxnetNode& node) {
       "FullyConnected, New, Pooling, softmax, SoftmaxActivation, SoftmaxOutput");
 }
 
-/// The channels that the first convolution takes; 1 where a dense layer comes first.
+/// Returns the number of input channels of the first convolution; 1 if a dense layer comes first.
 int64_t MxnetImporter::channels() const {
   for (const Node& node : graph_.nodes) {
     if (std::holds_alternative<GemmOp>(node.op)) break;
@@ -251,8 +254,8 @@ int64_t MxnetImporter::channels() const {
   return 1;
 }
 
-/// The index of the first FullyConnected layer whose columns tell the size of the image: no pooling of the whole image
-/// comes before it.
+/// Returns the index of the first FullyConnected layer if its columns determine the image size: no global pooling
+/// precedes it.
 std::optional<size_t> MxnetImporter::first_dense_layer() const {
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (std::holds_alternative<GlobalAveragePoolOp>(graph_.nodes[i].op)) return std::nullopt;
@@ -261,7 +264,8 @@ std::optional<size_t> MxnetImporter::first_dense_layer() const {
   return std::nullopt;
 }
 
-/// How many columns reach the dense layer from images of this side; nullopt where a layer before it needs more.
+/// Returns the number of columns that reach the dense layer for images of this side; nullopt if an earlier layer needs
+/// larger images.
 std::optional<int64_t> MxnetImporter::columns_at(int64_t side, size_t dense) const {
   std::vector<Shape> shapes(graph_.value_names.size());
   shapes[static_cast<size_t>(graph_.inputs[0].value)] = {1, channels(), side, side};
@@ -278,8 +282,8 @@ std::optional<int64_t> MxnetImporter::columns_at(int64_t side, size_t dense) con
   return shapes[static_cast<size_t>(graph_.nodes[dense].inputs[0])].at(1);
 }
 
-/// A symbol does not hold the size of its images, but the columns that reach the first dense layer grow with it:
-/// bisection finds the smallest side that gives enough. Others may fit, too, where a pooling drops the last row.
+/// A symbol does not contain the image size, but the number of columns that reach the first dense layer grows with it.
+/// Bisection finds the smallest side with enough columns. Larger sides may also fit if a pooling drops the last row.
 void MxnetImporter::infer_input_shape() {
   const std::optional<size_t> dense = first_dense_layer();
   graph_.inputs[0].shape = {-1, channels(), -1, -1};
@@ -306,20 +310,20 @@ void MxnetImporter::infer_input_shape() {
   }
 }
 
-/// What only the shapes tell: that all layers fit, and where MXNet's operators differ from ONNX's.
+/// Checks what requires shapes: that all layers fit, and where MXNet's operators differ from ONNX's.
 void MxnetImporter::finish_with_shapes() {
   Shape input = graph_.inputs[0].shape;
-  constexpr int64_t kSomeSide = 256;  // where any works
+  constexpr int64_t kSomeSide = 256;  // if any side works
   for (int64_t& size : input) size = size == -1 ? kSomeSide : size;
   input[0] = 1;
   const std::vector<Shape> shapes = infer_shapes(graph_, input);
   for (Node& node : graph_.nodes) {
     const Shape& x = shapes[static_cast<size_t>(node.inputs[0])];
     if (auto* softmax = std::get_if<SoftmaxOp>(&node.op); softmax != nullptr && softmax->axis == std::ssize(x) - 1) {
-      softmax->flattened = false;  // over the last dimension both are one
+      softmax->flattened = false;  // over the last dimension, both are the same
     }
     if (const auto* op = std::get_if<PoolOp>(&node.op); op != nullptr && op->pool.ceil_mode) {
-      // MXNet's "full" keeps a last window that begins in the padding behind the image; ONNX's ceil_mode drops it.
+      // MXNet's "full" keeps a last window that begins in the padding after the image; ONNX's ceil_mode drops it.
       const auto full = [](int64_t size, int64_t kernel, int64_t stride, int64_t pad) {
         return ceil_div(size + 2 * pad - kernel, stride) + 1;
       };

@@ -1,3 +1,5 @@
+// Reads MXNet .params files.
+
 #include "convlab/model/formats/mxnet_params.h"
 
 #include <cstring>
@@ -12,7 +14,7 @@ constexpr uint64_t kListMagic = 0x112;
 constexpr uint32_t kV1 = 0xF993FAC8, kV2 = 0xF993FAC9, kV3 = 0xF993FACA;
 constexpr uint64_t kMostDimensions = 32;
 
-/// Reads little-endian numbers off a file and knows where it is.
+/// Reads little-endian numbers from a file and tracks the position.
 class ParamsReader {
  public:
   ParamsReader(std::span<const uint8_t> bytes, std::string_view name) : bytes_(bytes), name_(name) {}
@@ -34,7 +36,7 @@ class ParamsReader {
     return here;
   }
 
-  /// A count of things that take at least `least` bytes each, so that we never believe a wrong one.
+  /// Reads a count of items with at least `least` bytes each, and rejects a count that the file cannot hold.
   uint64_t count(const char* what, uint64_t least) {
     const auto value = number<uint64_t>(what);
     if (value > (bytes_.size() - at_) / least) fail(fmt::format("{} is {}, more than the file can hold", what, value));
@@ -67,7 +69,7 @@ Tensor read_array(ParamsReader& reader) {
     if (storage != 0)
       reader.fail(fmt::format("sparse storage type {} is not supported; only dense arrays are", storage));
   }
-  // In files from before versions the first word is the number of dimensions, and sizes have 32 bits.
+  // In unversioned files the first word is the number of dimensions, and sizes have 32 bits.
   const uint32_t rank = versioned ? reader.number<uint32_t>("a number of dimensions") : magic;
   if (rank > kMostDimensions)
     reader.fail(fmt::format("unknown array format, or {} dimensions; at most {} are supported", rank, kMostDimensions));

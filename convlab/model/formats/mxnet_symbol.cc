@@ -1,3 +1,5 @@
+// Parses the symbol files of MXNet checkpoints.
+
 #include "convlab/model/formats/mxnet_symbol.h"
 
 #include <fmt/format.h>
@@ -14,9 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMostSize = int64_t{1} << 31;  // as ConvProblem's
+constexpr int64_t kMostSize = int64_t{1} << 31;  // as in ConvProblem
 
-/// Only whole numbers that are not negative: positions in arrays.
+/// Returns a non-negative integer: an index into an array.
 size_t position(const json& value, const char* what) {
   if (!value.is_number_unsigned()) throw bad_input("{} must be a non-negative integer", what);
   return value.get<size_t>();
@@ -28,7 +30,7 @@ std::string text_of(const json& node, const char* key) {
   return found->get<std::string>();
 }
 
-/// [node, output] or [node, output, version]; the node, which must be before `end`.
+/// Returns the node of [node, output] or [node, output, version], which must be before `end`.
 size_t source_of(const json& entry, size_t end) {
   if (!entry.is_array() || entry.empty()) throw bad_input("an input must be an array [node, output, version]");
   const size_t node = position(entry[0], "an input's node");
@@ -41,7 +43,7 @@ size_t source_of(const json& entry, size_t end) {
 MxnetNode node_of(const json& value, size_t index) {
   if (!value.is_object()) throw bad_input("expected a JSON object");
   MxnetNode node{.op = text_of(value, "op"), .name = text_of(value, "name")};
-  for (const char* key : {"attrs", "attr", "param"}) {  // as newer and older versions call it; some have two
+  for (const char* key : {"attrs", "attr", "param"}) {  // names in different versions; some files have two
     const auto attributes = value.find(key);
     if (attributes == value.end()) continue;
     if (!attributes->is_object()) throw bad_input("'{}' must be a JSON object", key);

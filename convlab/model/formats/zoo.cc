@@ -1,3 +1,5 @@
+// Loads models by name or file, and describes them.
+
 #include "convlab/model/formats/zoo.h"
 
 #include <fmt/format.h>
@@ -27,7 +29,7 @@ std::vector<std::string> shipped_names() {
   return names;
 }
 
-constexpr int64_t kMostBytes = int64_t{1} << 31;  // of a protobuf message
+constexpr int64_t kMostBytes = int64_t{1} << 31;  // protobuf's limit for a message
 
 Graph load_onnx(const std::filesystem::path& path, const std::map<std::string, Shape>& input_shapes = {}) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
@@ -37,7 +39,7 @@ Graph load_onnx(const std::filesystem::path& path, const std::map<std::string, S
   return graph;
 }
 
-/// PREFIX-NNNN.params and PREFIX-symbol.json.
+/// Loads PREFIX-NNNN.params and PREFIX-symbol.json.
 Graph load_mxnet(const std::filesystem::path& params) {
   const std::string stem = params.stem().string();
   const size_t dash = stem.rfind('-');
@@ -63,7 +65,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// One layer as in the course's tables; "" for one that only changes a shape.
+/// Returns one layer in the style of the course's tables; "" for an operator that only reshapes.
 std::string describe(const Graph& graph, const Node& node) {
   const auto weights = [&]() -> Shape {
     const auto found = node.inputs.size() > 1 ? graph.constants.find(node.inputs[1]) : graph.constants.end();

@@ -1,3 +1,5 @@
+// Reads the external data of ONNX models, only from inside the model's folder.
+
 #include "convlab/model/onnx/onnx_external.h"
 
 #include <fcntl.h>
@@ -15,7 +17,8 @@
 namespace convlab {
 namespace {
 
-/// Opens a file below a folder, one part of its path after the other, none of which may be a link. -1: errno says why.
+/// Opens a file below a folder, one path component at a time; none of them may be a symbolic link. Returns -1 and sets
+/// errno on failure.
 int open_below(const std::filesystem::path& folder, const std::filesystem::path& relative) {
   int at = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   for (auto part = relative.begin(); at >= 0 && part != relative.end(); ++part) {

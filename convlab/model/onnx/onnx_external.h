@@ -8,32 +8,32 @@
 
 namespace convlab {
 
-/// The files beside a model that hold its weights. Nothing outside the model's folder is read.
+/// The external data files that hold a model's weights. Files outside the model's folder are never read.
 class ExternalFiles {
  public:
-  /// Without a folder there are none: reading from one is Error(bad_input).
+  /// Without a folder there are no files: reading one throws Error(bad_input).
   ExternalFiles() = default;
   explicit ExternalFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
   ~ExternalFiles();
   ExternalFiles(const ExternalFiles&) = delete;
   ExternalFiles& operator=(const ExternalFiles&) = delete;
 
-  /// Error(bad_input) with the reason alone where `location` is no plain file inside the folder (it has a "..", is
-  /// absolute, or a link), where it does not hold `bytes` bytes from `offset` on, or where these overlap, but are not,
-  /// those of an earlier call.
+  /// Throws Error(bad_input) with only the reason if `location` is not a regular file inside the folder (it contains
+  /// "..", is absolute, or is a symbolic link), if it does not hold `bytes` bytes from `offset` on, or if that range
+  /// overlaps the range of an earlier call without being equal to it.
   void reserve(const std::string& location, int64_t offset, int64_t bytes);
 
-  /// Reads what has been reserved.
+  /// Reads a range that has been reserved.
   void read(const std::string& location, int64_t offset, std::span<uint8_t> into);
 
-  /// Bytes of the file.
+  /// Returns the size of the file in bytes.
   int64_t size(const std::string& location) { return open(location).bytes; }
 
  private:
   struct File {
     int descriptor = -1;
     int64_t bytes = 0;
-    std::map<int64_t, int64_t> reserved;  ///< end by begin
+    std::map<int64_t, int64_t> reserved;  ///< by begin: the end of the range
   };
 
   File& open(const std::string& location);

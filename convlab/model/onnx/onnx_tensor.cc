@@ -1,3 +1,5 @@
+// Converts between ONNX's TensorProto and tensors.
+
 #include "convlab/model/onnx/onnx_tensor.h"
 
 #include <bit>
@@ -94,7 +96,7 @@ Tensor read_typed(const onnx::TensorProto& proto, ElementType type, Shape shape)
   return tensor;
 }
 
-/// A type as files store it, where no tensor of ours has it, and the one that it becomes.
+/// An ONNX type that Tensor does not have, and the conversion to the type that it becomes.
 struct Stored {
   int bytes;  ///< of an element in the file
   void (*widen)(const uint8_t* from, int64_t count, Tensor& to);
@@ -122,7 +124,7 @@ void widen_brain(const uint8_t* from, int64_t count, Tensor& to) {
   }
 }
 
-/// How elements of ONNX's type become those of element_type(), or nullopt where they are the same.
+/// Returns how elements of this ONNX type are converted to element_type(), or nullopt if they are the same.
 std::optional<Stored> stored_otherwise(int32_t onnx_type) {
   switch (onnx_type) {
     case onnx::TensorProto::BFLOAT16:
@@ -140,7 +142,7 @@ std::optional<Stored> stored_otherwise(int32_t onnx_type) {
   }
 }
 
-/// A tensor from its bytes.
+/// Returns a tensor from its bytes in the file.
 Tensor read_bytes(int32_t onnx_type, Shape shape, int64_t bytes, const FillBytes& fill) {
   const std::optional<Stored> stored = stored_otherwise(onnx_type);
   const ElementType type = element_type(onnx_type);
@@ -198,7 +200,7 @@ bool is_external(const onnx::TensorProto& proto) {
   return proto.data_location() == onnx::TensorProto::EXTERNAL || proto.external_data_size() > 0;
 }
 
-/// The type in which a tensor is kept. `elsewhere`: its data is not among its typed fields, which then must be empty.
+/// Returns the type that stores the tensor. `elsewhere`: its data is not in its typed fields, which must be empty.
 ElementType checked_type(const onnx::TensorProto& proto, bool elsewhere) {
   if (proto.has_segment()) throw bad_input("tensors stored in segments are not supported");
   const ElementType type = element_type(proto.data_type());
@@ -241,7 +243,7 @@ onnx::TensorProto written_tensor(const std::string& name, int32_t onnx_type, con
   proto.set_name(name);
   proto.set_data_type(onnx_type);
   for (const int64_t size : tensor.shape()) proto.add_dims(size);
-  if (onnx_type == onnx::TensorProto::INT64) {  // most are lists of a few, which are short as numbers
+  if (onnx_type == onnx::TensorProto::INT64) {  // usually short lists, which take fewer bytes as varints
     for (const int64_t value : elements.values<int64_t>()) proto.add_int64_data(value);
   } else if (onnx_type == onnx::TensorProto::BOOL) {
     const Tensor numbers = converted(tensor, ElementType::f32);

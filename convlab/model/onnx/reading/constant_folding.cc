@@ -1,3 +1,5 @@
+// Evaluates rearrangements and dequantization of constants.
+
 #include "convlab/model/onnx/reading/constant_folding.h"
 
 #include <cstring>
@@ -10,7 +12,7 @@ namespace {
 
 Tensor transposed(const Tensor& x, const std::vector<int64_t>& permutation, const Shape& shape) {
   const size_t rank = shape.size(), size = size_of(x.type());
-  // Steps through x, in elements, along each axis of the result.
+  // Strides in x, in elements, along each axis of the result.
   std::vector<int64_t> x_stride(rank, 1), stride(rank);
   for (size_t i = rank; i-- > 1;) x_stride[i - 1] = x_stride[i] * x.shape()[i];
   for (size_t i = 0; i < rank; ++i) {
@@ -38,7 +40,7 @@ Tensor concatenated(Constants inputs, int64_t axis, const Shape& shape) {
   const int64_t at = normalized_axis(axis, rank);
   const int64_t blocks = element_count({shape.begin(), shape.begin() + at});
   Tensor y(inputs[0].get().type(), shape);
-  std::erase_if(inputs, [](const Tensor& x) { return x.count() == 0; });  // otherwise each block would go through them
+  std::erase_if(inputs, [](const Tensor& x) { return x.count() == 0; });  // otherwise each block would visit them
   char* to = static_cast<char*>(y.raw());
   for (int64_t block = 0; block < blocks; ++block) {
     for (const Tensor& x : inputs) {

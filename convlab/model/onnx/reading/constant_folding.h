@@ -10,18 +10,18 @@ namespace convlab {
 
 using Constants = std::vector<std::reference_wrapper<const Tensor>>;
 
-/// The shape of the result of an operator that only rearranges its inputs (Reshape, Flatten, Squeeze, Unsqueeze,
-/// Transpose, Concat), for constants of any one type; nullopt for operators that compute. Error(bad_input) with the
-/// reason alone where shapes do not fit.
+/// Returns the shape of the result of an operator that only rearranges its inputs (Reshape, Flatten, Squeeze,
+/// Unsqueeze, Transpose, Concat), for constants of the same type; nullopt for operators that compute. Throws
+/// Error(bad_input) with only the reason if shapes do not fit.
 std::optional<Shape> rearranged_shape(const Op& op, const Constants& inputs);
 
-/// The whole numbers, scales and zero points that DequantizeLinear is given. Error(bad_input) as rearranged_shape().
+/// Returns the integers, scales and zero points of a DequantizeLinear. Throws the same errors as rearranged_shape().
 WholeConstant whole_constant(const DequantizeOp& op, const Constants& inputs);
 
-/// The real numbers that they stand for, as float32.
+/// Returns the real numbers that they represent, as float32.
 Tensor dequantized(const WholeConstant& constant);
 
-/// The result, of that shape.
+/// Returns the result of the operator, with the shape from rearranged_shape().
 Tensor rearranged(const Op& op, const Constants& inputs, const Shape& shape);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Evaluates the arithmetic of shapes on small constants.
+
 #include "convlab/model/onnx/reading/known_values.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace {
 
 constexpr int64_t kMostKnownElements = 1 << 20;
 
-/// A constant as numbers: whole ones, or float32's as doubles.
+/// The elements of a constant: integers, or float32 values as doubles.
 struct Numbers {
   bool whole = true;
   Shape shape;
@@ -43,7 +45,7 @@ Tensor tensor_of(const Numbers& numbers, ElementType type) {
                        : converted(Tensor::of<double>(numbers.shape, numbers.reals), type);
 }
 
-// ---- Element by element ----
+// ---- Elementwise ----
 
 int64_t difference(int64_t a, int64_t b) {
   int64_t result = 0;
@@ -74,7 +76,7 @@ int64_t power(int64_t base, int64_t exponent) {
   return result;
 }
 
-/// The function of whole numbers, or nullptr.
+/// Returns the operator's function of integers, or nullptr.
 std::function<int64_t(int64_t, int64_t)> whole_function(const Op& op) {
   if (std::holds_alternative<AddOp>(op)) return [](int64_t a, int64_t b) { return checked_add(a, b); };
   if (std::holds_alternative<MulOp>(op)) return [](int64_t a, int64_t b) { return checked_mul(a, b); };
@@ -117,7 +119,7 @@ std::function<int64_t(int64_t, int64_t)> whole_function(const Op& op) {
   return nullptr;
 }
 
-/// The same of reals, rounded to float32 as the network would.
+/// Returns the operator's function of reals, rounded to float32 as in the network, or nullptr.
 std::function<double(double, double)> real_function(const Op& op) {
   const auto rounded = [](auto function) {
     return [function](double a, double b) { return static_cast<double>(static_cast<float>(function(a, b))); };
@@ -151,8 +153,8 @@ bool is_comparison(const Op& op) {
   return binary != nullptr && binary->kind >= BinaryKind::equal && binary->kind <= BinaryKind::logical_xor;
 }
 
-/// For each element of `shape`, the place of the element of an operand that is broadcast to it.
-std::vector<size_t> broadcast_places(const Shape& operand, const Shape& shape) {
+/// Returns, for each element of `shape`, the index of the operand's element that is broadcast to it.
+std::vector<size_t> broadcast_offsets(const Shape& operand, const Shape& shape) {
   std::vector<size_t> places(static_cast<size_t>(element_count(shape)));
   const size_t missing = shape.size() - operand.size();
   for (size_t i = 0; i < places.size(); ++i) {
@@ -184,7 +186,7 @@ Numbers moved(const Numbers& x, const std::vector<size_t>& places, Shape shape) 
 std::optional<Tensor> elementwise(const Op& op, const Tensor& a, const Tensor& b, const Shape& shape) {
   const Numbers x = numbers_of(a), y = numbers_of(b);
   if (x.whole != y.whole) return std::nullopt;
-  const std::vector<size_t> from_x = broadcast_places(x.shape, shape), from_y = broadcast_places(y.shape, shape);
+  const std::vector<size_t> from_x = broadcast_offsets(x.shape, shape), from_y = broadcast_offsets(y.shape, shape);
   Numbers z{.whole = x.whole, .shape = shape};
   const auto whole = whole_function(op);
   const auto real = real_function(op);
@@ -242,7 +244,7 @@ std::optional<Tensor> unary(const UnaryOp& op, const Tensor& operand) {
   return tensor_of(x, type);
 }
 
-/// Relu and Clip.
+/// Evaluates Relu and Clip.
 std::optional<Tensor> bounded(const Activation& activation, const Tensor& operand) {
   Numbers x = numbers_of(operand);
   const bool clips = activation.kind == ActivationKind::clip;
@@ -256,9 +258,9 @@ std::optional<Tensor> bounded(const Activation& activation, const Tensor& operan
 
 Tensor chosen(const Tensor& condition, const Tensor& a, const Tensor& b, const Shape& shape) {
   const Numbers truth = numbers_of(condition), x = numbers_of(a), y = numbers_of(b);
-  const std::vector<size_t> of = broadcast_places(truth.shape, shape);
-  Numbers from_x = moved(x, broadcast_places(x.shape, shape), shape);
-  const Numbers from_y = moved(y, broadcast_places(y.shape, shape), shape);
+  const std::vector<size_t> of = broadcast_offsets(truth.shape, shape);
+  Numbers from_x = moved(x, broadcast_offsets(x.shape, shape), shape);
+  const Numbers from_y = moved(y, broadcast_offsets(y.shape, shape), shape);
   for (size_t i = 0; i < of.size(); ++i) {
     if (truth.whole ? truth.integers[of[i]] != 0 : truth.reals[of[i]] != 0) continue;
     if (x.whole) from_x.integers[i] = from_y.integers[i];
@@ -269,7 +271,7 @@ Tensor chosen(const Tensor& condition, const Tensor& a, const Tensor& b, const S
 
 // ---- Along axes, and rearrangements ----
 
-/// For each element of `shape`, in order, its place along each axis.
+/// Calls visit(indices along each axis) for each element of `shape`, in row-major order.
 template <class Visit>
 void for_each_index(const Shape& shape, Visit visit) {
   std::vector<int64_t> index(shape.size());
@@ -282,7 +284,7 @@ void for_each_index(const Shape& shape, Visit visit) {
   }
 }
 
-size_t place_of(const std::vector<int64_t>& index, const Shape& shape) {
+size_t offset_of(const std::vector<int64_t>& index, const Shape& shape) {
   int64_t place = 0;
   for (size_t axis = 0; axis < shape.size(); ++axis) place = place * shape[axis] + index[axis];
   return static_cast<size_t>(place);
@@ -308,7 +310,7 @@ std::optional<Tensor> reduced(const ReduceOp& op, const Tensor& operand, const S
     for (size_t axis = 0; axis < index.size(); ++axis) {
       if (over[axis]) index[axis] = 0;
     }
-    int64_t& result = y.integers[place_of(index, kept)];
+    int64_t& result = y.integers[offset_of(index, kept)];
     const int64_t value = x.integers[at++];
     if (sums) result = checked_add(result, value);
     if (multiplies) result = checked_mul(result, value);
@@ -324,7 +326,7 @@ Tensor gathered(const GatherOp& op, const Tensor& operand, const Tensor& at, con
   std::vector<size_t> places;
   for_each_index(shape, [&](const std::vector<int64_t>& index) {
     const auto from = index.begin() + static_cast<ptrdiff_t>(axis), to = from + std::ssize(indices.shape);
-    int64_t which = indices.integers[place_of({from, to}, indices.shape)];
+    int64_t which = indices.integers[offset_of({from, to}, indices.shape)];
     if (which < -x.shape[axis] || which >= x.shape[axis]) {
       throw bad_input("index {} is out of range for an axis of size {}", which, x.shape[axis]);
     }
@@ -332,7 +334,7 @@ Tensor gathered(const GatherOp& op, const Tensor& operand, const Tensor& at, con
     std::vector<int64_t> source(index.begin(), from);
     source.push_back(which);
     source.insert(source.end(), to, index.end());
-    places.push_back(place_of(source, x.shape));
+    places.push_back(offset_of(source, x.shape));
   });
   return tensor_of(moved(x, places, shape), operand.type());
 }
@@ -346,7 +348,7 @@ Tensor sliced(const SliceOp& op, const Tensor& operand) {
   for_each_index(shape, [&](std::vector<int64_t> index) {
     for (size_t axis = 0; axis < index.size(); ++axis)
       index[axis] = ranges[axis].start + index[axis] * ranges[axis].step;
-    places.push_back(place_of(index, x.shape));
+    places.push_back(offset_of(index, x.shape));
   });
   return tensor_of(moved(x, places, shape), operand.type());
 }
@@ -356,7 +358,7 @@ Tensor tiled(const Tensor& operand, const Shape& shape) {
   std::vector<size_t> places;
   for_each_index(shape, [&](std::vector<int64_t> index) {
     for (size_t axis = 0; axis < index.size(); ++axis) index[axis] %= x.shape[axis];
-    places.push_back(place_of(index, x.shape));
+    places.push_back(offset_of(index, x.shape));
   });
   return tensor_of(moved(x, places, shape), operand.type());
 }
@@ -391,7 +393,7 @@ std::optional<Tensor> known_result(const Op& op, std::span<const Tensor* const> 
   if (const auto* gather = std::get_if<GatherOp>(&op)) return gathered(*gather, x, *operands[1], shape);
   if (std::holds_alternative<TileOp>(op)) return tiled(x, shape);
   if (std::holds_alternative<ExpandOp>(op)) {
-    return tensor_of(moved(numbers_of(x), broadcast_places(x.shape(), shape), shape), x.type());
+    return tensor_of(moved(numbers_of(x), broadcast_offsets(x.shape(), shape), shape), x.type());
   }
   return elementwise(op, x, *operands[1], shape);
 }

@@ -8,9 +8,9 @@
 
 namespace convlab {
 
-/// What an operator makes of constants of a few elements: the arithmetic of shapes, in whole numbers of 64 bits where
-/// the operands are, and their rearrangements. Comparisons give u8. nullopt where the operator is none of these, or
-/// there are many elements. Error(bad_input) with the reason alone: shapes that do not fit, a division by zero, an
+/// Returns the result of an operator on constants of a few elements: the arithmetic of shapes, in 64-bit integers if
+/// the operands are integers, and rearrangements. Comparisons return u8. Returns nullopt for other operators and for
+/// many elements. Throws Error(bad_input) with only the reason: shapes that do not fit, a division by zero, an
 /// overflow.
 std::optional<Tensor> known_result(const Op& op, std::span<const Tensor* const> operands);
 

@@ -1,3 +1,5 @@
+// Builds a graph from the nodes of an ONNX model, and evaluates what is known at import.
+
 #include "convlab/model/onnx/reading/onnx_builder.h"
 
 #include <algorithm>
@@ -17,11 +19,11 @@
 namespace convlab {
 namespace {
 
-/// Bytes of constants that nodes may make from other constants, for each byte of the model: enough to cast and
-/// rearrange all weights a few times, but a small model cannot fill the memory.
+/// Limits the bytes of constants that nodes compute from other constants, per byte of the model: enough to cast and
+/// rearrange all weights a few times, while a small model cannot exhaust memory.
 constexpr size_t kConstantBytesPerByte = 16, kConstantBytesAlways = 1 << 20;
 
-/// The rank of an operator's output, where it follows from its operands' ranks.
+/// Returns the rank of an operator's output, if it follows from its operands' ranks.
 std::optional<int64_t> output_rank(const Op& op, const std::vector<OnnxValue*>& operands) {
   if (std::holds_alternative<GemmOp>(op) || std::holds_alternative<FlattenOp>(op)) return 2;
   if (const auto* reshape = std::get_if<ReshapeOp>(&op)) return std::ssize(reshape->shape);
@@ -32,10 +34,10 @@ std::optional<int64_t> output_rank(const Op& op, const std::vector<OnnxValue*>& 
   }
   if (const auto* squeeze = std::get_if<SqueezeOp>(&op)) {
     const int64_t rank = *operands[0]->rank - std::ssize(squeeze->axes);
-    if (squeeze->axes.empty() || rank < 0) return std::nullopt;  // more axes than there are: refused with shapes
+    if (squeeze->axes.empty() || rank < 0) return std::nullopt;  // too many axes: shape inference reports that
     return rank;
   }
-  // Of sizes that nobody knows, any: most operators' ranks do not depend on them.
+  // Replace unknown sizes by any: most operators' ranks do not depend on them.
   std::vector<Shape> shapes;
   constexpr int64_t kAnySize = 5040;
   for (const OnnxValue* operand : operands) {
@@ -51,8 +53,8 @@ std::optional<int64_t> output_rank(const Op& op, const std::vector<OnnxValue*>& 
   }
 }
 
-/// The result's shapes; nullopt where an operand's are not known, or the result's are not linear in the number of
-/// images, or the operator does not take them: a model may be made for a number of images of its own.
+/// Returns the result's shapes. Returns nullopt if an operand's shapes are unknown, if the result's are not linear in
+/// the batch size, or if the operator does not accept them: a model may be made for one batch size.
 std::optional<ByTrial<Shape>> output_shapes(const Op& op, const std::vector<OnnxValue*>& operands) {
   if (!std::ranges::all_of(operands, [](const OnnxValue* operand) { return operand->shapes.has_value(); })) {
     return std::nullopt;
@@ -70,8 +72,8 @@ std::optional<ByTrial<Shape>> output_shapes(const Op& op, const std::vector<Onnx
   }
 }
 
-/// Whether an operator moves elements, adds them, or multiplies them by constants, and so makes something linear of
-/// what is linear in the number of images, also where that is how many elements there are.
+/// Whether an operator moves elements, adds them, or multiplies them by constants. Its result is then linear in the
+/// batch size if its operands are, even if the number of elements depends on the batch size.
 bool keeps_linear(const Op& op, const std::vector<OnnxValue*>& operands) {
   const auto depends = [](const OnnxValue* operand) { return operand->trial.has_value(); };
   if (std::holds_alternative<MulOp>(op)) return std::ranges::count_if(operands, depends) == 1;
@@ -83,7 +85,7 @@ bool keeps_linear(const Op& op, const std::vector<OnnxValue*>& operands) {
          std::holds_alternative<ConcatOp>(op);
 }
 
-/// A constant as ONNX's Cast makes it of this type.
+/// Returns a constant cast to this type as by ONNX's Cast.
 Tensor cast(const Tensor& tensor, int32_t onnx_type) {
   if (onnx_type == onnx::TensorProto::BOOL) {
     const Tensor wide = converted(tensor, ElementType::f64);
@@ -99,7 +101,7 @@ Tensor cast(const Tensor& tensor, int32_t onnx_type) {
   return result;
 }
 
-/// A constant as the graph keeps it. Whole numbers must be exact.
+/// Returns a constant as the graph stores it. Integers must be exact in float32.
 Tensor as_float(Tensor tensor) {
   if (tensor.type() == ElementType::f32) return tensor;
   if (!is_real(tensor.type())) {
@@ -158,7 +160,7 @@ OnnxValue& OnnxBuilder::refused(const std::string& name) {
   return values_.emplace_back(OnnxValue{.name = name, .refused = true});
 }
 
-/// What is alike in both trials is a constant.
+/// Stores a value known by trials. If both trials are equal, it is a constant.
 OnnxValue& OnnxBuilder::trial(const std::string& name, int32_t onnx_type, OnnxTrial tensors) {
   if (same_elements(tensors[0], tensors[1])) return constant(name, onnx_type, std::move(tensors[0]));
   OnnxValue& value = store(name, onnx_type);
@@ -168,7 +170,7 @@ OnnxValue& OnnxBuilder::trial(const std::string& name, int32_t onnx_type, OnnxTr
   return value;
 }
 
-/// Counts a constant to be made from others: an error where all of these together become too large.
+/// Counts a constant that is computed from others. Throws if all of them together become too large.
 void OnnxBuilder::count_constant(ElementType type, const Shape& shape) {
   const int64_t bytes = checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
   if (static_cast<size_t>(bytes) > constant_bytes_left_) {
@@ -181,7 +183,7 @@ std::vector<OnnxValue*> OnnxBuilder::add(OnnxMeaning meaning, const std::vector<
                                          const std::string& node, const std::vector<std::string>& outputs) {
   const std::string& name = outputs[0];
   if (auto* tensor = std::get_if<Tensor>(&meaning)) {
-    // The type in which the tensor is kept is all that is left of its own.
+    // Only the tensor's element type is known, not its original ONNX type.
     return {&constant(name, onnx_type(tensor->type()), std::move(*tensor))};
   }
   if (auto* tensors = std::get_if<OnnxTrial>(&meaning)) {
@@ -200,7 +202,7 @@ std::vector<OnnxValue*> OnnxBuilder::add(OnnxMeaning meaning, const std::vector<
 }
 
 OnnxValue* OnnxBuilder::passed_on(OnnxValue& input, int32_t type, const std::string& name) {
-  if (type == input.onnx_type) return &input;  // a second name, not a second value
+  if (type == input.onnx_type) return &input;  // a second name for the same value
   if (input.constant) {
     count_constant(element_type(type), input.constant->shape());
     return &constant(name, type, cast(*input.constant, type));
@@ -258,8 +260,7 @@ OnnxValue* OnnxBuilder::computed(Step step) {
   return &output;
 }
 
-/// The result of a step whose operands are known, at least for a number of images; null where it is not to be worked
-/// out here.
+/// Returns the result of a step whose operands are known, at least by trials; null if it is not evaluated here.
 OnnxValue* OnnxBuilder::known(const Step& step, int32_t type) {
   const auto is_known = [](const OnnxValue* operand) { return operand->constant || operand->trial; };
   const auto is_trial = [](const OnnxValue* operand) { return operand->trial.has_value(); };
@@ -271,8 +272,8 @@ OnnxValue* OnnxBuilder::known(const Step& step, int32_t type) {
     return result && result->type() != element_type(type) ? cast(*result, type) : std::move(result);
   };
   if (std::ranges::any_of(step.operands, is_trial)) {
-    // What moves elements may make many, and is asked for two numbers of images; what else is known makes few, and is
-    // asked for many numbers, of which two results stay.
+    // Rules that move elements may return many, and are evaluated only for the two trials. Other known results are
+    // small; their rules are evaluated for many batch sizes, of which two results are kept.
     const bool moves = keeps_linear(step.op, step.operands);
     const auto rule = [&](const std::vector<const Tensor*>& tensors) {
       return typed(moves ? made_of(step.op, tensors) : known_result(step.op, tensors));
@@ -290,8 +291,8 @@ OnnxValue* OnnxBuilder::known(const Step& step, int32_t type) {
   return result ? &constant(step.output, type, *std::move(result)) : nullptr;
 }
 
-/// A constant of real numbers, with the whole numbers that it is made of; null where an operand is known by trials
-/// only.
+/// Returns a dequantized constant together with the integers that it is computed from; null if an operand is known only
+/// by trials.
 OnnxValue* OnnxBuilder::dequantized_constant(const Step& step, const DequantizeOp& op) {
   Constants operands;
   for (const OnnxValue* operand : step.operands) {
@@ -307,7 +308,8 @@ OnnxValue* OnnxBuilder::dequantized_constant(const Step& step, const DequantizeO
   return &value;
 }
 
-/// What an operator makes of constants: a few numbers, or any that it only rearranges. nullopt for all others.
+/// Returns the result of an operator on constants: any result of a few elements, or a rearrangement of any size.
+/// Otherwise nullopt.
 std::optional<Tensor> OnnxBuilder::made_of(const Op& op, const std::vector<const Tensor*>& operands) {
   if (std::optional<Tensor> result = known_result(op, operands)) {
     count_constant(result->type(), result->shape());
@@ -330,8 +332,8 @@ ValueId OnnxBuilder::use(OnnxValue& value) {
   return value.id;
 }
 
-/// ONNX converts nothing by itself. (Normalization's parameters have types of their own since opset 15; what a power is
-/// raised to has one always.)
+/// Throws if the types of operands do not match: ONNX has no implicit conversions. (Parameters of normalization have
+/// types of their own since opset 15; the exponent of Pow always has.)
 void OnnxBuilder::check_types(const Step& step) {
   const auto* binary = std::get_if<BinaryOp>(&step.op);
   const bool one_type = std::holds_alternative<ConvOp>(step.op) || std::holds_alternative<ConvTransposeOp>(step.op) ||
@@ -340,7 +342,7 @@ void OnnxBuilder::check_types(const Step& step) {
                         std::holds_alternative<ConcatOp>(step.op) ||
                         (binary != nullptr && binary->kind != BinaryKind::power);
   const bool chooses = std::holds_alternative<WhereOp>(step.op);
-  const std::span<OnnxValue* const> alike = std::span(step.operands).subspan(chooses ? 1 : 0);  // not the condition
+  const std::span<OnnxValue* const> alike = std::span(step.operands).subspan(chooses ? 1 : 0);  // without the condition
   const OnnxValue& first = *alike[0];
   for (const OnnxValue* operand : alike) {
     if (!(one_type || chooses) || operand->onnx_type == first.onnx_type) continue;

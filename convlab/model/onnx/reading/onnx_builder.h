@@ -10,29 +10,30 @@
 
 namespace convlab {
 
-/// Builds the graph while an importer goes through a model: owns all values, works out what is known, and adds nodes
-/// for the rest. Values stay where they are.
+/// Builds the graph while an importer visits the nodes of a model: owns all values, evaluates what is known, and adds
+/// nodes for everything else. The addresses of values do not change.
 class OnnxBuilder {
  public:
   OnnxBuilder(std::string name, size_t file_bytes);
 
   Graph& graph() { return graph_; }
 
-  /// Says that the model has more bytes than its file: those of weights in others.
+  /// Adds the bytes of external data to the size of the model.
   void add_bytes(size_t bytes);
 
   OnnxValue& input(const std::string& name, int32_t onnx_type, const Shape& shape);
   OnnxValue& constant(const std::string& name, int32_t onnx_type, Tensor tensor);
   OnnxValue& refused(const std::string& name);
 
-  /// What a node with these inputs (null: absent) gives, its first outputs. Error(bad_input) with the reason alone.
+  /// Adds a node with these inputs (null: absent), and returns its first outputs. Throws Error(bad_input) with only the
+  /// reason.
   std::vector<OnnxValue*> add(OnnxMeaning meaning, const std::vector<OnnxValue*>& inputs, const std::string& node,
                               const std::vector<std::string>& outputs);
 
-  /// The value as an operand of the graph: a constant becomes one of the graph's.
+  /// Returns the value as an operand of the graph. A constant becomes a constant of the graph.
   ValueId use(OnnxValue& value);
 
-  /// The graph, with its constants, without what no output needs.
+  /// Returns the graph with its constants, without what no output needs.
   Graph take();
 
  private:
@@ -58,7 +59,7 @@ class OnnxBuilder {
 
   Graph graph_;
   std::deque<OnnxValue> values_;
-  OnnxValue* images_ = nullptr;  ///< the first input whose number of images is open
+  OnnxValue* images_ = nullptr;  ///< the first input with a dynamic batch size
   size_t constant_bytes_left_;
 };
 

@@ -1,5 +1,6 @@
-// Checks that what a model computes from the number of images is linear in it, so that the model can be read for any
-// number.
+// Checks that everything a model computes from the batch size is linear in it, so that the model can be imported for
+// any batch size.
+
 #include "convlab/model/onnx/reading/onnx_images.h"
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 namespace convlab {
 namespace {
 
-/// Few images and many: what is a rest, a rounded quotient, or the smaller of two sizes differs from a linear rule for
-/// one of them. The last is exact in float32, too.
+/// Small and large batch sizes: for one of them, a remainder, a rounded quotient, or the smaller of two sizes differs
+/// from a linear rule. The last one is exact in float32, too.
 constexpr int64_t kSomeImages[] = {1, 2, 3, int64_t{1} << 24};
 
 constexpr int64_t kBetween = kTrialImages[1] - kTrialImages[0];
@@ -20,7 +21,7 @@ constexpr const char* kNotLinear = "the result is not a linear function of the b
 
 constexpr const char* kTooMany = "the node compares too many values with the batch size";
 
-/// a + b * images.
+/// The function a + b * images.
 struct Line {
   double a, b;
 
@@ -41,8 +42,8 @@ void add_lines(const OnnxValue& value, std::set<Line>& lines) {
   }
 }
 
-/// The numbers of images for which a rule is asked: some, and all for which one of its numbers equals another one or 0,
-/// which is where a comparison may say something else for this number alone.
+/// Returns the batch sizes for which a rule is evaluated: some fixed ones, and all for which one of its numbers equals
+/// another one or 0, because a comparison may have another result for exactly that batch size.
 std::vector<int64_t> images_to_ask(const KnownOperands& operands) {
   constexpr size_t kMostLines = 64;
   std::set<Line> lines{{0, 0}};
@@ -109,7 +110,7 @@ bool is_linear(const ByTrial<Shape>& trial, const std::function<Shape(int64_t im
     try {
       if (rule(images) != *wanted) return false;
     } catch (const Error&) {
-      continue;  // as it will be refused when it is computed for so many
+      continue;  // running the network with this batch size reports the error
     }
   }
   return true;

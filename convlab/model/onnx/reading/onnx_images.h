@@ -13,12 +13,11 @@
 
 namespace convlab {
 
-// What depends on a number of images that the model leaves open. A model is read for all of them at once where what it
-// computes from their number is linear in it: a + b * images, whole numbers in each place. Two trials say what a and b
-// are; here is checked that there is nothing else to know. Whatever is not linear is an OpenSize.
+// Support for a dynamic batch size. A model is imported for all batch sizes at once if everything that it computes from
+// the batch size is linear in it: a + b * images, an integer for each element. Two trials determine a and b; the
+// functions here check that nothing else depends on the batch size. Anything that is not linear throws OpenSize.
 
-/// Error(bad_input): the model cannot be read until the sizes are known that it leaves open. The message is the reason
-/// alone.
+/// Error(bad_input): the model cannot be imported until its dynamic sizes are known. The message is only the reason.
 class OpenSize : public FindingError {
  public:
   explicit OpenSize(const std::string& reason, std::vector<Finding> findings = {})
@@ -32,25 +31,26 @@ OpenSize open_size(fmt::format_string<Args...> format, Args&&... args) {
 
 bool same_elements(const Tensor& a, const Tensor& b);
 
-/// A linear size for so many images; nullopt where it is not linear in whole numbers.
+/// Return a linear size or shape for this batch size; nullopt if it is not linear in integers.
 std::optional<int64_t> at_images(const ByTrial<int64_t>& trial, int64_t images);
 std::optional<Shape> at_images(const ByTrial<Shape>& trial, int64_t images);
 
-/// The same of a tensor, whose shape must not depend on the number of images.
+/// Returns the same for a tensor, whose shape must not depend on the batch size.
 std::optional<Tensor> at_images(const ByTrial<Tensor>& trial, int64_t images);
 
-/// Whether the shape is linear, and, for a few and for many images, what `rule` says. A rule may refuse some numbers.
+/// Whether the shape is linear and, for a few and for many images, equal to the result of `rule`. The rule may throw
+/// Error for some batch sizes.
 bool is_linear(const ByTrial<Shape>& trial, const std::function<Shape(int64_t images)>& rule);
 
-/// Operands of a rule: each a constant or, where it depends on the number of images, known by trials.
+/// Operands of a rule: each is a constant or, if it depends on the batch size, known by trials.
 using KnownOperands = std::vector<const OnnxValue*>;
 
-/// What a rule makes of tensors; nullopt where it does not know.
+/// Computes a tensor from tensors; returns nullopt if it does not support them.
 using KnownRule = std::function<std::optional<Tensor>(const std::vector<const Tensor*>&)>;
 
-/// What the rule makes of operands of which one is known by trials; nullopt where it does not know. OpenSize where that
-/// is not linear. A rule that `moves` makes something linear also of operands whose number of elements is linear: it
-/// moves elements, adds them, or multiplies them by constants.
+/// Returns the result of a rule for operands of which one is known by trials; nullopt if the rule returns nullopt.
+/// Throws OpenSize if the result is not linear. A rule that `moves` elements, adds them, or multiplies them by
+/// constants keeps them linear even if the number of elements is linear in the batch size.
 std::optional<ByTrial<Tensor>> linear_result(const KnownOperands& operands, bool moves, const KnownRule& rule);
 
 }  // namespace convlab

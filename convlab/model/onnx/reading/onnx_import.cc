@@ -1,3 +1,5 @@
+// Imports ONNX models.
+
 #include "convlab/model/onnx/reading/onnx_import.h"
 
 #include <fmt/ranges.h>
@@ -24,11 +26,11 @@ constexpr int64_t kFirstOpset = 7, kLastOpset = 26;
 
 bool is_onnx_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 
-/// The opset of ONNX's own domain, of a model or a function.
+/// Returns the opset of ONNX's own domain, for a model or a function.
 template <class Proto>
 int64_t opset_of(const Proto& proto) {
   for (const onnx::OperatorSetIdProto& entry : proto.opset_import()) {
-    if (!is_onnx_domain(entry.domain())) continue;  // nodes of other domains are refused when we reach them
+    if (!is_onnx_domain(entry.domain())) continue;  // nodes of other domains are rejected when they are reached
     if (entry.version() < kFirstOpset || entry.version() > kLastOpset) {
       throw bad_input("opset version must be between {} and {}, got {}", kFirstOpset, kLastOpset, entry.version());
     }
@@ -37,10 +39,10 @@ int64_t opset_of(const Proto& proto) {
   throw bad_input("the opset version is missing: opset_import has no entry for the domain ai.onnx");
 }
 
-/// What becomes of first sizes that a model leaves open: they stay open, or are the given ones.
+/// The treatment of dynamic first sizes: they stay dynamic, or become the given ones.
 enum class FirstSizes { open, given };
 
-/// Goes through a model's nodes, those of its functions and of the branches that it takes, in order.
+/// Visits a model's nodes in order, including those of its functions and of the branches taken.
 class OnnxImporter {
  public:
   OnnxImporter(const OnnxOutline& outline, const OnnxBytes& bytes, std::string_view name,
@@ -57,7 +59,8 @@ class OnnxImporter {
     }
   }
 
-  /// Whether a first size was left open that the options give: where it turns out to be needed, importing ends at once.
+  /// Whether the options give a first size that was left dynamic. If an operator turns out to need it, the import ends
+  /// at once.
   bool first_is_given() const { return first_is_given_; }
 
   Graph interface() {
@@ -107,15 +110,15 @@ class OnnxImporter {
   }
 
  private:
-  /// Where nodes stand: in the model's graph, or in a function that is called.
+  /// Where nodes are: in the model's graph, or in a function that is called.
   struct Place {
     int64_t opset = 0;
-    std::string prefix = {};  ///< of nodes' names
+    std::string prefix = {};  ///< of the names of nodes
     int depth = 0;
-    const std::map<std::string, const onnx::AttributeProto*>* attributes = nullptr;  ///< of the call of a function
+    const std::map<std::string, const onnx::AttributeProto*>* attributes = nullptr;  ///< of the function call
   };
 
-  /// `raw_data`: by initializer, where it has any that is not in its message; empty: none has.
+  /// `raw_data`: by initializer, the range of raw data that is not in its message; empty: there is none.
   void add_initializers(const onnx::GraphProto& graph, OnnxScope& scope,
                         std::span<const std::optional<OnnxPlace>> raw_data = {}) {
     if (graph.sparse_initializer_size() > 0) throw bad_input("sparse initializers are not supported");
@@ -186,7 +189,7 @@ class OnnxImporter {
     return shape;
   }
 
-  /// The caller's sizes where the model leaves them open. Whether the others fit is seen when the network runs.
+  /// Replaces dynamic sizes by the caller's. Whether the other sizes fit is checked when the network runs.
   void close_sizes(Shape& shape, const Shape& given) const {
     for (size_t i = first_sizes_ == FirstSizes::given ? 0 : 1; i < shape.size() && i < given.size(); ++i) {
       if (shape[i] == -1) shape[i] = given[i];
@@ -206,12 +209,12 @@ class OnnxImporter {
     }
   }
 
-  /// As in the file; if it has none, the operator and the place in the list of nodes.
+  /// Returns the name in the file; if there is none, the operator and the index in the list of nodes.
   static std::string node_name(const onnx::NodeProto& proto, int index, const Place& place) {
     return place.prefix + printable(proto.name().empty() ? fmt::format("{}_{}", proto.op_type(), index) : proto.name());
   }
 
-  /// A node that is not supported is noted, and everything that needs it is left out.
+  /// Records a node that is not supported, and skips everything that depends on it.
   void add_node(const onnx::NodeProto& proto, const Place& place, OnnxScope& scope, const std::string& name) {
     try {
       for (const std::string& output : proto.output()) {
@@ -268,7 +271,7 @@ class OnnxImporter {
     }
   }
 
-  /// In words, for operators that are outside on purpose.
+  /// Returns the reason for operators that are deliberately not supported.
   static std::string why_unknown(const std::string& type) {
     static constexpr std::string_view kRecurrent[] = {"LSTM", "GRU", "RNN", "Loop", "Scan"};
     if (std::ranges::find(kRecurrent, type) != std::end(kRecurrent)) {
@@ -286,7 +289,7 @@ class OnnxImporter {
     return "this operator is not supported";
   }
 
-  /// The node with the attributes of the function's call in place of their names.
+  /// Returns the node with references to attributes replaced by the attributes of the function call.
   static onnx::NodeProto with_attributes(const onnx::NodeProto& proto, const Place& place) {
     onnx::NodeProto resolved = proto;
     if (place.attributes == nullptr) return resolved;
@@ -297,7 +300,7 @@ class OnnxImporter {
         continue;
       }
       const auto found = place.attributes->find(attribute.ref_attr_name());
-      if (found == place.attributes->end()) continue;  // an optional one that the call does not give
+      if (found == place.attributes->end()) continue;  // an optional attribute that the call omits
       onnx::AttributeProto& copy = *resolved.add_attribute();
       copy = *found->second;
       copy.set_name(attribute.name());
@@ -314,7 +317,7 @@ class OnnxImporter {
     return inner;
   }
 
-  /// A function of the model's own: its nodes, in place of the call.
+  /// Inlines a model-local function: its nodes replace the call.
   void call(const onnx::FunctionProto& function, const onnx::NodeProto& proto, const Place& place, OnnxScope& scope,
             const std::string& name, const std::vector<OnnxValue*>& inputs) {
     const onnx::NodeProto resolved = with_attributes(proto, place);
@@ -336,7 +339,7 @@ class OnnxImporter {
     }
   }
 
-  /// An If whose condition is known: the nodes of the branch that it takes.
+  /// Inlines an If with a known condition: the nodes of the branch taken.
   void branch(const onnx::NodeProto& proto, const Place& place, OnnxScope& scope, const std::string& name,
               const std::vector<OnnxValue*>& inputs) {
     if (inputs.size() == 1 && inputs[0] != nullptr && inputs[0]->trial) {
@@ -358,14 +361,14 @@ class OnnxImporter {
     }
   }
 
-  // ---- The end ----
+  // ---- Errors and outputs ----
 
   struct Refusal {
     std::string place, reason;
     bool open;  ///< it is an OpenSize
   };
 
-  /// Says all that is missing, at once.
+  /// Throws one error for all unsupported nodes.
   void refuse() const {
     if (refusals_.empty()) return;
     constexpr size_t kMostListed = 50;
@@ -386,7 +389,7 @@ class OnnxImporter {
     throw OpenSize(fmt::format("{}{}{}", text, one ? "; " : "\n", what_to_give()), merged(std::move(findings)));
   }
 
-  /// What to do where an open size is missing.
+  /// Returns what to do about missing sizes.
   std::string what_to_give() const {
     return fmt::format("give the shape of input '{}', for example --shape {}=1x3x224x224",
                        fmt::join(open_inputs_, "' and '"), open_inputs_.empty() ? "" : open_inputs_[0]);

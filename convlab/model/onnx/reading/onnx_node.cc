@@ -1,3 +1,5 @@
+// Typed access to the attributes and inputs of an ONNX node.
+
 #include "convlab/model/onnx/reading/onnx_node.h"
 
 #include <cmath>
@@ -146,7 +148,7 @@ const Tensor& OnnxNode::constant(size_t i, std::string_view what) const {
 
 namespace {
 
-/// A list of whole numbers, of which a node keeps its own copy.
+/// Returns a list of integers, which the node stores as its own copy.
 std::vector<int64_t> integers_of(const Tensor& tensor, std::string_view what, int64_t most) {
   const ElementType type = tensor.type();
   if (type != ElementType::i64 && type != ElementType::i32) {

@@ -1,5 +1,5 @@
-// The readers of all operators, theme by theme. Source of what each of them reads: ONNX's Operators.md and
-// Changelog.md.
+// Finds the readers of operators, which follow ONNX's Operators.md and Changelog.md.
+
 #include "convlab/model/onnx/reading/onnx_ops.h"
 
 #include <algorithm>

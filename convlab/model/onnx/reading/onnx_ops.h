@@ -11,36 +11,35 @@
 
 namespace convlab {
 
-/// An operator of the graph, and how many of the node's inputs are its operands: the first ones. The others were
-/// constants and are now part of the operator.
+/// An operator of the graph. The first `operands` inputs of the node are its operands; the others were constants and
+/// are now part of the operator.
 struct OnnxComputed {
   Op op;
   size_t operands = 1;
-  std::optional<int32_t> type = std::nullopt;  ///< ONNX's, of the result; none: as the first operand's
+  std::optional<int32_t> type = std::nullopt;  ///< ONNX type of the result; nullopt: the first operand's
 };
 
-/// The node only passes on its first input, as this type of ONNX's: a constant is converted, a computed value stays
-/// what it is.
+/// The node only passes its first input on, as this ONNX type: a constant is converted, a computed value is unchanged.
 struct OnnxPassed {
   int32_t type;
 };
 
-/// The node is a constant for a given number of images.
+/// The node is a constant for a given batch size.
 using OnnxTrial = ByTrial<Tensor>;
 
-/// What a node means: an operator of the graph, several of them, a constant, or its own first input.
+/// The translation of a node: an operator of the graph, several of them, a constant, or the node's first input.
 using OnnxMeaning = std::variant<OnnxComputed, OnnxRecipe, Tensor, OnnxTrial, OnnxPassed>;
 
-/// Reads one kind of node. Error(bad_input) with the reason alone.
+/// Translates one kind of node. Throws Error(bad_input) with only the reason.
 using OnnxReader = OnnxMeaning (*)(const OnnxNode&);
 
-/// The reader of an operator of ONNX's own domain, or nullptr.
+/// Returns the reader of an operator in ONNX's own domain, or nullptr.
 OnnxReader find_onnx_reader(std::string_view op_type);
 
-/// The reader of an operator of ONNX Runtime's domain, com.microsoft, or nullptr.
+/// Returns the reader of an operator in ONNX Runtime's domain, com.microsoft, or nullptr.
 OnnxReader find_microsoft_reader(std::string_view op_type);
 
-/// All names that find_onnx_reader() knows, sorted.
+/// Returns all names that find_onnx_reader() knows, sorted.
 std::vector<std::string_view> onnx_operators();
 
 }  // namespace convlab

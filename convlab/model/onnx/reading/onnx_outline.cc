@@ -1,3 +1,5 @@
+// Parses an ONNX file without its raw data.
+
 #include "convlab/model/onnx/reading/onnx_outline.h"
 
 #include <algorithm>
@@ -9,11 +11,11 @@
 namespace convlab {
 namespace {
 
-/// How protobuf writes a field's value: the three lowest bits of its tag.
+/// protobuf's encoding of a field's value: the three lowest bits of its tag.
 enum WireType : uint8_t { kVarint = 0, kEightBytes = 1, kDelimited = 2, kFourBytes = 5 };
 
-/// Goes through the messages around the raw data. All else is protobuf's to parse, which would copy the raw data, too.
-/// Functions return false where the bytes are damaged.
+/// Visits the messages around the raw data. protobuf parses everything else; it would copy the raw data, too. Functions
+/// return false if the bytes are corrupt.
 class OutlineReader {
  public:
   explicit OutlineReader(const OnnxBytes& bytes) : bytes_(bytes) {}
@@ -32,7 +34,7 @@ class OutlineReader {
              model.mutable_graph()->add_initializer()->ParseFromString(rest);
     };
     const auto take_graph = [&](OnnxPlace graph) {
-      model.mutable_graph();  // it is there, even if it is empty
+      model.mutable_graph();  // it exists even if it is empty
       return go_through(graph, onnx::GraphProto::kInitializerFieldNumber, graph_rest, take_tensor);
     };
     return go_through({0, bytes_.size}, onnx::ModelProto::kGraphFieldNumber, model_rest, take_graph) &&
@@ -40,12 +42,12 @@ class OutlineReader {
            (!model.has_graph() || model.mutable_graph()->MergeFromString(graph_rest));
   }
 
-  /// Up to which byte the model has been gone through.
+  /// Returns the offset up to which the model has been read.
   int64_t position() const { return at_; }
 
  private:
-  /// Gives the contents of a message's delimited fields of this number to `take`, and appends all others to `rest`, as
-  /// they are.
+  /// Passes the contents of a message's length-delimited fields with this number to `take`, and appends all other
+  /// fields to `rest` unchanged.
   template <class Take>
   bool go_through(OnnxPlace message, uint64_t wanted, std::string& rest, Take take) {
     const int64_t end = message.offset + message.bytes;
@@ -67,7 +69,8 @@ class OutlineReader {
     return true;
   }
 
-  /// What a field of this type holds, whose tag is before at_; nullopt where that is not all before `end`.
+  /// Returns the range of a field's content; the field has this type, and its tag ends at at_. Returns nullopt if the
+  /// content does not end before `end`.
   std::optional<OnnxPlace> content_of(WireType type, int64_t end) {
     uint64_t bytes = 0;
     if (type == kVarint) {
@@ -85,7 +88,7 @@ class OutlineReader {
     return OnnxPlace{at_, static_cast<int64_t>(bytes)};
   }
 
-  /// The number at at_, seven bits a byte, the lowest first.
+  /// Reads the varint at at_: seven bits per byte, the lowest first.
   std::optional<uint64_t> varint(int64_t end) {
     uint64_t number = 0;
     for (int shift = 0; shift < 64 && at_ < end; shift += 7) {
@@ -113,7 +116,7 @@ class OutlineReader {
 
   const OnnxBytes& bytes_;
   int64_t at_ = 0;
-  std::array<uint8_t, 4096> window_{};  ///< what has been read last to look at tags and lengths
+  std::array<uint8_t, 4096> window_{};  ///< the bytes read last for tags and lengths
   int64_t window_at_ = 0, window_bytes_ = 0;
 };
 

@@ -10,24 +10,24 @@
 
 namespace convlab {
 
-/// A model's bytes, wherever they are. Most of them are weights, which are read one tensor after the other.
+/// A model's bytes, in memory or in a file. Most of them are weights, which are read one tensor at a time.
 struct OnnxBytes {
   int64_t size = 0;
   std::function<void(int64_t offset, std::span<uint8_t> into)> read;
 };
 
-/// A place among a model's bytes.
+/// A byte range of a model.
 struct OnnxPlace {
   int64_t offset = 0, bytes = 0;
 };
 
-/// A model without the raw data of its graph's initializers, and where that is.
+/// A model without the raw data of its graph's initializers, and the byte ranges of that data.
 struct OnnxOutline {
   onnx::ModelProto model;
-  std::vector<std::optional<OnnxPlace>> raw_data;  ///< by initializer; nullopt: it has none
+  std::vector<std::optional<OnnxPlace>> raw_data;  ///< by initializer; nullopt if it has none
 };
 
-/// Error(bad_input) where the bytes are no ONNX model.
+/// Parses the model without its raw data. Throws Error(bad_input) if the bytes are not an ONNX model.
 OnnxOutline read_outline(const OnnxBytes& bytes);
 
 }  // namespace convlab

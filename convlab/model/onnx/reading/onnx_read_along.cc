@@ -1,4 +1,5 @@
-// Along axes, normalization and matrix products: from ONNX's attributes and inputs, as each opset has them.
+// Readers of reductions, normalization and matrix products, for each opset.
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ OnnxMeaning read_reduce(const OnnxNode& node) {
   ReduceOp op{.kind = kind, .axes = read_axes(node, kSince, 1), .keep_dims = node.flag("keepdims", true)};
   const bool nothing = node.opset() >= kSince && node.flag("noop_with_empty_axes", false) && op.axes.empty();
   if (!nothing) return OnnxComputed{op};
-  // Each element is reduced by itself: along an axis of one element.
+  // Reduce each element separately, along a new axis of size 1.
   OnnxRecipe recipe(node.input_count());
   op.axes = {0};
   op.keep_dims = false;
@@ -87,12 +88,12 @@ OnnxMeaning read_log_softmax(const OnnxNode& node) { return read_softmax(node, t
 
 // ---- Normalization ----
 
-/// In training mode the mean and the variance are the batch's own; weights that a network standardizes are a batch of
-/// one.
+/// In training mode, the mean and the variance are those of the batch. Only a batch of one is supported, such as
+/// weights that a network standardizes.
 OnnxMeaning read_batch_normalization(const OnnxNode& node) {
   node.check_inputs(5, 5);
   if (node.opset() < 9 && !node.flag("spatial", true)) throw bad_input("spatial = 0 is not supported");
-  node.ignore("momentum");  // of training
+  node.ignore("momentum");  // only used in training
   const float epsilon = node.real("epsilon", 1e-5f);
   const bool training = node.opset() >= 14 && node.flag("training_mode", false);
   if (!training) return OnnxComputed{BatchNormOp{.epsilon = epsilon}, 5};
@@ -109,7 +110,7 @@ OnnxMeaning read_instance_normalization(const OnnxNode& node) {
   return OnnxComputed{NormalizeOp{.groups = channels.value(), .epsilon = node.real("epsilon", 1e-5f)}, 3};
 }
 
-/// A parameter of each group, as one of each channel.
+/// Repeats a parameter of each group for each of its channels.
 Tensor repeated(const Tensor& of_groups, int64_t channels) {
   const Tensor groups = converted(of_groups, ElementType::f32);
   const auto from = groups.values<float>();
@@ -125,7 +126,7 @@ Tensor repeated(const Tensor& of_groups, int64_t channels) {
 
 OnnxMeaning read_group_normalization(const OnnxNode& node) {
   node.check_inputs(3, 3);
-  node.ignore("stash_type");  // sums are float32 at least
+  node.ignore("stash_type");  // sums have at least float32 precision
   const NormalizeOp op{.groups = node.integer("num_groups"), .epsilon = node.real("epsilon", 1e-5f)};
   if (node.opset() >= 21) return OnnxComputed{op, 3};
   const OnnxSize channels = node.size_along(0, 1);
@@ -162,7 +163,7 @@ OnnxMeaning read_lp_normalization(const OnnxNode& node) {
   return read_plain(node, 1, LpNormalizeOp{.axis = node.integer("axis", -1), .p = node.integer("p", 2)});
 }
 
-/// (x - mean) / (deviation + 1e-9), as ONNX's own function computes it.
+/// (x - mean) / (deviation + 1e-9), as in ONNX's function body.
 OnnxMeaning read_mean_variance_normalization(const OnnxNode& node) {
   node.check_inputs(1, 1);
   std::vector<int64_t> axes = node.integers("axes");

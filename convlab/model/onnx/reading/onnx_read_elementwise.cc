@@ -1,4 +1,5 @@
-// Element by element, and conversions: from ONNX's attributes and inputs, as each opset has them.
+// Readers of elementwise operators and conversions, for each opset.
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -77,9 +78,9 @@ OnnxMeaning read_is_inf(const OnnxNode& node) {
   return OnnxComputed{UnaryOp{UnaryKind::is_inf, detects("detect_negative"), detects("detect_positive")}, 1, kBool};
 }
 
-// ---- Of two and more ----
+// ---- Two or more operands ----
 
-/// What is left of a result in whole numbers of a few bits: it wraps around.
+/// Wraps a result around to the range of an 8-bit or 16-bit integer type.
 OnnxRecipe::Value wrapped(OnnxRecipe& recipe, OnnxRecipe::Value value, int32_t onnx_type) {
   const std::optional<WholeRange> range = whole_range(onnx_type);
   if (!range) return value;
@@ -89,7 +90,7 @@ OnnxRecipe::Value wrapped(OnnxRecipe& recipe, OnnxRecipe::Value value, int32_t o
   return low != 0 ? recipe.add(AddOp{}, {value, recipe.constant(low)}, onnx_type) : value;
 }
 
-/// Two operands, of which whole numbers of a few bits wrap around.
+/// Translates an operator with two operands. 8-bit and 16-bit integers wrap around.
 OnnxMeaning arithmetic(const OnnxNode& node, Op op) {
   node.check_inputs(2, 2);
   const int32_t type = node.input(0).onnx_type;
@@ -106,7 +107,7 @@ OnnxMeaning read_add(const OnnxNode& node) { return arithmetic(node, AddOp{}); }
 OnnxMeaning read_mul(const OnnxNode& node) { return arithmetic(node, MulOp{}); }
 OnnxMeaning read_sub(const OnnxNode& node) { return arithmetic(node, BinaryOp{BinaryKind::subtract}); }
 
-/// Whole numbers are divided towards 0.
+/// Truncates results of integers toward 0.
 OnnxMeaning truncated(const OnnxNode& node, BinaryKind kind) {
   node.check_inputs(2, 2);
   if (is_real(node.input(0).type)) return OnnxComputed{BinaryOp{kind}, 2};
@@ -132,7 +133,7 @@ OnnxMeaning read_mod(const OnnxNode& node) {
   return read_plain(node, 2, BinaryOp{fmod ? BinaryKind::fmod : BinaryKind::modulo});
 }
 
-/// One operator between all inputs, the first two first.
+/// Applies one operator to all inputs, from left to right.
 OnnxMeaning chain(const OnnxNode& node, const Op& op, bool mean = false) {
   const size_t count = node.input_count();
   node.check_inputs(std::max<size_t>(count, 1), SIZE_MAX);
@@ -156,7 +157,7 @@ OnnxMeaning read_where(const OnnxNode& node) {
   return OnnxComputed{WhereOp{}, 3, node.input(1).onnx_type};
 }
 
-/// A Clip whose bounds the model computes, or of whole numbers.
+/// Translates a Clip with computed bounds, or of integers.
 OnnxMeaning clip_between_values(const OnnxNode& node) {
   OnnxRecipe recipe(3);
   OnnxRecipe::Value value = 0;
@@ -192,7 +193,7 @@ OnnxMeaning read_clip(const OnnxNode& node) {
 
 // ---- Conversions ----
 
-/// Of a value that the model computes.
+/// Translates a conversion to `type`.
 OnnxMeaning converted_to(const OnnxNode& node, int32_t type) {
   const OnnxValue& x = node.input(0);
   const ElementType wanted = element_type(type);
@@ -201,7 +202,7 @@ OnnxMeaning converted_to(const OnnxNode& node, int32_t type) {
     return x.onnx_type == kBool ? OnnxMeaning(OnnxPassed{type}) : OnnxComputed{UnaryOp{UnaryKind::to_bool}, 1, type};
   const bool from_reals = is_real(x.type),
              to_reals = wanted == ElementType::f32 || wanted == ElementType::f16 || wanted == ElementType::f64;
-  // Bytes fit into halves as they are.
+  // 8-bit integers are exact in fp16.
   const bool rounds = x.type == ElementType::f32 || x.type == ElementType::f64 || x.type == ElementType::i32 ||
                       x.type == ElementType::i64;
   if (type == onnx::TensorProto::FLOAT16)
@@ -222,7 +223,7 @@ OnnxMeaning converted_to(const OnnxNode& node, int32_t type) {
 OnnxMeaning read_cast(const OnnxNode& node) {
   node.check_inputs(1, 1);
   const int64_t number = node.integer("to");
-  node.ignore("saturate");    // of types that are refused
+  node.ignore("saturate");    // only for types that are not supported
   node.ignore("round_mode");  // likewise
   if (number < 0 || number > INT32_MAX)
     throw bad_input("attribute 'to' must be an ONNX element type, got number {}", number);

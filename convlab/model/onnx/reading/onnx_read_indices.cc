@@ -1,4 +1,5 @@
-// Picking and placing by indices: from ONNX's attributes and inputs, as each opset has them.
+// Readers of gather and scatter operators, for each opset.
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -14,7 +15,7 @@
 namespace convlab {
 namespace {
 
-/// One operator of so many operands, the second of which are indices.
+/// Translates a node to one operator with this many operands, the second of which are indices.
 template <class One>
 OnnxMeaning read_indexed(const OnnxNode& node, size_t operands, One op) {
   node.check_inputs(operands, operands);
@@ -26,7 +27,7 @@ OnnxMeaning read_indexed(const OnnxNode& node, size_t operands, One op) {
   return OnnxComputed{std::move(op), operands};
 }
 
-/// Whether the list of indices, which depends on the number of images, names all places along the axis in order.
+/// Whether the list of indices, which depends on the batch size, is all indices along the axis in order.
 bool takes_all_in_order(const OnnxNode& node, int64_t axis) {
   const OnnxValue& indices = node.input(1);
   if (!indices.trial || !node.input(0).shapes) return false;
@@ -41,7 +42,7 @@ bool takes_all_in_order(const OnnxNode& node, int64_t axis) {
   return true;
 }
 
-/// PyTorch's as_strided becomes a Gather; of an array as it lies, it only gives it another shape.
+/// PyTorch's as_strided becomes a Gather. For an array in its original order, it is only a reshape.
 OnnxMeaning read_gather(const OnnxNode& node) {
   const GatherOp op{node.integer("axis", 0)};
   OnnxMeaning meaning = read_indexed(node, 2, op);
@@ -79,8 +80,8 @@ OnnxMeaning read_scatter_elements(const OnnxNode& node) {
 
 OnnxMeaning read_scatter_nd(const OnnxNode& node) { return read_indexed(node, 3, ScatterNdOp{read_reduction(node)}); }
 
-/// Along a new axis of `depth` places, one value where the index says and another elsewhere: a choice by comparisons.
-/// An index may count from the end; of one that does not exist, nothing is.
+/// Along a new axis of size `depth`, selects one value at the index and another elsewhere, by comparisons. Negative
+/// indices count from the end; an index out of range selects nothing.
 OnnxMeaning read_one_hot(const OnnxNode& node) {
   constexpr float kMostDepth = 1 << 20;
   node.check_inputs(3, 3);

@@ -1,5 +1,6 @@
-// ONNX Runtime's quantized operators, of the domain com.microsoft, as its documentation defines them: operators of real
-// numbers between DequantizeLinear and QuantizeLinear.
+// Readers of ONNX Runtime's quantized operators (domain com.microsoft), as its documentation defines them: real
+// operators between DequantizeLinear and QuantizeLinear.
+
 #include "convlab/base/error.h"
 #include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/model/onnx/onnx_tensor.h"
@@ -10,12 +11,12 @@ namespace {
 
 constexpr int32_t kFloat = onnx::TensorProto::FLOAT;
 
-/// A recipe whose inputs are quantized: each an array, its scale and, optional, its zero point.
+/// A recipe whose inputs are quantized: each is an array, its scale and optionally its zero point.
 class QuantizedRecipe {
  public:
   explicit QuantizedRecipe(const OnnxNode& node) : node_(node), recipe_(node.input_count()) {}
 
-  /// The real numbers of the array that is input i; `axis` is that of several scales.
+  /// Returns the dequantized input i. `axis` is used if there are several scales.
   OnnxRecipe::Value real(size_t i, size_t scale, size_t zero, int64_t axis = 1) {
     require(i);
     check_zero(node_, i, zero);
@@ -26,7 +27,7 @@ class QuantizedRecipe {
   }
   OnnxRecipe& recipe() { return recipe_; }
 
-  /// The recipe, whose output is `value` quantized.
+  /// Returns the recipe with `value`, quantized, as its output.
   OnnxRecipe quantized(OnnxRecipe::Value value, size_t scale, size_t zero) {
     const int32_t type = node_.has_input(zero) ? node_.input(zero).onnx_type : onnx::TensorProto::UINT8;
     const WholeRange range = require_range(type);
@@ -51,7 +52,7 @@ class QuantizedRecipe {
   OnnxRecipe recipe_;
 };
 
-/// Of two arrays. Zero points are optional, the last one may be left out.
+/// Translates an operator with two quantized inputs. Zero points are optional; the last one may be omitted.
 template <class Operator>
 OnnxMeaning read_of_two(const OnnxNode& node) {
   node.check_inputs(2, 8);
@@ -89,7 +90,7 @@ OnnxMeaning read_quantized_concat(const OnnxNode& node) {
   return recipe.quantized(recipe.add(ConcatOp{.axis = node.integer("axis")}, parts), 0, 1);
 }
 
-/// The scales of a product's sums: alpha * a_scale * b_scale.
+/// Returns the scales of a product's accumulators: alpha * a_scale * b_scale.
 Tensor sum_scales(const OnnxNode& node, float alpha) {
   const Tensor a = converted(node.constant(1, "a_scale"), ElementType::f32);
   Tensor scales = converted(node.constant(4, "b_scale"), ElementType::f32);

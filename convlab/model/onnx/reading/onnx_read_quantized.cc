@@ -1,4 +1,5 @@
-// Quantized models: from ONNX's attributes and inputs, as each opset has them.
+// Readers of quantized operators, for each opset.
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace convlab {
 namespace {
 
-/// The type of whole numbers that a node gives: that of its zero point, or what `output_dtype` says, or uint8.
+/// Returns the integer type of a node's output: that of its zero point, or `output_dtype`, or uint8.
 int32_t whole_type(const OnnxNode& node, size_t zero) {
   const auto asked = static_cast<int32_t>(node.opset() >= 21 ? node.integer("output_dtype", 0) : 0);
   if (node.has_input(zero)) return node.input(zero).onnx_type;
@@ -50,8 +51,8 @@ WholeRange require_range(int32_t onnx_type) {
 
 OnnxMeaning read_quantize(const OnnxNode& node) {
   node.check_inputs(2, 3);
-  node.ignore("saturate");   // of types that are refused
-  node.ignore("precision");  // at least float32
+  node.ignore("saturate");   // only for types that are not supported
+  node.ignore("precision");  // at least float32 here
   const int32_t type = whole_type(node, 2);
   const WholeRange range = require_range(type);
   check_scale(node, 1);
@@ -67,14 +68,14 @@ OnnxMeaning read_dequantize(const OnnxNode& node) {
   check_scale(node, 1);
   check_zero(node, 0, 2);
   const int64_t axis = node.integer("axis", 1), block_size = node.opset() >= 21 ? node.integer("block_size", 0) : 0;
-  node.ignore("output_dtype");  // a real one, kept as float32
+  node.ignore("output_dtype");  // a floating-point type, stored as float32
   return OnnxComputed{DequantizeOp{.axis = axis, .block_size = block_size}, node.input_count(),
                       node.input(1).onnx_type};
 }
 
 namespace {
 
-/// Scale and zero point from the range of the data, as ONNX's own function computes them.
+/// Computes scale and zero point from the range of the data, as ONNX's function body does.
 OnnxMeaning read_dynamic_quantize(const OnnxNode& node) {
   node.check_inputs(1, 1);
   constexpr int32_t kByte = onnx::TensorProto::UINT8;

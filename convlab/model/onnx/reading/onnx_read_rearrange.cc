@@ -1,4 +1,5 @@
-// Rearrangements and slices: from ONNX's attributes and inputs, as each opset has them.
+// Readers of rearrangements and slices, for each opset.
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -72,7 +73,7 @@ OnnxMeaning read_pad(const OnnxNode& node) {
   op.value = node.constant_real(2, "constant_value", 0);
   if (!node.has_input(3)) return OnnxComputed{op};
 
-  // Pads of some axes only: the others get 0.
+  // Pads for some axes only: the others get 0.
   std::vector<int64_t> axes = node.constant_integers(3, "axes");
   const int64_t rank = node.rank(0);
   if (op.pads.size() != 2 * axes.size())
@@ -114,7 +115,7 @@ OnnxMeaning read_slice(const OnnxNode& node) {
   return OnnxComputed{op};
 }
 
-/// The sizes of a Split's parts.
+/// Returns the sizes of a Split's outputs.
 std::vector<int64_t> read_parts(const OnnxNode& node, int64_t axis) {
   constexpr int64_t kMostParts = 1024;
   std::vector<int64_t> parts =
@@ -165,8 +166,8 @@ OnnxMeaning read_expand(const OnnxNode& node) {
   return recipe;
 }
 
-/// Repeats that depend on the number of images are an expansion: before each such axis comes one of the repeats, and
-/// both become one.
+/// Repeats that depend on the batch size become an expansion: a new axis for the repeats is inserted before the axis,
+/// and the two are merged.
 OnnxMeaning read_tile(const OnnxNode& node) {
   node.check_inputs(2, 2);
   const std::vector<OnnxSize> repeats = node.sizes(1, "repeats");

@@ -1,4 +1,5 @@
-// Constants, and the arithmetic of shapes: from ONNX's attributes and inputs, as each opset has them.
+// Readers of constants and shape arithmetic, for each opset.
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 namespace convlab {
 namespace {
 
-constexpr int64_t kMostMadeElements = 1 << 24;  ///< of a constant that a node makes from a shape
+constexpr int64_t kMostMadeElements = 1 << 24;  ///< of a constant that a node computes from a shape
 
 OnnxMeaning read_constant(const OnnxNode& node) {
   node.check_inputs(0, 0);
@@ -64,7 +65,7 @@ OnnxMeaning read_dropout(const OnnxNode& node) {
   return OnnxPassed{node.input(0).onnx_type};
 }
 
-/// The shape of the input, or a stretch of it, for each trial.
+/// Returns the shape of the input, or a slice of it, for each trial.
 OnnxMeaning read_shape(const OnnxNode& node) {
   node.check_inputs(1, 1);
   const ByTrial<Shape>& shapes = node.shapes(0);
@@ -116,7 +117,7 @@ OnnxMeaning read_constant_of_shape(const OnnxNode& node) {
   return recipe;
 }
 
-/// A number that is known, for so many images.
+/// Returns a known number for this batch size.
 double number_at(const OnnxNode& node, size_t i, int64_t images) {
   const OnnxValue& value = node.input(i);
   const std::optional<Tensor> at = value.trial ? at_images(*value.trial, images) : std::nullopt;
@@ -155,7 +156,7 @@ OnnxMeaning read_range(const OnnxNode& node) {
   return trial;
 }
 
-/// Where a constant is not 0, axis by axis.
+/// Returns the indices of a constant's nonzero elements, axis by axis.
 OnnxMeaning read_non_zero(const OnnxNode& node) {
   node.check_inputs(1, 1);
   const Tensor& constant = node.constant(0, "the input");

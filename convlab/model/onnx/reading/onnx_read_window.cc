@@ -1,4 +1,5 @@
-// Windows over images, and sampling: from ONNX's attributes and inputs, as each opset has them.
+// Readers of convolution, pooling and sampling, for each opset.
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -18,12 +19,12 @@ namespace {
 
 constexpr auto kMaskType = onnx::TensorProto::BOOL;
 
-/// Two sizes; of a one-dimensional window, the first is 1, or 0 for pads.
+/// Two sizes. For a one-dimensional window, h is 1, or 0 for pads.
 struct Pair {
   int64_t h, w;
 };
 
-/// A list of one number for each dimension of the window.
+/// Reads a list with one number per dimension of the window.
 Pair read_pair(const OnnxNode& node, std::string_view name, size_t dimensions, int64_t otherwise, int64_t flat = 1) {
   const std::vector<int64_t> values = node.integers(name);
   if (values.empty()) return {dimensions == 1 ? flat : otherwise, otherwise};
@@ -34,7 +35,7 @@ Pair read_pair(const OnnxNode& node, std::string_view name, size_t dimensions, i
   return {dimensions == 1 ? flat : values[0], values.back()};
 }
 
-/// How many dimensions a window has: 1 or 2.
+/// Returns the number of dimensions of a window. Throws unless it is 1 or 2.
 size_t window_dimensions(size_t dimensions) {
   if (dimensions != 1 && dimensions != 2) {
     throw bad_input("the window has {} dimensions; only 1 and 2 are supported", dimensions);
@@ -51,7 +52,7 @@ AutoPad read_auto_pad(const OnnxNode& node) {
   throw bad_input("auto_pad must be NOTSET, SAME_UPPER, SAME_LOWER or VALID, got '{}'", mode);
 }
 
-/// strides, dilations, pads and auto_pad, which convolution and pooling share.
+/// Reads strides, dilations, pads and auto_pad, which convolution and pooling share.
 template <class Window>
 void read_window(const OnnxNode& node, size_t dimensions, bool dilates, Window& window, AutoPad& auto_pad) {
   const Pair stride = read_pair(node, "strides", dimensions, 1);
@@ -71,8 +72,8 @@ void read_window(const OnnxNode& node, size_t dimensions, bool dilates, Window& 
   window.dilation_h = dilation.h, window.dilation_w = dilation.w;
 }
 
-/// A window's operator, of inputs of which those in `images` have its dimensions; a one-dimensional one as
-/// two-dimensional with a height of 1.
+/// Translates an operator with a window. The inputs in `images` have the window's dimensions. A one-dimensional window
+/// becomes two-dimensional with a height of 1.
 OnnxMeaning windowed(const OnnxNode& node, size_t dimensions, Op op, size_t operands,
                      std::initializer_list<size_t> images, std::optional<int32_t> type = std::nullopt) {
   if (dimensions == 2) return OnnxComputed{std::move(op), operands, type};
@@ -86,7 +87,8 @@ OnnxMeaning windowed(const OnnxNode& node, size_t dimensions, Op op, size_t oper
   return recipe;
 }
 
-/// The window's dimensions, from the filter that input `i` is, which 'kernel_shape', if it is there, must repeat.
+/// Returns the number of window dimensions, from the filter at input `i`. 'kernel_shape', if present, must match the
+/// filter.
 size_t filter_dimensions(const OnnxNode& node, size_t i) {
   const int64_t rank = node.rank(i);
   const std::vector<int64_t> kernel = node.integers("kernel_shape");
@@ -146,7 +148,7 @@ OnnxMeaning read_conv_integer(const OnnxNode& node) {
                   onnx::TensorProto::INT32);
 }
 
-/// A pooling window's kernel and the rest of it; its dimensions.
+/// Reads a pooling window. Returns its number of dimensions.
 size_t read_pool_window(const OnnxNode& node, bool dilates, Pool& pool, AutoPad& auto_pad) {
   const size_t kernel_size = node.integers("kernel_shape").size();
   if (kernel_size == 0) throw bad_input("attribute 'kernel_shape' is missing");
@@ -200,7 +202,7 @@ OnnxMeaning read_max_unpool(const OnnxNode& node) {
   return windowed(node, dimensions, op, 2, {0, 1});
 }
 
-/// A pool over whole maps, as a reduction; four dimensions have an operator of their own for the mean.
+/// Translates a global pool to a reduction. The mean of a 4-D input has an operator of its own.
 OnnxMeaning read_global_pool(const OnnxNode& node, ReduceKind kind) {
   node.check_inputs(1, 1);
   const int64_t rank = node.rank(0);
@@ -268,8 +270,8 @@ OnnxMeaning read_upsample(const OnnxNode& node) {
   return OnnxComputed{op};
 }
 
-/// The sizes that a Resize asks for. Along axes that it leaves as they are nothing is to be done, and so the number of
-/// images need not be known.
+/// Reads the sizes of a Resize. It changes nothing along axes that keep their size, so the batch size need not be
+/// known.
 void read_sizes(const OnnxNode& node, ResizeOp& op) {
   const std::vector<OnnxSize> sizes = node.sizes(3, "sizes");
   std::vector<int64_t> axes = op.axes;

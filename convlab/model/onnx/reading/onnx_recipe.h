@@ -10,8 +10,8 @@
 
 namespace convlab {
 
-/// What a node means where it is not one operator: several in a row, and perhaps several outputs. Its values are
-/// numbers: first the node's inputs, then what add() and constant() return.
+/// The translation of a node to several operators, possibly with several outputs. Values are numbers: first the node's
+/// inputs, then the results of add() and constant().
 class OnnxRecipe {
  public:
   using Value = size_t;
@@ -20,7 +20,7 @@ class OnnxRecipe {
   struct Step {
     Op op;
     std::vector<Value> operands;
-    std::optional<int32_t> type;  ///< ONNX's, of the result; none: as the first operand's
+    std::optional<int32_t> type;  ///< ONNX type of the result; nullopt: the first operand's
   };
   struct Part {  ///< a step, or a constant
     std::optional<Step> step;
@@ -39,7 +39,7 @@ class OnnxRecipe {
   }
   Value constant(float number) { return constant(Tensor::of<float>({}, {{number}})); }
 
-  /// The node's next output.
+  /// Makes the value the node's next output.
   void give(Value value) { outputs_.push_back(value); }
 
   size_t inputs() const { return inputs_; }

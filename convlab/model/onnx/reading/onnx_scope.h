@@ -10,27 +10,27 @@
 
 namespace convlab {
 
-/// The names that nodes may use: those of the graph or the function in which they stand, and, in a branch, those around
-/// it.
+/// The names that nodes may use: those of their graph or function and, in a branch, those of the enclosing scopes.
 class OnnxScope {
  public:
   explicit OnnxScope(const OnnxScope* outer) : outer_(outer) {}
 
-  /// Notes which node makes which value, to tell names that come too late from names that no node makes.
+  /// Records which node computes which value, to distinguish names that are defined too late from names that are never
+  /// defined.
   void note_producers(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
     for (const onnx::NodeProto& node : nodes) {
       for (const std::string& output : node.output()) producers_.emplace(output, &node);
     }
   }
 
-  /// null: an input that a function's caller leaves out.
+  /// null: an input that a function's caller omits.
   void define(const std::string& name, OnnxValue* value) {
     if (name.empty()) throw bad_input("the name is empty");
     if (!names_.emplace(name, value).second) throw bad_input("the name is defined twice");
   }
   void define(const std::string& name, OnnxValue& value) { define(name, &value); }
 
-  /// Notes an output that a node could have, but that convlab does not compute.
+  /// Records an output that a node can have in ONNX but that convlab does not compute.
   void note_missing(const std::string& name, std::string node) { missing_.emplace(name, std::move(node)); }
 
   void require_new(const std::string& name) const {
@@ -39,13 +39,13 @@ class OnnxScope {
     }
   }
 
-  /// The value of a name that is defined; otherwise nullptr.
+  /// Returns the value of a name that is defined in this scope; otherwise nullptr.
   OnnxValue* find(const std::string& name) const {
     const auto found = names_.find(name);
     return found != names_.end() ? found->second : nullptr;
   }
 
-  /// The value of a name, here or around; otherwise Error(bad_input) that says why there is none.
+  /// Returns the value of a name in this or an enclosing scope. Throws Error(bad_input) that says why there is none.
   OnnxValue* value(const std::string& name) const {
     for (const OnnxScope* scope = this; scope != nullptr; scope = scope->outer_) {
       if (const auto found = scope->names_.find(name); found != scope->names_.end()) return found->second;

@@ -1,3 +1,5 @@
+// Reshapes and expansions to sizes that may depend on the batch size.
+
 #include "convlab/model/onnx/reading/onnx_sizes.h"
 
 #include <algorithm>
@@ -10,8 +12,8 @@
 namespace convlab {
 namespace {
 
-/// What is left of x for a size of -1, for so many images.
-int64_t rest_for(const std::vector<OnnxSize>& sizes, const ByTrial<Shape>& shapes, int64_t images) {
+/// Returns the size inferred for -1, for this batch size.
+int64_t inferred_size(const std::vector<OnnxSize>& sizes, const ByTrial<Shape>& shapes, int64_t images) {
   const Shape from = *at_images(shapes, images);
   int64_t others = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -25,11 +27,11 @@ int64_t rest_for(const std::vector<OnnxSize>& sizes, const ByTrial<Shape>& shape
   return element_count(from) / others;
 }
 
-/// The same where it is known and does not depend on the number of images.
-std::optional<int64_t> fixed_rest(const std::vector<OnnxSize>& sizes, const OnnxValue& x) {
+/// Returns the inferred size if it is known and does not depend on the batch size.
+std::optional<int64_t> fixed_inferred_size(const std::vector<OnnxSize>& sizes, const OnnxValue& x) {
   if (!x.shapes) return std::nullopt;
   try {
-    const auto rest = [&](int64_t images) { return Shape{rest_for(sizes, *x.shapes, images)}; };
+    const auto rest = [&](int64_t images) { return Shape{inferred_size(sizes, *x.shapes, images)}; };
     const ByTrial<Shape> rests{rest(kTrialImages[0]), rest(kTrialImages[1])};
     return rests[0] == rests[1] && is_linear(rests, rest) ? std::optional(rests[0][0]) : std::nullopt;
   } catch (const Error&) {
@@ -53,7 +55,7 @@ ReshapeOp reshape_to(const std::vector<OnnxSize>& sizes, const OnnxValue& x) {
   if (std::ranges::count(op.shape, -1) < 2) return op;
   const auto left = std::ranges::find(sizes, ByTrial<int64_t>{-1, -1}, &OnnxSize::by_trial);
   if (left == sizes.end()) return op;
-  op.shape[static_cast<size_t>(left - sizes.begin())] = fixed_rest(sizes, x).value_or(-1);
+  op.shape[static_cast<size_t>(left - sizes.begin())] = fixed_inferred_size(sizes, x).value_or(-1);
   return op;
 }
 

@@ -8,12 +8,13 @@
 
 namespace convlab {
 
-// Sizes that may depend on the number of images, as operators of the graph have them.
+// Sizes that may depend on the batch size, as operators of the graph express them.
 
-/// The operator that gives x these sizes: what depends on the number of images is taken from x, or is what is left.
+/// Returns the operator that reshapes x to these sizes. A size that depends on the batch size is kept from x (0) or
+/// inferred (-1).
 ReshapeOp reshape_to(const std::vector<OnnxSize>& sizes, const OnnxValue& x);
 
-/// The value broadcast to these sizes, of which some may be multiples of the number of images.
+/// Adds the value broadcast to these sizes, some of which may be multiples of the batch size.
 OnnxRecipe::Value add_expansion(OnnxRecipe& recipe, OnnxRecipe::Value value, const std::vector<OnnxSize>& sizes);
 
 }  // namespace convlab

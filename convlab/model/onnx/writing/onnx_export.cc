@@ -1,3 +1,5 @@
+// Exports graphs to ONNX.
+
 #include "convlab/model/onnx/writing/onnx_export.h"
 
 #include <fmt/format.h>
@@ -12,7 +14,7 @@
 namespace convlab {
 namespace {
 
-/// The version of the file's format that came with an opset, but not before the one that opset 13's files have.
+/// Returns the IR version that was released with an opset, but at least that of opset 13.
 int64_t ir_version(int64_t opset) {
   constexpr std::pair<int64_t, int64_t> kVersions[] = {{24, 11}, {23, 11}, {21, 10}, {19, 9}};
   for (const auto& [since, version] : kVersions) {

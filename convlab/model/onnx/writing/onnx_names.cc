@@ -1,3 +1,5 @@
+// Chooses unique names for the values of an ONNX file.
+
 #include "convlab/model/onnx/writing/onnx_names.h"
 
 #include <fmt/format.h>

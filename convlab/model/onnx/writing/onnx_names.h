@@ -8,27 +8,27 @@
 
 namespace convlab {
 
-/// Names of which there is each only once.
+/// Makes names unique.
 class UniqueNames {
  public:
-  /// `wanted`, or with a number after it.
+  /// Returns `wanted`, or `wanted` with a number after it.
   std::string fresh(const std::string& wanted);
 
  private:
   std::unordered_set<std::string> taken_;
 };
 
-/// Names for the values of a file: the graph's own, but each only once. (They repeat after Identity and the like are
-/// removed, and ONNX names no value "".) Inputs and outputs come first: their names are what callers know.
+/// Unique names for the values of a file, made from the graph's own. (Those may repeat after Identity and the like are
+/// removed, and ONNX does not allow the name "".) Inputs and outputs come first: callers know their names.
 class OnnxNames : public UniqueNames {
  public:
   explicit OnnxNames(const Graph& graph);
   const std::string& operator[](ValueId value) const { return names_[static_cast<size_t>(value)]; }
 
-  /// The name of the graph's output of this place.
+  /// Returns the name of the graph's output with this index.
   const std::string& output(size_t place) const { return outputs_[place]; }
 
-  /// The graph's output that the value itself is, rather than a copy of it; -1: none.
+  /// Returns the index of the graph's output that is this value itself, not a copy of it; -1 if there is none.
   int output_of(ValueId value) const { return output_of_[static_cast<size_t>(value)]; }
 
  private:

@@ -1,3 +1,5 @@
+// Writes single nodes of an ONNX file.
+
 #include <fmt/format.h>
 
 #include "convlab/model/onnx/writing/onnx_writer.h"

@@ -1,4 +1,5 @@
-// Along axes, normalization and matrix products, as ONNX has them.
+// Writes reductions, normalization and matrix products to ONNX.
+
 #include <algorithm>
 
 #include "convlab/base/error.h"
@@ -10,8 +11,8 @@ namespace {
 
 using Proto = onnx::TensorProto;
 
-/// A scale of ones, for a LayerNormalization that takes one and has none: of all sizes from the axis on where they are
-/// known, else of one element, which broadcasts.
+/// Writes a scale of ones for a LayerNormalization, which requires a scale: with all sizes from the axis on if they are
+/// known, otherwise with one element, which broadcasts.
 void write_ones(OnnxNodeWriter& node, int64_t axis) {
   const std::optional<Shape>& x = node.file().shape(node.node().inputs[0]);
   Shape shape{1};
@@ -33,7 +34,7 @@ void write(OnnxNodeWriter& node, const NormalizeOp& op) {
   const Node& own = node.node();
   const Tensor* scale = own.inputs.size() > 1 ? node.file().constant(own.inputs[1]) : nullptr;
   if (op.groups != 0 && own.inputs.size() == 3 && scale != nullptr && scale->count() == op.groups) {
-    node.rename("InstanceNormalization");  // which is older
+    node.rename("InstanceNormalization");  // exists in older opsets
     return node.real("epsilon", op.epsilon);
   }
   node.need_opset(op.center ? 21 : 23);
@@ -55,8 +56,7 @@ void write(OnnxNodeWriter& node, const LpNormalizeOp& op) {
 void write(OnnxNodeWriter& node, const SoftmaxOp& op) {
   node.integer("axis", op.flattened ? -1 : op.axis);
   if (!op.flattened) return;
-  // Since opset 13 there is no Softmax over several dimensions together: they become one before it and are restored
-  // after it.
+  // Since opset 13, Softmax has only one axis. The dimensions are flattened before it and restored after it.
   OnnxWriter& file = node.file();
   const std::optional<Shape>& shape = file.shape(node.node().inputs[0]);
   if (!shape || std::ranges::count(*shape, -1) > 1) {

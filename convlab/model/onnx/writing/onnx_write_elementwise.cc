@@ -1,4 +1,5 @@
-// What goes element by element, as ONNX has it.
+// Writes elementwise operators to ONNX.
+
 #include "convlab/model/onnx/writing/onnx_writers.h"
 
 namespace convlab {
@@ -71,7 +72,7 @@ void write(OnnxNodeWriter&, const MulOp&) {}
 
 void write(OnnxNodeWriter& node, const BinaryOp& op) {
   switch (op.kind) {
-    case BinaryKind::modulo:  // of whole numbers alone
+    case BinaryKind::modulo:  // only integers
       node.operands(Proto::INT64);
       return node.gives(Proto::INT64);
     case BinaryKind::fmod:

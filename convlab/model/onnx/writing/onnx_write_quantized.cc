@@ -1,4 +1,5 @@
-// Quantized operators, as ONNX has them: between whole numbers of 8 and 16 bits, where the graph's are float32.
+// Writes quantized operators to ONNX: with 8-bit and 16-bit integer types, although the graph's values are float32.
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -30,8 +31,8 @@ bool fits(const Tensor& tensor, Type type) {
   });
 }
 
-/// The type of an operand whose zero point (-1: none) must have the same: as its node gives it, or that in which the
-/// constants among the two fit, `first` if it is one.
+/// Returns the type of an operand, which its zero point (-1: none) shares: the type that its node computes, or one that
+/// fits the constants among the two, preferably `first`.
 Type type_of(OnnxNodeWriter& node, ValueId value, ValueId zero, std::optional<Type> first = std::nullopt) {
   const OnnxWriter& file = node.file();
   if (const std::optional<Type> type = file.whole_type(value)) return *type;
@@ -54,7 +55,7 @@ ValueId input(const OnnxNodeWriter& node, size_t i) {
   return i < node.node().inputs.size() ? node.node().inputs[i] : ValueId{-1};
 }
 
-/// Operands of these types, one after the other.
+/// Writes operands of these types, in order.
 void write_operands(OnnxNodeWriter& node, std::initializer_list<Type> types) {
   for (const Type type : types) {
     if (node.operands_left() > 0) node.operand(type);

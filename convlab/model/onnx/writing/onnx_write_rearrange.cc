@@ -1,4 +1,5 @@
-// Rearrangements, slices, picking and placing, as ONNX has them.
+// Writes rearrangements, slices, gather and scatter to ONNX.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,14 +21,14 @@ void write_reduction(OnnxNodeWriter& node, ScatterReduction reduction) {
   node.text("reduction", kTexts[static_cast<int>(reduction)]);
 }
 
-/// The operands of what picks or places by indices: x, and the indices.
+/// Writes the operands of gather and scatter operators: x and the indices.
 void write_indexed(OnnxNodeWriter& node) {
   node.operand();
   node.operand(Proto::INT64);
 }
 
-/// Nodes before an Expand that make its sizes: the number of images times what is asked for of it, plus the other
-/// sizes.
+/// Writes nodes before an Expand that compute its sizes: the batch size times its multiples, plus the fixed sizes.
+/// Returns the name of the sizes.
 std::string written_sizes(OnnxNodeWriter& node, const ExpandOp& op, const Shape& shape) {
   OnnxWriter& file = node.file();
   const std::string& name = file.name(node.node().output);
@@ -91,7 +92,7 @@ void write(OnnxNodeWriter& node, const SliceOp& op) {
 
 void write(OnnxNodeWriter& node, const ExpandOp& op) {
   Shape shape = op.shape;
-  std::ranges::replace(shape, int64_t{-1}, int64_t{1});  // which keeps the input's size, too
+  std::ranges::replace(shape, int64_t{-1}, int64_t{1});  // 1 keeps the input's size, too
   if (node.operands_left() == 1) return node.integer_input("shape", shape);
   node.operand();
   node.operand_as(written_sizes(node, op, shape));
@@ -111,7 +112,7 @@ void write(OnnxNodeWriter& node, const TriluOp& op) {
   node.single_integer_input("k", op.k);
 }
 
-// ---- By indices ----
+// ---- Gather and scatter ----
 
 void write(OnnxNodeWriter& node, const GatherOp& op) {
   node.integer("axis", op.axis);

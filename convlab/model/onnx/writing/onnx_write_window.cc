@@ -1,4 +1,5 @@
-// Windows over images, and sampling, as ONNX has them.
+// Writes convolution, pooling and sampling to ONNX.
+
 #include <algorithm>
 
 #include "convlab/model/onnx/writing/onnx_writers.h"
@@ -19,8 +20,8 @@ void write_window(OnnxNodeWriter& node, const Pool& pool) {
   node.integers("strides", {pool.stride_h, pool.stride_w});
 }
 
-/// Whether the output's size is rounded up. Where that makes no difference for this input it is not said: versions of
-/// ONNX disagree about windows that would begin in the padding.
+/// Whether the output's size is rounded up. Returns false if that makes no difference for this input: versions of ONNX
+/// disagree about windows that would begin in the padding.
 bool rounds_up(OnnxNodeWriter& node, const Pool& pool, AutoPad auto_pad) {
   const std::optional<Shape>& x = node.file().shape(node.node().inputs[0]);
   if (!pool.ceil_mode || !x || x->size() != 4 || (*x)[2] < 0 || (*x)[3] < 0) return pool.ceil_mode;
@@ -109,7 +110,7 @@ const char* text_of(SampleMode mode) {
   return kTexts[static_cast<int>(mode)];
 }
 
-/// What the axes that shrink are scaled by, where others grow: they want a rule of rounding of their own.
+/// Returns a Resize of only the axes that shrink. Axes that shrink and axes that grow need different rounding rules.
 ResizeOp shrinking_part(const ResizeOp& op) {
   ResizeOp part = op;
   for (float& scale : part.scales) scale = std::min(scale, 1.0f);

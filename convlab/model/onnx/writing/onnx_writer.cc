@@ -1,3 +1,5 @@
+// Writes the nodes, initializers and value infos of an ONNX file.
+
 #include "convlab/model/onnx/writing/onnx_writer.h"
 
 #include <fmt/format.h>
@@ -14,8 +16,8 @@ namespace {
 using Proto = onnx::TensorProto;
 using Type = OnnxWriter::Type;
 
-/// Opset 13 is what everything reads. All operators that are newer, or have had another form before, are written as
-/// opset 21 has them, for which need_opset() asks; few are newer still.
+/// All tools read opset 13. Operators that are newer, or had another form before, are written in the form of opset 21,
+/// for which they call need_opset(). Few are newer than that.
 constexpr int64_t kOpset = 13;
 
 std::string typed(const std::string& name, Type type) { return fmt::format("{}.{}", name, onnx_type_name(type)); }
@@ -32,7 +34,7 @@ onnx::NodeProto cast_node(const std::string& from, const std::string& to, Type t
   return cast;
 }
 
-/// Each value's shape where the open sizes are these; nothing where they do not fit.
+/// Returns each value's shape if all dynamic sizes have this size; nullopt if that does not fit.
 std::optional<std::vector<Shape>> shapes_for(const Graph& graph, int64_t size) {
   std::vector<Shape> inputs;
   for (const GraphInput& input : graph.inputs) {
@@ -46,10 +48,10 @@ std::optional<std::vector<Shape>> shapes_for(const Graph& graph, int64_t size) {
   }
 }
 
-/// Each value's shape: sizes that two sizes in place of the open ones make differ are open.
+/// Returns each value's shape. A size is dynamic if it differs between two trials for the dynamic sizes of the inputs.
 std::vector<std::optional<Shape>> open_shapes(const Graph& graph) {
   std::vector<std::optional<Shape>> open(graph.value_names.size());
-  constexpr std::pair<int64_t, int64_t> kTrials[] = {{1, 2}, {64, 128}, {224, 448}};  // images need room for windows
+  constexpr std::pair<int64_t, int64_t> kTrials[] = {{1, 2}, {64, 128}, {224, 448}};  // windows need large images
   for (const auto& [small, large] : kTrials) {
     const std::optional<std::vector<Shape>> one = shapes_for(graph, small), two = shapes_for(graph, large);
     if (!one || !two) continue;
@@ -66,7 +68,8 @@ std::vector<std::optional<Shape>> open_shapes(const Graph& graph) {
   return open;
 }
 
-/// The batch is N. Other open sizes are named after `sizes`, or not at all: nobody knows then which of them are equal.
+/// The batch dimension is named N. Other dynamic dimensions are named after `sizes`, or have no name if it is unknown
+/// which of them are equal.
 void describe(onnx::ValueInfoProto& info, const std::string& name, Type type, const std::optional<Shape>& shape,
               const std::string& sizes) {
   info.set_name(name);
@@ -110,7 +113,7 @@ std::string OnnxWriter::form_name(ValueId value, Type type) {
 std::string OnnxWriter::give(ValueId value, Type type) {
   if (const int output = names_.output_of(value); output >= 0) {
     const Type declared = type_of(graph_.outputs[static_cast<size_t>(output)].type);
-    declared_[value] = declared == Proto::UINT8 && type == Proto::BOOL ? type : declared;  // a truth is kept as a byte
+    declared_[value] = declared == Proto::UINT8 && type == Proto::BOOL ? type : declared;  // bool is stored as uint8
   }
   std::string name = form_name(value, type);
   forms_[value].emplace_back(type, name);

@@ -13,40 +13,42 @@
 
 namespace convlab {
 
-/// The nodes and constants of a file, while a graph is written into them. In the graph all values are float32; ONNX has
-/// operators that give or take other types. So a value has forms, one for each type: the one in which its node gives
-/// it, and others that a Cast makes when somebody first asks for them. A constant is stored in each type asked for.
+/// The nodes and initializers of a file, while a graph is written to it. In the graph all values are float32; some ONNX
+/// operators have other types. A value therefore has forms, one per type: the form that its node computes, and others
+/// that a Cast adds at the first request. A constant is stored in each requested type.
 class OnnxWriter {
  public:
   using Type = onnx::TensorProto::DataType;
 
   explicit OnnxWriter(const Graph& graph);
 
-  /// All of the graph.
+  /// Writes the whole graph.
   onnx::GraphProto take();
 
-  /// The least opset that has all that has been written, in the form in which it is written.
+  /// Returns the lowest opset that supports everything written so far, in the form in which it is written.
   int64_t opset() const { return opset_; }
   void need_opset(int64_t opset) { opset_ = std::max(opset_, opset); }
 
   const Graph& graph() const { return graph_; }
-  /// A value's shape, -1 for sizes that change with those that the inputs leave open; nullopt if even the rank does.
+  /// Returns a value's shape, with -1 for sizes that depend on dynamic sizes of the inputs; nullopt if even the rank
+  /// does.
   const std::optional<Shape>& shape(ValueId value) const { return shapes_[static_cast<size_t>(value)]; }
   const Tensor* constant(ValueId value) const;
   const std::string& name(ValueId value) const { return names_[value]; }
 
-  /// The name of a value in a type.
+  /// Returns the name of a value in this type.
   std::string form(ValueId value, Type type);
-  /// Says that the next node gives the value in this type; the name that it must give it.
+  /// Declares that the next node computes the value in this type, and returns the name for that output.
   std::string give(ValueId value, Type type);
 
-  /// The type of a computed value's whole numbers, where it is known.
+  /// Returns the integer type of a computed value, if known.
   std::optional<Type> whole_type(ValueId value) const;
 
   std::string fresh(const std::string& wanted) { return names_.fresh(wanted); }
-  /// Adds a node, under a name that no other has.
+  /// Adds a node under a unique name.
   void add(onnx::NodeProto node);
-  /// A constant of the file's own, whose name begins as this; the name.
+  /// Adds an initializer that is not a constant of the graph, with a unique name that begins with `name`. Returns that
+  /// name.
   std::string add_constant(const std::string& name, Type type, const Tensor& tensor);
 
  private:
@@ -59,14 +61,13 @@ class OnnxWriter {
   std::vector<std::optional<Shape>> shapes_;
   onnx::GraphProto nodes_;
   int64_t opset_;
-  std::map<ValueId, onnx::TensorProto> reals_;  ///< the graph's constants that are asked for as float32
-  std::map<ValueId, std::vector<std::pair<Type, std::string>>>
-      forms_;                         ///< the first is the one that others are made of
-  std::map<ValueId, Type> declared_;  ///< of inputs and outputs: the type that has the name
+  std::map<ValueId, onnx::TensorProto> reals_;  ///< the graph's constants that are requested as float32
+  std::map<ValueId, std::vector<std::pair<Type, std::string>>> forms_;  ///< the others are computed from the first
+  std::map<ValueId, Type> declared_;  ///< of inputs and outputs: the type of the form with the value's own name
 };
 
-/// Writes one node of the graph: operands and further inputs in their order, attributes, and done(). Operands are
-/// float32, and so is the output, unless asked for otherwise.
+/// Writes one node of the graph: operands and further inputs in their order, attributes, and done(). Operands and the
+/// output are float32 unless requested otherwise.
 class OnnxNodeWriter {
  public:
   using Type = OnnxWriter::Type;
@@ -83,9 +84,9 @@ class OnnxNodeWriter {
   void text(const char* name, const std::string& value);
   void integers(const char* name, const std::vector<int64_t>& values);
 
-  /// The next operand, in this type.
+  /// Adds the next operand, in this type.
   void operand(Type type = onnx::TensorProto::FLOAT);
-  /// All that are left.
+  /// Adds all remaining operands.
   void operands(Type type = onnx::TensorProto::FLOAT);
   size_t operands_left() const { return node_.inputs.size() - next_; }
 
@@ -97,21 +98,21 @@ class OnnxNodeWriter {
   void reals_input(const char* what, const std::vector<float>& values);
   void constant_input(const char* what, Type type, const Tensor& tensor);
 
-  /// An output before the node's own, which nobody reads.
+  /// Adds an unused output before the node's own.
   void unread_output(const char* what);
-  /// One after it.
+  /// Adds an unused output after the node's own.
   void unread_last_output(const char* what) { last_output_ = what; }
-  /// The type of the output.
+  /// Sets the type of the output.
   void gives(Type type) { gives_ = type; }
 
-  /// The next operand under another name: a node before this one makes it of the operand.
+  /// Adds the next operand under another name: an earlier node computes it from the operand.
   void operand_as(const std::string& name);
-  /// A node after this one, which makes the output of what this one gives: `between` is the name of that.
+  /// Adds a node after this one that computes the output from this node's result, named `between`.
   onnx::NodeProto& then(const char* op_type, const std::string& between);
 
   /// Adds the node to the file.
   void done();
-  /// The same, under a name of the file's own in place of the output's.
+  /// Adds the node to the file, with this output name in place of the graph's.
   void done_as(const std::string& output);
 
   static onnx::AttributeProto& attribute(onnx::NodeProto& node, const char* name,

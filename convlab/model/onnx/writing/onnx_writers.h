@@ -4,12 +4,12 @@
 
 namespace convlab {
 
-/// Writes a node of the graph. Error(bad_input) that names it for what ONNX cannot express.
+/// Writes a node of the graph. Throws Error(bad_input) that names the node if ONNX cannot express it.
 void write_onnx(OnnxWriter& writer, const Node& node);
 
-/// What an operator adds to a node that has its name: attributes, inputs beyond its operands, types that are not
-/// float32, the opset. One function an operator, theme by theme. Error(bad_input) with the reason alone.
-// Windows over images, and sampling.
+/// Write what an operator needs besides its name and operands: attributes, further inputs, types other than float32,
+/// the opset. One overload per operator, by topic. Throw Error(bad_input) with only the reason.
+// Convolution, pooling and sampling.
 void write(OnnxNodeWriter& node, const ConvOp& op);
 void write(OnnxNodeWriter& node, const ConvTransposeOp& op);
 void write(OnnxNodeWriter& node, const PoolOp& op);
@@ -20,7 +20,7 @@ void write(OnnxNodeWriter& node, const GlobalAveragePoolOp& op);
 void write(OnnxNodeWriter& node, const LrnOp& op);
 void write(OnnxNodeWriter& node, const ResizeOp& op);
 void write(OnnxNodeWriter& node, const GridSampleOp& op);
-// Element by element.
+// Elementwise.
 void write(OnnxNodeWriter& node, const ActivationOp& op);
 void write(OnnxNodeWriter& node, const UnaryOp& op);
 void write(OnnxNodeWriter& node, const RoundOp& op);
@@ -40,7 +40,7 @@ void write(OnnxNodeWriter& node, const CumSumOp& op);
 void write(OnnxNodeWriter& node, const GemmOp& op);
 void write(OnnxNodeWriter& node, const MatMulOp& op);
 void write(OnnxNodeWriter& node, const EinsumOp& op);
-// Rearrangements, picking and placing.
+// Rearrangements, gather and scatter.
 void write(OnnxNodeWriter& node, const ConcatOp& op);
 void write(OnnxNodeWriter& node, const FlattenOp& op);
 void write(OnnxNodeWriter& node, const ReshapeOp& op);
@@ -75,7 +75,7 @@ void write(OnnxNodeWriter& node, const ScaleOp& op);
 void write(OnnxNodeWriter& node, const SqueezeExciteOp& op);
 void write(OnnxNodeWriter& node, const ArgMaxOp& op);
 
-/// The attributes of a convolution, which the quantized ones have, too.
+/// Writes the attributes of a convolution, which quantized convolutions share.
 void write_conv(OnnxNodeWriter& node, const ConvOp& op);
 
 }  // namespace convlab
