@@ -1,4 +1,4 @@
-// The table of functions of include/convlab/convlab.h: arrays and errors in C's words, the rest is Session's.
+// Implements the C API (include/convlab/convlab.h): converts arrays and errors between C and convlab::Session.
 
 #include <convlab/convlab.h>
 #include <fmt/format.h>
@@ -22,9 +22,9 @@ struct convlab_session {
 namespace convlab {
 namespace {
 
-thread_local std::string last_error;  // of this thread's last call that failed
+thread_local std::string last_error;  // the message of this thread's last call that failed
 
-/// The status of what `work` does; of an exception, and then its text is kept.
+/// Calls `work` and returns its status. If it throws, keeps the exception's text for last_error().
 template <class Work>
 convlab_status status_of(Work work) {
   try {
@@ -41,12 +41,12 @@ convlab_status status_of(Work work) {
   return CONVLAB_FAILED;
 }
 
-/// Error(bad_input) where a program gives NULL for what it must give.
+/// Throws Error(bad_input) if a required argument is NULL.
 void require_given(bool given, const char* what) {
   if (!given) throw bad_input("argument '{}' is NULL", what);
 }
 
-/// Types that are the same, in the same order.
+/// The ElementType of each convlab_type, in the order of convlab_type.
 constexpr ElementType kTypes[] = {ElementType::f32, ElementType::f16, ElementType::f64, ElementType::u8,
                                   ElementType::i8,  ElementType::i32, ElementType::i64};
 
@@ -69,7 +69,7 @@ Shape shape_of(const convlab_array& array) {
     throw bad_input("array rank must be between 0 and {}, got {}", CONVLAB_MAX_RANK, array.rank);
   }
   Shape shape(array.shape, array.shape + array.rank);
-  element_count(shape);  // Error(bad_input) where it is none
+  element_count(shape);  // throws Error(bad_input) if the shape is invalid
   return shape;
 }
 
@@ -97,7 +97,7 @@ const char* library_version() { return CONVLAB_VERSION; }
 
 const char* error_text() { return last_error.c_str(); }
 
-/// `otherwise` has the device, arithmetic and plan for options that say none.
+/// `otherwise`: the device, math and plan to use if the options do not set them.
 SessionOptions options_of(const convlab_options* options, const SessionOptions& otherwise) {
   SessionOptions wanted{.device = otherwise.device, .math = otherwise.math, .plan = otherwise.plan};
   if (options == nullptr) return wanted;
@@ -127,7 +127,7 @@ convlab_status clone(const convlab_session* other, const convlab_options* option
   });
 }
 
-/// What a child of the process that opened the session has of it cannot be ended there: threads, and a GPU's state.
+/// Does nothing in a forked child: it cannot destroy the session's threads and GPU state, which belong to the parent.
 void close(convlab_session* session) {
   if (session != nullptr && !session->session.is_forked_child()) delete session;
 }
@@ -185,7 +185,7 @@ convlab_status run(convlab_session* session, const convlab_array* inputs, size_t
   });
 }
 
-/// In memory that free_text() frees.
+/// Returns a copy that free_text() frees.
 char* text_of(const std::string& text) {
   auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
   if (copy == nullptr) throw std::bad_alloc();

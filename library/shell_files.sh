@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shell_files.sh PROGRAM FOLDER: the manual page, and what bash, zsh and fish complete, made from the commands' own
+# shell_files.sh PROGRAM FOLDER: writes the manual page and the completions for bash, zsh and fish, from the commands'
 # --help.
 # shellcheck disable=SC2016  # bash, zsh and fish expand what is written here
 set -euo pipefail
@@ -8,15 +8,15 @@ mkdir -p "$folder"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A line a command: its name, a tab, what it does.
+# One line per command: name, tab, description.
 "$program" --help >"$work/help"
 awk '/^Subcommands:/ { on = 1; next } /^$/ { on = 0 } on { name = $1; $1 = ""; print name "\t" substr($0, 2) }' "$work/help" >"$work/commands"
 [ -s "$work/commands" ] || { echo "$program --help lists no commands" >&2; exit 1; }
 
-# `convlab class` says 3 where it was not built: it has a name then, and no options.
+# `convlab class` exits with status 3 if it was not built: then the command is listed without options.
 help_of() { "$program" "$1" --help >"$work/help.$1" 2>"$work/error" || [ $? = 3 ] || { cat "$work/error" >&2; exit 1; }; }
 
-# A line an option of a command: command, option, what it takes, what it does. Descriptions may begin on the next line.
+# One line per option: command, option, argument, description. Descriptions may begin on the next line of --help.
 while IFS=$'\t' read -r command _; do
   help_of "$command"
   awk -v command="$command" '
@@ -39,7 +39,7 @@ while IFS=$'\t' read -r command _; do
     END { give() }' "$work/help.$command"
 done <"$work/commands" >"$work/options"
 
-# What an option takes one of, as words: "fp32|tf32" is "fp32 tf32", and "FILE" nothing.
+# Returns the choices of an option's argument, separated by blanks: "fp32|tf32" -> "fp32 tf32", "FILE" -> "".
 choices='function choices(argument) {
   if (argument !~ /^[a-z0-9.-]+(\|[a-z0-9.-]+)+$/) return ""
   gsub(/\|/, " ", argument)
@@ -99,7 +99,7 @@ fish_text='function fish(text) { gsub(/\\/, "\\\\", text); gsub(/\047/, "\\\047"
     }' "$work/options"
 } >"$folder/convlab.fish"
 
-# roff takes a backslash, and a dot or a quote that begins a line, for its own.
+# Escape what roff interprets: backslashes, and dots and quotes at the beginning of a line.
 roff() { sed -e 's/\\/\\e/g' -e "s/^[.']/\\\\\&&/" -e 's/-/\\-/g'; }
 {
   echo ".TH CONVLAB 1 \"\" \"$("$program" --version)\""

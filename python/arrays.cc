@@ -1,3 +1,5 @@
+// Converts Python arrays (DLPack or the buffer protocol) to arrays of the C API.
+
 #include "arrays.h"
 
 #include <cstring>
@@ -32,7 +34,7 @@ constexpr Type kTypes[] = {{"float32", "tensor(float)", nb::dlpack::dtype_code::
   fail(CONVLAB_BAD_INPUT, std::string(role) + " '" + name + "' " + reason);
 }
 
-/// Why an object gives no array, in its own words where it has some.
+/// Returns why an object cannot be read as an array, with the exception's own text if there is one.
 std::string reason_of(nb::handle object) {
   const std::string type = nb::type_name(object.type()).c_str();
   try {
@@ -47,7 +49,7 @@ std::string reason_of(nb::handle object) {
   return "is a " + type + " whose elements convlab does not know";
 }
 
-/// NumPy's dates claim to be buffers and leave out the strides, which nanobind takes for granted.
+/// NumPy's dates export buffers without strides, but nanobind reads strides without a check.
 bool lacks_strides(nb::handle object) {
   if (nb::hasattr(object.type(), "__dlpack__") || PyObject_CheckBuffer(object.ptr()) == 0) return false;
   Py_buffer buffer;
@@ -81,7 +83,7 @@ int32_t type_of(const nb::ndarray<nb::ro>& array, const char* role, const std::s
          "has elements of " + code + (code == "bool" ? "" : std::to_string(type.bits)) + "; convlab takes " + known);
 }
 
-/// The number of the GPU; -1 for the host.
+/// Returns the GPU's index, or -1 for host memory.
 int gpu_of(const nb::ndarray<nb::ro>& array, const char* role, const std::string& name) {
   constexpr int kManaged = 13;
   switch (array.device_type()) {

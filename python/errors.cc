@@ -1,3 +1,5 @@
+// Raises convlab.Error in Python.
+
 #include "errors.h"
 
 #include <nanobind/nanobind.h>
@@ -7,7 +9,7 @@ namespace convlab::python {
 namespace nb = nanobind;
 
 void fail(convlab_status status, const std::string& text) {
-  // A file's name, which an error may quote, is any bytes.
+  // An error may quote a file name, which need not be valid UTF-8.
   const nb::object words =
       nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
   if (!words.is_valid()) nb::raise_python_error();

@@ -6,7 +6,7 @@
 
 namespace convlab::python {
 
-/// Throws Python's convlab.Error.
+/// Raises Python's convlab.Error.
 [[noreturn]] void fail(convlab_status status, const std::string& text);
 
 }  // namespace convlab::python

@@ -1,4 +1,4 @@
-// The extension under the package: the class Session, and where the library is.
+// Defines the extension module convlab._convlab: the class Session and the library's path.
 
 #include <convlab/convlab.h>
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-/// NULL for None.
+/// Returns NULL for None.
 const char* given(const Text& text) { return text ? text->c_str() : nullptr; }
 
 const char* library_path() {
@@ -32,19 +32,20 @@ const char* library_path() {
 }  // namespace
 
 NB_MODULE(_convlab, module) {
-  module.doc() = "Models in ONNX's format, run on CPUs and GPUs: what the package convlab stands on.";
+  module.doc() = "The extension module of the package convlab: runs ONNX models on CPUs and GPUs.";
   module.attr("library_version") = convlab::python::api().library_version();
-  module.def("library_path", library_path, "The file of libconvlab that was loaded.");
+  module.def("library_path", library_path, "Returns the path of the libconvlab that was loaded.");
 
   nb::class_<Session>(module, "Session",
-                      R"(A model on a device. Any thread may use it at any time; runs of several threads take turns.
+                      R"(A model on a device. Thread-safe; runs from several threads are serialized and release the GIL.
 
-Arrays are anything with __dlpack__ or a buffer: NumPy's and PyTorch's, array.array, memoryview; float32, or uint8
-pixels, which are taken as they lie, or float16, float64, int8, int32 and int64, which are converted to float32. Images
-come first: an input of shape [N, C, H, W] has N images of C channels. Strided arrays on the host are copied. Outputs
-are new NumPy arrays, or PyTorch's where the first input is PyTorch's.
+Inputs are any objects that support __dlpack__ or the buffer protocol: NumPy arrays, PyTorch tensors, array.array,
+memoryview. float32 arrays and uint8 pixels are used as they are; float16, float64, int8, int32 and int64 are converted
+to float32. The batch size comes first: an input of shape [N, C, H, W] has N images of C channels. Strided arrays on the
+host are copied. Outputs are new NumPy arrays, or PyTorch tensors if the first input is a PyTorch tensor.
 
-What is wrong is a convlab.Error; the session serves on.)")
+Methods raise convlab.Error if an argument is wrong or the device is not available; the session stays usable. A child
+process created by fork() cannot use its parent's sessions.)")
       .def(
           "__init__",
           [](Session* session, nb::handle model, const char* device, const char* math, const char* plan, int threads,
@@ -57,14 +58,16 @@ What is wrong is a convlab.Error; the session serves on.)")
                   "plan: str = 'fused', threads: int = 0, batch_wait_us: int = 0, batch_images: int = 0) -> None"),
           R"(Loads a model.
 
-model: an .onnx file, an MXNet .params file with its symbol beside it, or a shipped model's name, such as "sp25".
-device: "auto", a GPU where there is one; "cpu", "cuda", "cuda:1".
-math: of convolutions, never less precise than "fp32", "tf32", "bf16x2", "bf16" or "fp16".
-plan: "fused", "layers" (each operator by itself) or "folded" (chains of linear operators become one, too).
-threads: of the processor; 0: as many as this process may use.
-batch_wait_us: above 0, calls of few images that come from several threads are computed together, and each waits at
-    most so many microseconds for others to come.
-batch_images: the most that are computed together; 0: 64.)")
+model: an .onnx file, an MXNet .params file with its -symbol.json file in the same folder, or the name of a shipped
+    model such as "sp25".
+device: "auto" (a GPU if there is one, otherwise the CPU), "cpu", "cuda", "cuda:1".
+math: the minimum precision of convolutions: "fp32", "tf32", "bf16x2", "bf16" or "fp16".
+plan: "fused" (one step for a convolution with its bias, pooling and activation), "layers" (one step per operator) or
+    "folded" (as fused, and chains of linear operators are folded into one operator).
+threads: CPU threads; 0: all that this process may use.
+batch_wait_us: if above 0, calls with few images from several threads are batched, and each waits at most this many
+    microseconds for others.
+batch_images: the maximum number of images in such a batch; 0: 64.)")
       .def(
           "clone",
           [](const Session& session, const Text& device, const Text& math, const Text& plan, int threads,
@@ -75,39 +78,41 @@ batch_images: the most that are computed together; 0: 64.)")
           "batch_wait_us"_a = 0, "batch_images"_a = 0,
           nb::sig("def clone(self, *, device: str | None = None, math: str | None = None, plan: str | None = None, "
                   "threads: int = 0, batch_wait_us: int = 0, batch_images: int = 0) -> Session"),
-          R"(A session of the same model, which shares with this one what both have in memory of its weights.
+          R"(Returns another session of the same model. Weights that both use in the same form are in memory once.
 
-Runs of the two do not take turns: with a session a thread, each of one thread, threads compute side by side. Arguments
-as Session's; device, math and plan are this session's where they are None.)")
+Runs of the two sessions are not serialized with each other: with one single-threaded session per thread, all threads
+compute concurrently. Arguments are the same as Session's; device, math and plan are this session's if they are None.)")
       .def("run", &Session::run, "output_names"_a.none(), "input_feed"_a, nb::kw_only(), "out"_a = nb::none(),
            "stream"_a = nb::none(),
            nb::sig("def run(self, output_names: collections.abc.Sequence[str] | None, input_feed: dict[str, "
                    "typing.Any], *, out: typing.Any = None, "
                    "stream: typing.Any = None) -> list[typing.Any]"),
-           R"(The outputs of these names in their order, or all where output_names is None.
+           R"(Returns the outputs with these names in this order, or all outputs if output_names is None.
 
-input_feed: an array for each input's name.
-out: dense arrays of the outputs' shapes and types to write into, in the order of the names; they are what is returned.
-stream: for arrays on a GPU, a cudaStream_t as a number, or an object with .cuda_stream. The work begins when what that
-    stream was given before is done, and run() may return before the work is. None: PyTorch's current stream for its
-    tensors.)")
+input_feed: maps each input's name to its array.
+out: dense arrays to write to, of the outputs' shapes and types, in the order of the names; run() returns these arrays.
+stream: for arrays on a GPU, a cudaStream_t as a number, or an object with .cuda_stream. The run is enqueued in this
+    stream after its earlier work, and run() may return before it completes. None: PyTorch's current stream if the
+    arrays are PyTorch tensors.)")
       .def("__call__", &Session::call, "inputs"_a, nb::kw_only(), "out"_a = nb::none(), "stream"_a = nb::none(),
            nb::sig("def __call__(self, *inputs: typing.Any, out: typing.Any = None, stream: typing.Any = None) -> "
                    "typing.Any"),
-           "The output for inputs in the model's order; a tuple where the model has several. out and stream as in "
-           "run().")
+           "Returns the output for inputs in the model's order; a tuple if the model has several outputs. out and "
+           "stream are the same as in run().")
       .def("get_inputs", &Session::inputs, nb::sig("def get_inputs(self) -> list[Value]"),
-           "The model's inputs, in its order.")
+           "Returns the model's inputs, in the model's order.")
       .def("get_outputs", &Session::outputs, nb::sig("def get_outputs(self) -> list[Value]"),
-           "The model's outputs, in its order.")
+           "Returns the model's outputs, in the model's order.")
       .def("plan", &Session::plan, "inputs"_a,
            nb::sig("def plan(self, *inputs: typing.Any) -> list[dict[str, typing.Any]]"),
-           R"(How inputs of these shapes are computed: a dict a step, with "name" (nodes of the model), "op", "kernel",
-"flops" of a run, and "seconds", which are 0.)")
+           R"(Returns the plan for inputs of these shapes: a dict per step, with "name" (the model's nodes), "op",
+"kernel", "flops" (floating-point operations per run) and "seconds" (0).)")
       .def("profile", &Session::profile, "inputs"_a, nb::kw_only(), "repeat"_a = 10,
            nb::sig("def profile(self, *inputs: typing.Any, repeat: int = 10) -> list[dict[str, typing.Any]]"),
-           R"(The same with "seconds": medians of `repeat` runs, after one that warms up.)")
-      .def_prop_ro("device", &Session::device, "Where it computes, in words.")
+           R"(Same as plan(), with measured "seconds": the median of `repeat` runs after one warm-up run.
+
+Inputs must be in host memory; repeat must be at least 1.)")
+      .def_prop_ro("device", &Session::device, "A description of the session's device.")
       .def_prop_ro("device_name", &Session::device_name,
-                   R"(The same as Session takes it, with a GPU's number: "cpu", "cuda:0".)");
+                   R"(The device name as Session() accepts it, with the GPU's index: "cpu", "cuda:0".)");
 }

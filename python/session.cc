@@ -1,3 +1,5 @@
+// Implements Python's convlab.Session on the C API: reads arguments, allocates outputs, and runs without the GIL.
+
 #include "session.h"
 
 #include <algorithm>
@@ -26,7 +28,7 @@ std::vector<nb::object> objects_of(const Objects& objects) {
   return all;
 }
 
-/// The bytes of a model's name or of a path, str or os.PathLike.
+/// Returns the bytes of a model's name or path, a str or os.PathLike.
 nb::bytes path_of(nb::handle model) {
   PyObject* bytes = nullptr;
   if (PyUnicode_FSConverter(model.ptr(), &bytes) == 0) {
@@ -36,7 +38,7 @@ nb::bytes path_of(nb::handle model) {
   return nb::steal<nb::bytes>(bytes);
 }
 
-/// 0 of "cuda:0"; -1 where the device is no GPU.
+/// Returns 0 for "cuda:0"; -1 if the device is not a GPU.
 int gpu_of(const char* device) {
   const char* number = std::strncmp(device, "cuda", 4) == 0 ? std::strchr(device, ':') : nullptr;
   return number == nullptr ? -1 : std::atoi(number + 1);
@@ -56,7 +58,7 @@ void require_apart(const convlab_array& output, std::span<const convlab_array> o
   }
 }
 
-/// The address of a NumPy array that nobody else has seen.
+/// Returns the address of a new NumPy array, which nothing else references.
 void* data_of(nb::handle array) {
   Py_buffer buffer;
   if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_SIMPLE | PyBUF_WRITABLE) != 0) nb::raise_python_error();
@@ -65,15 +67,15 @@ void* data_of(nb::handle array) {
   return data;
 }
 
-/// The number of the stream that the caller named, or None.
+/// Returns the stream that the caller passed, as a number, or None.
 nb::object stream_of(nb::handle stream) {
   return !stream.is_none() && nb::hasattr(stream, "cuda_stream") ? stream.attr("cuda_stream") : nb::borrow(stream);
 }
 
-/// The number of the stream that an array on a GPU belongs to.
+/// Returns, as a number, the stream in which an array on a GPU is ready.
 nb::object stream_of_array(nb::handle array, int gpu) {
   if (is_torch(array)) return nb::module_::import_("convlab.tensors").attr("current_stream")(gpu);
-  return nb::int_(1);  // CUDA's default stream has waited for others in __dlpack__()
+  return nb::int_(1);  // __dlpack__() has made CUDA's default stream wait for the array
 }
 
 void* address_of(const nb::object& stream) {
@@ -81,7 +83,7 @@ void* address_of(const nb::object& stream) {
   if (!nb::try_cast(stream, address)) {
     fail(CONVLAB_BAD_INPUT, "stream is neither a number nor an object with .cuda_stream");
   }
-  // CUDA's default stream is 0 to PyTorch, and 1 to convlab.
+  // CUDA's default stream is 0 in PyTorch and 1 in convlab.
   return reinterpret_cast<void*>(std::max<uintptr_t>(address, 1));
 }
 
@@ -98,7 +100,7 @@ void Session::Close::operator()(convlab_session* session) const {
   api().close(session);
 }
 
-/// What open(&session) opens, without the interpreter's lock.
+/// Calls open(&session) without the GIL and returns the session.
 template <class Open>
 Session::Handle Session::opened(Open open) {
   convlab_session* session = nullptr;
@@ -215,13 +217,13 @@ std::shared_ptr<const Session::Outputs> Session::outputs_for(const std::vector<c
   return outputs;
 }
 
-/// `outputs`: arrays to write into, invalid where they are to be made.
+/// `outputs`: arrays to write to; an invalid object means to allocate that output.
 std::vector<nb::object> Session::compute(const std::vector<nb::object>& inputs, std::vector<nb::object> outputs,
                                          nb::handle stream) {
   const std::vector<Array> given = arrays_of(inputs);
   std::vector<convlab_array> x, y;
   nb::object work_stream = stream_of(stream);
-  int gpu = -1;  // of the first input that is on one
+  int gpu = -1;  // of the first input that is on a GPU
   for (size_t i = 0; i < given.size(); ++i) {
     x.push_back(given[i].array);
     if (given[i].gpu < 0 || gpu >= 0) continue;
@@ -230,8 +232,8 @@ std::vector<nb::object> Session::compute(const std::vector<nb::object>& inputs, 
   }
   void* const address = work_stream.is_none() ? nullptr : address_of(work_stream);
 
-  std::vector<Array> written;  // kept until the run is over
-  std::vector<size_t> made;    // which outputs are new NumPy arrays
+  std::vector<Array> written;  // keeps the outputs alive until the run completes
+  std::vector<size_t> made;    // indices of the outputs that are new NumPy arrays
   std::shared_ptr<const Outputs> known;
   for (const size_t i : all_outputs_) {
     if (outputs[i].is_valid()) {
@@ -271,8 +273,8 @@ std::vector<nb::object> Session::compute(const std::vector<nb::object>& inputs, 
   return outputs;
 }
 
-/// What the caller gave for `out`, where each array belongs; `places`: which outputs these are.
-std::vector<nb::object> Session::given_outputs(nb::handle out, const std::vector<size_t>& places) const {
+/// Returns the caller's arrays `out`, each at its output's index; `indices`: the indices of these outputs.
+std::vector<nb::object> Session::given_outputs(nb::handle out, const std::vector<size_t>& indices) const {
   std::vector<nb::object> outputs(output_names_.size());
   if (out.is_none()) return outputs;
   std::vector<nb::object> arrays;
@@ -281,11 +283,11 @@ std::vector<nb::object> Session::given_outputs(nb::handle out, const std::vector
   } else {
     arrays.push_back(nb::borrow(out));
   }
-  if (arrays.size() != places.size()) {
+  if (arrays.size() != indices.size()) {
     fail(CONVLAB_BAD_INPUT,
-         std::to_string(arrays.size()) + " arrays are given as out for " + std::to_string(places.size()) + " outputs");
+         std::to_string(arrays.size()) + " arrays are given as out for " + std::to_string(indices.size()) + " outputs");
   }
-  for (size_t i = 0; i < places.size(); ++i) outputs[places[i]] = arrays[i];
+  for (size_t i = 0; i < indices.size(); ++i) outputs[indices[i]] = arrays[i];
   return outputs;
 }
 
@@ -307,27 +309,27 @@ nb::list Session::run(nb::handle names, const nb::dict& feed, nb::handle out, nb
            std::string("the model has no input ") + nb::repr(name).c_str() + "; it takes " + listed(input_names_));
     }
   }
-  std::vector<size_t> places;
+  std::vector<size_t> indices;
   if (names.is_none()) {
-    places = all_outputs_;
+    indices = all_outputs_;
   } else {
     if (nb::isinstance<nb::str>(names)) fail(CONVLAB_BAD_INPUT, "the outputs' names are a list, and not one name");
     for (const nb::handle name : names) {
-      size_t place = 0;
-      while (place < output_names_.size() && !output_names_[place].object.equal(name)) ++place;
-      if (place == output_names_.size()) {
+      size_t index = 0;
+      while (index < output_names_.size() && !output_names_[index].object.equal(name)) ++index;
+      if (index == output_names_.size()) {
         fail(CONVLAB_BAD_INPUT,
              std::string("the model has no output ") + nb::repr(name).c_str() + "; it gives " + listed(output_names_));
       }
-      if (std::find(places.begin(), places.end(), place) != places.end()) {
-        fail(CONVLAB_BAD_INPUT, "output '" + output_names_[place].text + "' is asked for twice");
+      if (std::find(indices.begin(), indices.end(), index) != indices.end()) {
+        fail(CONVLAB_BAD_INPUT, "output '" + output_names_[index].text + "' is asked for twice");
       }
-      places.push_back(place);
+      indices.push_back(index);
     }
   }
-  const std::vector<nb::object> outputs = compute(inputs, given_outputs(out, places), stream);
+  const std::vector<nb::object> outputs = compute(inputs, given_outputs(out, indices), stream);
   nb::list wanted;
-  for (const size_t place : places) wanted.append(outputs[place]);
+  for (const size_t index : indices) wanted.append(outputs[index]);
   return wanted;
 }
 

@@ -12,25 +12,24 @@
 
 namespace convlab::python {
 
-/// The table of the library that was found when the extension was loaded.
+/// Returns the function table of the library that the extension was loaded with.
 const convlab_api& api();
 
-/// Python's convlab.Session. Its methods are called with the interpreter's lock, which is given away while convlab
-/// works.
+/// Python's convlab.Session. Its methods are called with the GIL held and release it while convlab computes.
 class Session {
  public:
   Session(nanobind::handle model, const convlab_options& options);
 
-  /// A session of the same model that shares weights with this one.
+  /// Returns a session of the same model that shares weights with this one.
   std::unique_ptr<Session> clone(const convlab_options& options) const;
 
-  /// All outputs in the order of `names`, or all where that is None.
+  /// Returns the outputs in the order of `names`, or all outputs if `names` is None.
   nanobind::list run(nanobind::handle names, const nanobind::dict& feed, nanobind::handle out, nanobind::handle stream);
 
-  /// One array, or a tuple.
+  /// Returns one array, or a tuple if the model has several outputs.
   nanobind::object call(const nanobind::args& inputs, nanobind::handle out, nanobind::handle stream);
 
-  /// Lists of dicts.
+  /// Return a list of dicts, one per step.
   nanobind::object plan(const nanobind::args& inputs) const;
   nanobind::object profile(const nanobind::args& inputs, int repeat) const;
 
@@ -47,7 +46,7 @@ class Session {
     nanobind::str object;
     std::string text;
   };
-  /// The outputs for inputs of some shapes: as the table wants them, and their shapes as tuples.
+  /// The outputs for inputs of certain shapes: as arrays for the C API without data, and their shapes as Python tuples.
   struct Outputs {
     std::vector<convlab_array> arrays;
     std::vector<nanobind::object> shapes;
@@ -65,18 +64,18 @@ class Session {
   std::shared_ptr<const Outputs> outputs_for(const std::vector<convlab_array>& inputs);
   std::vector<nanobind::object> compute(const std::vector<nanobind::object>& inputs,
                                         std::vector<nanobind::object> outputs, nanobind::handle stream);
-  std::vector<nanobind::object> given_outputs(nanobind::handle out, const std::vector<size_t>& places) const;
+  std::vector<nanobind::object> given_outputs(nanobind::handle out, const std::vector<size_t>& indices) const;
   template <class Ask>
   nanobind::object steps(const nanobind::args& inputs, Ask ask) const;
 
   Handle session_;
-  int gpu_ = -1;  ///< the number of the session's; -1: it computes on the host
+  int gpu_ = -1;  ///< the index of the session's GPU; -1: it computes on the host
   std::vector<Name> input_names_, output_names_;
   std::vector<int32_t> output_types_;
   std::vector<size_t> all_outputs_;  ///< 0, 1, ...
   nanobind::object numpy_empty_;
   std::vector<nanobind::object> numpy_types_;                             ///< of the outputs
-  std::map<std::vector<int64_t>, std::shared_ptr<const Outputs>> known_;  ///< by types and shapes of inputs
+  std::map<std::vector<int64_t>, std::shared_ptr<const Outputs>> known_;  ///< by the inputs' types and shapes
 };
 
 }  // namespace convlab::python

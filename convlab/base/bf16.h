@@ -5,9 +5,9 @@
 
 namespace convlab {
 
-// bfloat16 is kept as its bits: the upper half of a float.
+// A bfloat16 is stored as its 16 bits: the upper half of a float.
 
-/// The nearest bfloat16, ties to even; NaN becomes the quiet one.
+/// Rounds to the nearest bfloat16, ties to even; NaN becomes a quiet NaN.
 constexpr uint16_t to_bf16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   if (value != value) return 0x7fc0;

@@ -1,3 +1,5 @@
+// Reads the system's entropy and generates secure random numbers with ChaCha20.
+
 #include "convlab/base/entropy.h"
 
 #include <fmt/format.h>
@@ -16,7 +18,7 @@ namespace convlab {
 namespace {
 
 constexpr int kRounds = 10, kHexadecimal = 16;
-constexpr size_t kDigits = 8;  // of a word
+constexpr size_t kDigits = 8;  // hexadecimal digits per 32-bit word
 
 template <class T>
 T random_value() {
@@ -39,7 +41,7 @@ uint64_t KeyedRng::next() {
 }
 
 void KeyedRng::fill() {
-  // "expand 32-byte k", the key, the number of the block, and no nonce, since no key is used twice.
+  // The constants "expand 32-byte k", the key, the block counter, and a zero nonce, since no key is used twice.
   std::array<uint32_t, kWords> begin{0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
   std::ranges::copy(key_, begin.begin() + 4);
   begin[12] = static_cast<uint32_t>(block_);

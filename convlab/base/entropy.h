@@ -7,11 +7,11 @@
 
 namespace convlab {
 
-/// 64 bits of the system's entropy. Error(unavailable) if it gives none.
+/// Returns 64 bits of the system's entropy. Throws Error(unavailable) if the system returns none.
 uint64_t entropy();
 
-/// Numbers that nobody can compute from others of them: ChaCha20 (RFC 8439) under a key of 256 bits. What a program
-/// that we do not trust may see derives from these, and not from Rng, whose state follows from one number.
+/// Cryptographically secure random numbers: ChaCha20 (RFC 8439) with a key of 256 bits. Values that an untrusted
+/// program may see come from this class and not from Rng, whose whole state can be computed from one of its numbers.
 class KeyedRng {
  public:
   using Key = std::array<uint32_t, 8>;
@@ -27,7 +27,7 @@ class KeyedRng {
     return low + static_cast<int64_t>(next() % static_cast<uint64_t>(high - low + 1));
   }
 
-  /// The next numbers as a key for another generator.
+  /// Returns the next numbers as a key for another generator.
   Key next_key();
 
  private:
@@ -41,10 +41,10 @@ class KeyedRng {
   size_t used_ = kWords;
 };
 
-/// A key of the system's entropy.
+/// Returns a key from the system's entropy. Throws Error(unavailable) if the system returns none.
 KeyedRng::Key new_key();
 
-/// As 64 hexadecimal digits, and back: Error(bad_input) for another text.
+/// Convert a key to 64 hexadecimal digits and back. parse_key() throws Error(bad_input) for any other text.
 std::string to_text(const KeyedRng::Key& key);
 KeyedRng::Key parse_key(std::string_view text);
 

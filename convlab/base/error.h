@@ -10,12 +10,12 @@ namespace convlab {
 
 /// Why a command failed; the value is the process's exit status.
 enum class ErrorKind {
-  wrong_result = 1,  ///< a result is wrong: a failed verification, an accuracy below what was expected
+  wrong_result = 1,  ///< a result is wrong: a failed verification, an accuracy below the expected one
   bad_input = 2,     ///< bad usage or bad input: an option, a file, a model, a problem text
-  unavailable = 3,   ///< the device, kernel or library asked for is not there
+  unavailable = 3,   ///< the requested device, kernel or library is not available
 };
 
-/// The one exception type. The message is for a user: what is wrong, where, and what to do.
+/// The exception type of convlab. The message is for users: what is wrong, where, and what to do.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
@@ -25,7 +25,7 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-/// `throw bad_input("{}: truncated at byte {}", path, offset);` and its like.
+/// Example: `throw bad_input("{}: truncated at byte {}", path, offset);`
 template <class... Args>
 Error bad_input(fmt::format_string<Args...> format, Args&&... args) {
   return {ErrorKind::bad_input, fmt::format(format, std::forward<Args>(args)...)};
@@ -41,7 +41,7 @@ Error wrong_result(fmt::format_string<Args...> format, Args&&... args) {
   return {ErrorKind::wrong_result, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// What the exception that is being handled says; it may be anything that somebody else's code throws.
+/// Returns the message of the exception being handled, which may have any type.
 inline std::string message_of_exception() {
   try {
     throw;

@@ -1,3 +1,5 @@
+// Reads files with checked sizes and writes them atomically.
+
 #include "convlab/base/file.h"
 
 #include <fcntl.h>
@@ -25,21 +27,21 @@ File open(const std::filesystem::path& path, const char* mode) {
 
 void write_all(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
   File file = open(path, "wb");
-  // An empty span may be a null pointer, which fwrite must not be given.
+  // An empty span may be a null pointer, which fwrite does not accept.
   const bool written = bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
   if (std::fflush(file.get()) != 0 || !written) {
     throw bad_input("cannot write {}: {}", path.string(), std::strerror(errno));
   }
 }
 
-/// What a path stands for: itself or, for a link, where it leads in the end, whether or not that exists.
+/// Returns the path itself or, for a symbolic link, its final target, whether or not that exists.
 std::filesystem::path target_of(const std::filesystem::path& path) {
   constexpr int kMostLinks = 40;  // as many as Linux follows
   std::error_code error;
   std::filesystem::path target = path;
   for (int links = 0; links < kMostLinks; ++links) {
     if (!std::filesystem::is_symlink(target, error)) return target;
-    target = target.parent_path() / std::filesystem::read_symlink(target, error);  // an absolute one replaces all
+    target = target.parent_path() / std::filesystem::read_symlink(target, error);  // an absolute target replaces all
   }
   throw bad_input("{}: too many levels of symbolic links", path.string());
 }

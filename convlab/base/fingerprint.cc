@@ -1,3 +1,5 @@
+// Hashes texts and files to detect changes.
+
 #include "convlab/base/fingerprint.h"
 
 #include <fmt/format.h>
@@ -14,19 +16,19 @@ void Fingerprint::add(std::string_view text) {
     low_ = (low_ ^ static_cast<uint8_t>(c)) * kPrime;
     high_ = (high_ ^ static_cast<uint8_t>(c)) * kPrime;
   }
-  // So that "ab" and "c" are not "a" and "bc".
+  // Adding "ab" and "c" must differ from adding "a" and "bc".
   low_ = (low_ ^ text.size()) * kPrime;
   high_ = (high_ ^ ~text.size()) * kPrime;
 }
 
 void Fingerprint::add_file(const std::filesystem::path& path) {
-  constexpr int64_t kPiece = int64_t{1} << 20;
+  constexpr int64_t kChunk = int64_t{1} << 20;
   const InputFile file(path);
-  std::string piece;
-  for (int64_t at = 0; at < file.size(); at += std::ssize(piece)) {
-    piece.resize(static_cast<size_t>(std::min(kPiece, file.size() - at)));
-    file.read(at, {reinterpret_cast<uint8_t*>(piece.data()), piece.size()});
-    add(piece);
+  std::string chunk;
+  for (int64_t at = 0; at < file.size(); at += std::ssize(chunk)) {
+    chunk.resize(static_cast<size_t>(std::min(kChunk, file.size() - at)));
+    file.read(at, {reinterpret_cast<uint8_t*>(chunk.data()), chunk.size()});
+    add(chunk);
   }
 }
 

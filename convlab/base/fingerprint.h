@@ -7,13 +7,13 @@
 
 namespace convlab {
 
-/// 128 bits of a text, which tell whether two are the same: FNV-1a, twice, from two beginnings. It is no protection
-/// against somebody who wants two texts to collide: it is for files that are their reader's own.
+/// A 128-bit hash that detects whether two texts differ: FNV-1a, twice, with two offset bases. It does not protect
+/// against deliberate collisions: use it only for the reader's own files.
 class Fingerprint {
  public:
   void add(std::string_view text);
 
-  /// A file's content, a piece at a time. Errors as of InputFile.
+  /// Adds a file's content, read in chunks. Errors as in InputFile.
   void add_file(const std::filesystem::path& path);
   std::string hex() const;
 

@@ -5,7 +5,7 @@
 
 namespace convlab {
 
-/// IEEE binary16 bits to float: exact, NaN and infinities kept.
+/// Converts fp16 (IEEE binary16) bits to float: exact, keeps NaN and infinities.
 inline float half_to_float(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
   const uint32_t exponent = (half >> 10) & 0x1fu;
@@ -18,7 +18,7 @@ inline float half_to_float(uint16_t half) {
   return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (mantissa << 13));
 }
 
-/// float to IEEE binary16 bits, round to nearest even; overflow gives infinity, NaN stays NaN.
+/// Converts float to fp16 (IEEE binary16) bits, rounding to nearest even; overflow becomes infinity, NaN stays NaN.
 inline uint16_t float_to_half(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
@@ -34,7 +34,7 @@ inline uint16_t float_to_half(float value) {
   return static_cast<uint16_t>(sign | (rounded >> 13));
 }
 
-/// The nearest number of bfloat16, ties to even; overflow gives infinity, NaN stays NaN.
+/// Rounds to the nearest bfloat16, ties to even; overflow becomes infinity, NaN stays NaN.
 inline float rounded_to_brain(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return value;

@@ -1,3 +1,5 @@
+// Parses and writes JSON text, with limits for untrusted input.
+
 #include "convlab/base/json.h"
 
 #include <algorithm>
@@ -23,7 +25,7 @@ Json parse_json(std::string_view text, const std::string& place) {
 
 namespace {
 
-/// Counts what a parser reads, and takes the elements of streamed arrays out of it.
+/// Counts the values that a parser reads, and removes the elements of streamed arrays.
 class ForeignReader {
  public:
   using Event = Json::parse_event_t;
@@ -33,7 +35,7 @@ class ForeignReader {
                 const Each& each)
       : place_(place), limits_(limits), streams_(streams), each_(each) {}
 
-  /// False where the parser drops the value.
+  /// Returns false if the parser should drop the value.
   bool keeps(size_t depth, Event event, const Json& value) {
     constexpr size_t kOfMembers = 1, kOfElements = 2;
     const bool begins = event == Event::object_start || event == Event::array_start;
@@ -70,10 +72,10 @@ class ForeignReader {
   const JsonLimits& limits_;
   const std::initializer_list<std::string_view> streams_;
   const Each& each_;
-  std::string name_;  // of the member of the outermost object
+  std::string name_;  // of the current member of the outermost object
   bool streaming_ = false;
   size_t values_ = 0;
-  std::vector<size_t> members_ = std::vector<size_t>(limits_.depth + 1);  // of the objects that are open
+  std::vector<size_t> members_ = std::vector<size_t>(limits_.depth + 1);  // of the open objects, by depth
 };
 
 }  // namespace
@@ -86,7 +88,7 @@ Json parse_foreign_json(std::string_view text, const std::string& place, const J
     return Json::parse(text, [&](int depth, Json::parse_event_t event, const Json& value) {
       return reader.keeps(static_cast<size_t>(depth), event, value);
     });
-  } catch (const Json::exception& error) {  // numbers that no double holds have one of their own
+  } catch (const Json::exception& error) {  // not only parse_error: numbers that overflow double throw out_of_range
     throw bad_input("{}: invalid JSON: {}", place, printable(error.what()));
   }
 }

@@ -9,27 +9,28 @@
 
 namespace convlab {
 
-// Reading and writing JSON's text, compiled once: in each file that did so it took the compiler seconds.
+// Parses and writes JSON text. Compiled once, because it adds seconds to the compile time of each file that does it.
 
-/// Error(bad_input) that names `place`, with line and byte, where the text is not JSON.
+/// Parses JSON. Throws Error(bad_input) with `place`, line and byte if the text is not JSON.
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& place);
 
-/// How much of a text of somebody's whom we do not trust is in memory at once.
+/// Limits on the part of an untrusted JSON text that is in memory at once.
 struct JsonLimits {
-  size_t values = 1000;  ///< numbers, texts, objects, arrays and names of members
-  size_t members = 100;  ///< of an object
-  size_t depth = 10;     ///< of objects and arrays in each other
+  size_t values = 1000;  ///< numbers, strings, objects, arrays and member names
+  size_t members = 100;  ///< members of an object
+  size_t depth = 10;     ///< nesting of objects and arrays
 };
 
-/// The object that such a text holds, without the elements of the arrays that are members of it and named in `streams`:
-/// each of these, an object, is handed to `each` with the array's name, and dropped. Error(bad_input) that names
-/// `place` where the text is no JSON, no object, or passes a limit, which holds for each element by itself.
+/// Parses an untrusted JSON object. Members named in `streams` are arrays of objects: each element is passed to `each`
+/// with the member's name and left out of the result. Throws Error(bad_input) with `place` if the text is not JSON, not
+/// an object, or exceeds a limit; the limits apply to each streamed element separately.
 nlohmann::ordered_json parse_foreign_json(
     std::string_view text, const std::string& place, const JsonLimits& limits,
     std::initializer_list<std::string_view> streams = {},
     const std::function<void(std::string_view name, const nlohmann::ordered_json& element)>& each = {});
 
-/// In one line where `indent` is -1. Names come from models' files and need not be UTF-8: other bytes are replaced.
+/// Writes JSON; on one line if `indent` is -1. Strings may come from model files, so bytes that are not UTF-8 are
+/// replaced.
 std::string json_text(const nlohmann::ordered_json& json, int indent);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Finds the threads and the memory that this process may use, including cgroup limits.
+
 #include "convlab/base/limits.h"
 
 #include <sched.h>
@@ -20,18 +22,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where one hierarchy of groups can be read, and which of its groups this process is in.
+/// A mounted cgroup hierarchy, and this process's group in it.
 struct Hierarchy {
-  fs::path top;    ///< the folder of the topmost group that can be seen
-  fs::path below;  ///< from there to the folder of the process's own group; empty where that is the same
+  fs::path top;    ///< the directory of the topmost visible group
+  fs::path below;  ///< from there to the directory of the process's group; empty if they are the same
 };
 
 bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-/// The groups of this process by controller, from /proc/self/cgroup, whose lines are "4:cpu,cpuacct:/path"; version 2's
-/// is "0::/path" and is found under "".
+/// Returns the groups of this process by controller, from /proc/self/cgroup, whose lines are "4:cpu,cpuacct:/path".
+/// cgroup v2's line is "0::/path"; its key is "".
 std::map<std::string, std::string> own_groups(const fs::path& file) {
   std::map<std::string, std::string> groups;
   std::ifstream lines(file);
@@ -45,8 +47,8 @@ std::map<std::string, std::string> own_groups(const fs::path& file) {
   return groups;
 }
 
-/// All hierarchies that limit `controller`: version 1's of that name, and version 2's, which has all of them or lacks
-/// them. A line of mountinfo is "31 23 0:28 ROOT PLACE options [tags] - TYPE source OPTIONS".
+/// Returns all hierarchies that may limit `controller`: that of cgroup v1 with this name, and that of cgroup v2, whose
+/// files may be missing. A line of mountinfo is "31 23 0:28 ROOT MOUNT_POINT options [tags] - TYPE source OPTIONS".
 std::vector<Hierarchy> hierarchies(const fs::path& root, const std::string& controller) {
   const std::map<std::string, std::string> groups = own_groups(root / "proc/self/cgroup");
   std::vector<Hierarchy> found;
@@ -67,7 +69,7 @@ std::vector<Hierarchy> hierarchies(const fs::path& root, const std::string& cont
   return found;
 }
 
-/// Calls `each` with the folders of all groups from the topmost down to the process's own.
+/// Calls `each` with the directories of all groups from the topmost down to the process's own.
 template <class Each>
 void for_each_group(const fs::path& root, const std::string& controller, Each each) {
   for (const Hierarchy& hierarchy : hierarchies(root, controller)) {
@@ -77,14 +79,14 @@ void for_each_group(const fs::path& root, const std::string& controller, Each ea
   }
 }
 
-/// The number that a file begins with; 0 where there is none, as in "max".
+/// Returns the number that a file begins with; 0 if there is none, as in "max".
 double number_in(const fs::path& file) {
   double number = 0;
   std::ifstream(file) >> number;
   return number;
 }
 
-/// CPUs' worth of time that a group grants; 0 where it sets no limit.
+/// Returns a group's CPU limit, in CPUs; 0 if it sets no limit.
 double granted_cpus(const fs::path& group) {
   double quota = 0, period = 0;
   if (std::ifstream file(group / "cpu.max"); !(file >> quota >> period)) {
@@ -130,7 +132,7 @@ int64_t usable_memory_bytes() {
 std::string gigabytes(int64_t bytes) { return fmt::format("{:.1f} GB", static_cast<double>(bytes) * 1e-9); }
 
 void require_memory(int64_t bytes, std::string_view what, std::string_view advice) {
-  // The program itself, and the system, take some, too: Linux kills who comes close to the limit.
+  // The program and the system need some memory, too, and Linux kills a process that gets close to the limit.
   const int64_t usable = usable_memory_bytes();
   if (bytes <= usable - usable / 8) return;
   throw bad_input("{} {} of memory; this process may use {} and must keep an eighth of it free; {}", what,

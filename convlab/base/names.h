@@ -6,10 +6,11 @@
 
 namespace convlab {
 
-/// Whether a name in C++ may have this character: a letter, a digit or '_'.
+/// Whether this character may be part of a C++ name: a letter, a digit or '_'.
 inline bool is_name_character(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-/// Where the name stands in a source text, from `from` on, and not as a part of a longer name: npos if nowhere.
+/// Returns the offset of the name in a source text, from `from` on, where it is not part of a longer name; npos if
+/// there is none.
 inline size_t find_name(std::string_view text, std::string_view name, size_t from = 0) {
   for (size_t at = text.find(name, from); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const size_t end = at + name.size();

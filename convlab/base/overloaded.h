@@ -2,12 +2,12 @@
 
 namespace convlab {
 
-/// One function object of several, for std::visit.
+/// Combines several function objects into one overload set, for std::visit.
 template <class... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;
 };
 template <class... Functions>
-Overloaded(Functions...) -> Overloaded<Functions...>;  // clang 14 does not find it by itself
+Overloaded(Functions...) -> Overloaded<Functions...>;  // clang 14 does not deduce it
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Runs child processes with a time limit and collects their output.
+
 #include "convlab/base/process.h"
 
 #include <fcntl.h>
@@ -22,8 +24,8 @@
 namespace convlab {
 namespace {
 
-/// A file without a name, closed with the value: we read what a process wrote to it when the process has ended, and no
-/// pipe can run full.
+/// An anonymous file in memory for a child's output. It is read after the child has ended and, unlike a pipe, never
+/// fills up.
 class Scratch {
  public:
   Scratch() : number_(::memfd_create("convlab", MFD_CLOEXEC)) {
@@ -54,10 +56,10 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-/// False if the process still runs after so many seconds.
+/// Returns false if the process is still running after `limit_s` seconds.
 bool ends_within(pid_t process, double limit_s) {
   const ProcessEnd end(process);
-  if (end.number() < 0) return true;  // without a limit
+  if (end.number() < 0) return true;  // no pidfd: wait without a limit
   pollfd ended{end.number(), POLLIN, 0};
   const Clock::time_point begin = Clock::now();
   int count = 0;
@@ -89,7 +91,7 @@ ProcessRun run_process(const std::string& program, std::vector<std::string> argu
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   if (limit_s > 0) ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  // If the program's starter ignores the end of children, this program inherits that, and would learn nothing of it.
+  // If our parent ignores SIGCHLD, we inherit that, and wait4() would not return the child's status.
   ::signal(SIGCHLD, SIG_DFL);
   pid_t child = 0;
   const Clock::time_point begin = Clock::now();

@@ -11,13 +11,14 @@ namespace convlab {
 /// How a process ended.
 struct ProcessRun {
   int status = -1;                ///< exit status, or 128 + the signal that ended it
-  bool out_of_time = false;       ///< it was ended because it took too long
+  bool out_of_time = false;       ///< it was killed because it exceeded the time limit
   std::string output, complaint;  ///< standard output and standard error
   double user_s = 0, system_s = 0, elapsed_s = 0;
-  int64_t max_rss_kb = 0;  ///< the most memory that was resident at once, in KiB
+  int64_t max_rss_kb = 0;  ///< peak resident memory, in KiB
 };
 
-/// A child's end as a number that poll() finds readable from then on; -1 where the kernel is older than 5.3.
+/// A pidfd of a child process, which poll() reports as readable once the child has ended; -1 if the kernel is older
+/// than 5.3.
 class ProcessEnd {
  public:
   explicit ProcessEnd(pid_t process);
@@ -30,10 +31,9 @@ class ProcessEnd {
   int number_;
 };
 
-/// Runs a program, found in PATH unless its name has a folder, with these arguments, the first being its name, and
-/// waits for it. With a limit it is a process group of its own, all of which is killed after `limit_s` seconds.
-/// Error(unavailable) if no process can be started or waited for. From then on this program no longer ignores the end
-/// of children (SIGCHLD).
+/// Runs a program and waits for it. Searches PATH if its name has no directory; arguments[0] is its name. With a limit,
+/// the program gets its own process group, which is killed after `limit_s` seconds. Throws Error(unavailable) if the
+/// process cannot be started or waited for. Resets SIGCHLD to its default action in this process.
 ProcessRun run_process(const std::string& program, std::vector<std::string> arguments, double limit_s = 0);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Finds files that are shipped with the program or the library.
+
 #include "convlab/base/resources.h"
 
 #include <dlfcn.h>
@@ -13,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where convlab's code is: the program, or the library that somebody's program has loaded.
+/// Returns the path of the program, or of the loaded library, that contains this code.
 fs::path own_file() {
   Dl_info info{};
   std::error_code error;

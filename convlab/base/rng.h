@@ -4,8 +4,9 @@
 
 namespace convlab {
 
-/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): small, and the
-/// same numbers on every machine and standard library, which std::uniform_real_distribution does not promise.
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): small, and
+/// returns the same numbers on every machine and standard library, which std::uniform_real_distribution does not
+/// guarantee.
 class Rng {
  public:
   explicit Rng(uint64_t seed) : state_(seed) {}

@@ -1,3 +1,5 @@
+// Describes the signals that end processes.
+
 #include "convlab/base/signal_text.h"
 
 #include <fmt/format.h>

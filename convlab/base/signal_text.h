@@ -4,7 +4,7 @@
 
 namespace convlab {
 
-/// What ended a process, for whoever wrote its code: "SIGSEGV (segmentation fault: ...)".
+/// Describes the signal that ended a process, for the author of its code: "SIGSEGV (segmentation fault: ...)".
 std::string signal_text(int signal);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Names the stages of a run.
+
 #include "convlab/base/stage.h"
 
 namespace convlab {

@@ -5,40 +5,39 @@
 
 namespace convlab {
 
-/// What a program that runs a network spends its time on, as a profiler and a bill of time distinguish it.
+/// The stages of a program that runs a network, as the profiler and the time breakdown distinguish them.
 enum class Stage {
   driver,    ///< loading and starting a GPU's driver
   context,   ///< creating a GPU's context, opening the device
   model,     ///< reading a model's file
   data,      ///< reading and unpacking images and labels
-  scaling,   ///< scaling images to what the model takes
+  scaling,   ///< scaling images to the model's input size
   planning,  ///< simplifying the graph, choosing kernels, laying out memory
-  memory,    ///< allocating memory of the device
-  weights,   ///< taking weights to the device and packing them
-  upload,    ///< images to the device
-  step,      ///< one step of the plan: on a GPU its launch, on a host all of it
-  waiting,   ///< for a GPU to finish what was launched
-  download,  ///< scores to the host
-  labels,    ///< scores to labels
-  passes,    ///< passes of the network that are measured, once it has run
-  ceilings,  ///< measuring what the machine can do at most
-  release,   ///< giving everything back
+  memory,    ///< allocating device memory
+  weights,   ///< uploading and packing weights
+  upload,    ///< copying images to the device
+  step,      ///< one step of the plan: on a GPU only its launch, on a host all of it
+  waiting,   ///< waiting for a GPU to finish its launches
+  download,  ///< copying scores to the host
+  labels,    ///< converting scores to labels
+  passes,    ///< measured passes of the network, after its first run
+  ceilings,  ///< measuring the machine's peak rates
+  release,   ///< releasing memory and devices
 };
 
-/// In a few words: "reading the data".
+/// Returns a short description: "reading the data".
 std::string_view name_of(Stage stage);
 
-/// A piece of work, reported when it begins. Texts stay valid until it ends.
+/// A part of the program's work, reported when it begins. Texts stay valid until it ends.
 struct Part {
   Stage stage;
-  std::string_view name = name_of(stage);  ///< of a step: the layer's
-  std::string_view kernel = {};            ///< of a step: the kernel's
+  std::string_view name = name_of(stage);  ///< of a step: the layer's name
+  std::string_view kernel = {};            ///< of a step: the kernel's name
   int64_t bytes = 0;                       ///< of an upload or download
 };
 
-/// Is told what is being done, on the thread that does it, so that a profiler can tie what it sees to layers. Parts
-/// come one after another, never one inside another. Code that is given no observer tells nothing, at the price of one
-/// comparison.
+/// Is notified of each part of the work, on the thread that does it, so that a profiler can attribute activities to
+/// layers. Parts are not nested. Without an observer, the cost is one comparison per part.
 class StageObserver {
  public:
   virtual ~StageObserver() = default;
@@ -46,7 +45,7 @@ class StageObserver {
   virtual void end() = 0;
 };
 
-/// One part, from here to the end of the scope. `observer` may be null.
+/// Reports one part to the observer, which may be null: begins here and ends with the scope.
 class Observed {
  public:
   Observed(StageObserver* observer, const Part& part) : observer_(observer) {

@@ -1,3 +1,5 @@
+// Demangles and shortens symbol names.
+
 #include "convlab/base/symbol.h"
 
 #include <cxxabi.h>
@@ -9,7 +11,7 @@ namespace convlab {
 
 std::string demangled(std::string_view symbol) {
   std::string name(symbol);
-  if (!symbol.starts_with("_Z")) return name;  // a plain "m" would be the type that m stands for
+  if (!symbol.starts_with("_Z")) return name;  // the demangler would read a plain "m" as a mangled type
   int status = 0;
   if (char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status)) {
     name = text;
@@ -21,7 +23,7 @@ std::string demangled(std::string_view symbol) {
 std::string short_symbol(std::string_view symbol) {
   std::string name = demangled(symbol);
   if (const size_t clone = name.find(" [clone"); clone != std::string::npos) name.resize(clone);
-  // From the left: the last name that starts outside of all brackets. From there to the parameters.
+  // Finds the last name that starts outside all brackets; it ends at its parameters.
   size_t begin = 0, end = name.size();
   int depth = 0;
   for (size_t i = 0; i < name.size(); ++i) {

@@ -5,11 +5,11 @@
 
 namespace convlab {
 
-/// A mangled symbol as it is written in a program; any other text as it is.
+/// Returns a mangled symbol's name in source form; any other text unchanged.
 std::string demangled(std::string_view symbol);
 
-/// "tile" of "convlab::(anonymous namespace)::kernel<16>(float const*)::tile", mangled or not: the last name, without
-/// namespaces, return type and parameters, with template arguments.
+/// Returns the last name of a symbol, mangled or not, with template arguments but without namespaces, return type and
+/// parameters: "tile" for "convlab::(anonymous namespace)::kernel<16>(float const*)::tile".
 std::string short_symbol(std::string_view symbol);
 
 }  // namespace convlab

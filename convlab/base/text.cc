@@ -1,3 +1,5 @@
+// Parses numbers and patterns, and makes untrusted text printable.
+
 #include "convlab/base/text.h"
 
 #include <algorithm>
@@ -45,8 +47,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 std::string text_before(std::string_view text, char end) { return std::string(text.substr(0, text.find(end))); }
 
-/// A character that is not seen, or that changes the direction in which others are read: what is shown with it is not
-/// what is written (Unicode TR 36, section 2.10; "Trojan Source", CVE-2021-42574). `sequence`: its UTF-8.
+/// Whether a character is invisible or changes the text's direction, so that the displayed text differs from the stored
+/// one (Unicode TR 36, section 2.10; "Trojan Source", CVE-2021-42574). `sequence`: its UTF-8 bytes.
 static bool is_invisible(std::string_view sequence) {
   if (sequence.size() == 2) return sequence == "\u00ad" || sequence == "\u061c";
   if (sequence.size() != 3) return sequence.size() == 4 && sequence.starts_with("\xf3\xa0");  // tags, U+E0000 on
@@ -59,7 +61,7 @@ static bool is_invisible(std::string_view sequence) {
 }
 
 std::string printable(std::string_view text, size_t most) {
-  // Bytes of the UTF-8 sequence that begins at i, 0 if none does (RFC 3629, table 3-7 of the Unicode standard).
+  // Returns the length of the UTF-8 sequence at i, 0 if it is invalid (RFC 3629, table 3-7 of the Unicode standard).
   const auto sequence = [&](size_t i) -> size_t {
     const auto byte = [&](size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
     const unsigned first = byte(i), second = byte(i + 1);
@@ -88,7 +90,7 @@ std::string printable(std::string_view text, size_t most) {
 }
 
 bool glob_match(std::string_view pattern, std::string_view text) {
-  // Greedy with one point of return: the last '*' seen. Linear in practice, quadratic at worst, never exponential.
+  // Greedy, backtracks only to the last '*'. Linear in practice, quadratic at worst, never exponential.
   size_t p = 0, t = 0, star = std::string_view::npos, star_text = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

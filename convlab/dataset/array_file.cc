@@ -1,3 +1,5 @@
+// Streams images from .npy and idx files.
+
 #include "convlab/dataset/array_file.h"
 
 #include <algorithm>
@@ -12,7 +14,8 @@ namespace {
 
 constexpr size_t kMostHeaderBytes = size_t{1} << 20;
 
-/// idx begins with two zeros, the elements' type and the number of sizes, which follow as big-endian uint32.
+/// An idx file begins with two zero bytes, the element type and the number of dimensions, followed by the sizes as
+/// big-endian uint32.
 constexpr uint8_t kIdxBytes = 0x08;
 constexpr size_t kIdxBegin = 4, kIdxSizeBytes = 4;
 

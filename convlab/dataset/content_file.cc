@@ -1,3 +1,5 @@
+// Streams the content of plain and gzipped files.
+
 #include "convlab/dataset/content_file.h"
 
 #include <fcntl.h>
@@ -14,11 +16,11 @@
 
 namespace convlab {
 
-/// zlib reads files that are not gzipped, too, large parts of them straight into the caller's memory.
+/// zlib also reads files that are not gzipped; it reads large parts directly into the caller's memory.
 struct ContentFile::Handle {
   ~Handle() {
     if (file != nullptr) {
-      gzclose_r(file);  // and the descriptor
+      gzclose_r(file);  // also closes the descriptor
     } else if (descriptor >= 0) {
       ::close(descriptor);
     }
@@ -54,7 +56,7 @@ void ContentFile::seek(int64_t position) {
 }
 
 size_t ContentFile::read(std::span<uint8_t> to) {
-  // Of what is damaged zlib gives nothing: small parts leave out little.
+  // zlib returns nothing of a part with corrupt data, so small parts lose less.
   const size_t most = handle_->gzipped ? size_t{256} << 10 : size_t{1} << 30;
   size_t done = 0;
   while (done < to.size()) {
@@ -63,7 +65,7 @@ size_t ContentFile::read(std::span<uint8_t> to) {
     try {
       got = read_some(part);
     } catch (const Error&) {
-      if (done == 0) throw;  // otherwise the next call says it
+      if (done == 0) throw;  // otherwise the next call throws it
     }
     done += got;
     if (got < part.size()) break;

@@ -9,30 +9,29 @@
 
 namespace convlab {
 
-/// A file's content, read from front to back, and inflated on the way where the file is gzipped: it need not fit into
-/// memory.
+/// Streams a file's content, decompressing it if the file is gzipped. The content need not fit into memory.
 class ContentFile {
  public:
-  /// Error(bad_input) with path and reason where it is missing, unreadable or no regular file.
+  /// Throws Error(bad_input) with path and reason if the file is missing, unreadable or not a regular file.
   explicit ContentFile(const std::filesystem::path& path);
   ~ContentFile();
   ContentFile(const ContentFile&) = delete;
   ContentFile& operator=(const ContentFile&) = delete;
 
-  /// As the file was named.
+  /// The path passed to the constructor.
   const std::string& name() const { return name_; }
 
-  /// Bytes of the content; of a gzipped file only reading all of it would tell.
+  /// Returns the bytes of the content; nullopt for a gzipped file, whose size is unknown until all of it is read.
   std::optional<int64_t> size() const;
 
-  /// Where in the content read() goes on.
+  /// The offset in the content at which read() continues.
   int64_t position() const;
 
-  /// Has read() go on elsewhere. In a gzipped file everything before is inflated.
+  /// Makes read() continue at another offset. In a gzipped file, this decompresses everything before it.
   void seek(int64_t position);
 
-  /// Reads on; says how many bytes came, fewer than asked for only at the content's end or before what is damaged.
-  /// Error(bad_input) with name and reason where nothing can be read, or gzip data breaks off.
+  /// Reads the next bytes. Returns their number, less than requested only at the end of the content or before corrupt
+  /// data. Throws Error(bad_input) with name and reason if nothing can be read or the gzip data is truncated.
   size_t read(std::span<uint8_t> to);
 
  private:

@@ -1,3 +1,5 @@
+// Loads the Fashion-MNIST data set.
+
 #include "convlab/dataset/fashion_mnist.h"
 
 #include <algorithm>
@@ -12,9 +14,9 @@ namespace convlab {
 namespace {
 
 constexpr int64_t kSide = 28;
-constexpr int64_t kMostFileBytes = int64_t{256} << 20;  // the largest of the four has 26 MB, 47 MB without gzip
+constexpr int64_t kMostFileBytes = int64_t{256} << 20;  // the largest of the four files has 26 MB, 47 MB without gzip
 
-/// Where the named idx file lies in the folder, gzipped or not; an empty path if it does not.
+/// Returns the path of the idx file in the folder, gzipped or not; an empty path if there is none.
 std::filesystem::path find(const std::filesystem::path& folder, const std::string& name) {
   std::error_code error;
   for (const char* ending : {".gz", ""}) {

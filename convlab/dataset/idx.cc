@@ -1,3 +1,5 @@
+// Parses images and labels in the idx format of MNIST.
+
 #include "convlab/dataset/idx.h"
 
 #include <zlib.h>
@@ -14,24 +16,25 @@ namespace {
 constexpr uint32_t kImagesMagic = 0x00000803, kLabelsMagic = 0x00000801;
 constexpr int64_t kMostBytes = int64_t{1} << 30;
 
-/// Deflate's best case: 258 bytes from two bits (zlib's documentation, "Maximum Compression Factor").
+/// The maximum compression factor of deflate: 258 bytes from two bits (zlib's documentation, "Maximum Compression
+/// Factor").
 constexpr int64_t kMostInflation = 1032;
 
-/// The content of a file, inflated on the way if it is gzipped. Callers read it in order, each part into memory of
-/// their own, so that nothing is allocated here.
+/// Reads the content of a file in order, decompressing it if it is gzipped. Callers pass the memory for each part, so
+/// nothing is allocated here.
 class ContentReader {
  public:
   ContentReader(std::span<const uint8_t> bytes, std::string_view name) : bytes_(bytes), name_(name) {
     if (bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) open_gzip();
   }
 
-  /// Bytes that the rest of the content can have at most.
+  /// Returns an upper bound of the bytes that remain in the content.
   int64_t most_left() const {
     const auto size = static_cast<int64_t>(bytes_.size());
     return zlib_ ? checked_mul(size, kMostInflation) : size - offset_;
   }
 
-  /// Fills `to`; the error names `what` where the content ends before.
+  /// Fills `to`. Throws Error(bad_input) with `what` if the content ends before.
   void read(std::span<uint8_t> to, std::string_view what) {
     const int64_t wanted = static_cast<int64_t>(to.size());
     const int64_t got = zlib_ ? inflate_some(to) : copy_some(to);
@@ -48,7 +51,7 @@ class ContentReader {
     return uint32_t{b[0]} << 24 | uint32_t{b[1]} << 16 | uint32_t{b[2]} << 8 | uint32_t{b[3]};
   }
 
-  /// Error(bad_input) unless the content ends here; of gzip, this checks its CRC and length, too.
+  /// Throws Error(bad_input) unless the content ends here. For gzip, this also checks the CRC and the length.
   void expect_end() {
     uint8_t more;
     if ((zlib_ ? inflate_some({&more, 1}) : copy_some({&more, 1})) != 0) {
@@ -77,7 +80,7 @@ class ContentReader {
     zlib_->next_in = const_cast<Bytef*>(bytes_.data());  // zlib does not write there
   }
 
-  /// How far in the gzipped file reading has come.
+  /// The current offset in the gzipped file.
   size_t position() const { return static_cast<size_t>(zlib_->next_in - bytes_.data()); }
 
   int64_t copy_some(std::span<uint8_t> to) const {
@@ -86,11 +89,11 @@ class ContentReader {
     return static_cast<int64_t>(count);
   }
 
-  /// Inflates until `to` is full or the gzip data ends; says how many bytes came.
+  /// Decompresses until `to` is full or the gzip data ends. Returns the number of bytes written.
   int64_t inflate_some(std::span<uint8_t> to) {
     size_t done = 0;
     while (done < to.size() && !ended_) {
-      // zlib counts in unsigned int.
+      // zlib's counters are unsigned int.
       constexpr size_t kMostAtOnce = std::numeric_limits<uInt>::max();
       zlib_->avail_in = static_cast<uInt>(std::min(bytes_.size() - position(), kMostAtOnce));
       zlib_->avail_out = static_cast<uInt>(std::min(to.size() - done, kMostAtOnce));
@@ -133,7 +136,7 @@ int64_t read_size(ContentReader& reader, std::string_view what, std::string_view
   return size;
 }
 
-/// Checks the header against what can follow it, before memory is taken for that.
+/// Checks the header's size against the size of the file, before memory is allocated.
 void check_size(const ContentReader& reader, int64_t bytes, std::string_view name) {
   if (bytes > reader.most_left()) {
     throw bad_input("{}: the header declares {} bytes, more than the file can hold", name, bytes);
@@ -151,7 +154,7 @@ Tensor parse_idx_images(std::span<const uint8_t> bytes, std::string_view name) {
   const int64_t rows = read_size(reader, "the number of rows", name);
   const int64_t columns = read_size(reader, "the number of columns", name);
   int64_t total = 0;
-  // Up to 93 bits: what does not fit in 63 cannot be in the file either.
+  // The product has up to 93 bits; one that does not fit in 63 bits cannot be in the file.
   if (__builtin_mul_overflow(count * rows, columns, &total)) total = std::numeric_limits<int64_t>::max();
   check_size(reader, total, name);
   Tensor images(ElementType::u8, {count, 1, rows, columns});

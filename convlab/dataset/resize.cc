@@ -1,3 +1,5 @@
+// Scales images bilinearly, byte for byte as scikit-image does.
+
 #include "convlab/dataset/resize.h"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace convlab {
 namespace {
 
-/// Scales maps of one size, one at a time.
+/// Scales H x W planes of one size, one at a time.
 class Resizer {
  public:
   Resizer(int64_t h, int64_t w, int64_t side)
@@ -19,9 +21,9 @@ class Resizer {
 
   void resize(const uint8_t* map, uint8_t* to) {
     spread_columns(map);
-    // scikit-image clips to the range of the map. Above, truncation does that already; below, sums that take in zeros
-    // from outside, or were rounded down, are raised to the least pixel, which is whole, so that the order of
-    // truncating and raising does not matter.
+    // scikit-image clips to the plane's range of values. At the top, truncation already does that. At the bottom, sums
+    // that include zeros from outside, or were rounded down, are raised to the smallest pixel. It is an integer, so the
+    // order of truncation and clipping does not matter.
     const uint8_t least = *std::min_element(map, map + h_ * w_);
     for (int64_t p = 0; p < side_; ++p) {
       const auto at = static_cast<size_t>(p);
@@ -34,8 +36,8 @@ class Resizer {
  private:
   size_t padded_count() const { return static_cast<size_t>((h_ + 2) * side_); }
 
-  /// left_ and right_ [h + 2][side]: for each row of the map, with a row of zeros above and below, the two pixels that
-  /// each output column lies between. So the blending reads rows in order and is vectorised by the compiler.
+  /// Fills left_ and right_, [h + 2][side]: for each row of the plane, with a row of zeros above and below, the two
+  /// pixels between which each output column is. So blend() reads rows in order, and the compiler vectorizes it.
   void spread_columns(const uint8_t* map) {
     std::vector<double> row(static_cast<size_t>(w_ + 2));
     for (int64_t h = 0; h < h_; ++h) {
@@ -50,8 +52,8 @@ class Resizer {
     }
   }
 
-  /// One output row. The products and sums are in scipy's order; pixels are 0..255 here and n/256 there, which changes
-  /// nothing, since a power of two is exact.
+  /// Computes one output row. Products and sums are in scipy's order. Pixels are 0..255 here and n/256 there, which
+  /// makes no difference, because scaling by a power of two is exact.
   void blend(const double* upper_left, const double* upper_right, double upper_weight, const double* lower_left,
              const double* lower_right, double lower_weight, uint8_t least, uint8_t* __restrict to) const {
     const double* left_weight = columns_.weight0.data();
@@ -84,9 +86,9 @@ ResizeTaps::ResizeTaps(int64_t size, int64_t side) {
 }
 
 void resize_maps(const uint8_t* from, const Shape& shape, int64_t side, uint8_t* to, ThreadPool& threads) {
-  constexpr int64_t kMapsPerPiece = 64;
+  constexpr int64_t kMapsPerChunk = 64;
   const int64_t h = shape[2], w = shape[3];
-  threads.parallel_for(shape[0] * shape[1], kMapsPerPiece, [&](int64_t begin, int64_t end, int) {
+  threads.parallel_for(shape[0] * shape[1], kMapsPerChunk, [&](int64_t begin, int64_t end, int) {
     Resizer resizer(h, w, side);
     for (int64_t map = begin; map < end; ++map) resizer.resize(from + map * h * w, to + map * side * side);
   });

@@ -1,3 +1,5 @@
+// Streams the files of tar archives.
+
 #include "convlab/dataset/tar_file.h"
 
 #include <fmt/format.h>
@@ -15,19 +17,19 @@ namespace convlab {
 namespace {
 
 constexpr int64_t kBlock = 512;
-constexpr int64_t kMostNameBytes = 1 << 20;  // of what stands before an entry whose name is long
+constexpr int64_t kMostNameBytes = 1 << 20;  // of the extra header of an entry with a long name
 constexpr int64_t kMostEntryBytes = int64_t{1} << 50;
 constexpr int64_t kUnknown = -1;
 
 using Block = std::array<uint8_t, kBlock>;
 
-/// A field of a header, up to its first zero.
+/// Returns a field of a header, up to its first zero byte.
 std::string_view text_at(const Block& block, size_t at, size_t length) {
   const std::string_view field(reinterpret_cast<const char*>(block.data()) + at, length);
   return field.substr(0, field.find('\0'));
 }
 
-/// A number in octal digits, or, where its first bit is set, in base 256; -1 for what is neither.
+/// Returns a number in octal digits or, if the field's first bit is set, in base 256; -1 if it is invalid.
 int64_t number_at(const Block& block, size_t at, size_t length) {
   if ((block[at] & 0x80) != 0) {
     int64_t value = block[at] & 0x7f;
@@ -45,7 +47,7 @@ int64_t number_at(const Block& block, size_t at, size_t length) {
   return error == std::errc() && end == digits.data() + digits.size() ? value : digits.empty() ? 0 : -1;
 }
 
-/// The sum of a header's bytes, its own field taken for spaces.
+/// Returns the sum of a header's bytes, with the checksum field read as spaces.
 int64_t checksum_of(const Block& block) {
   constexpr size_t kAt = 148, kLength = 8;
   int64_t sum = 0;
@@ -56,12 +58,12 @@ int64_t checksum_of(const Block& block) {
 std::string entry_name(const Block& block) {
   const std::string name(text_at(block, 0, 100));
   const bool ustar =
-      text_at(block, 257, 6) == "ustar";  // GNU's own has a space behind it, and other things in the prefix
+      text_at(block, 257, 6) == "ustar";  // GNU's magic is "ustar ", and its prefix field has other contents
   const std::string prefix(ustar ? text_at(block, 345, 155) : "");
   return prefix.empty() ? name : prefix + "/" + name;
 }
 
-/// What pax says of the next entry: lines "LENGTH KEY=VALUE\n", the length that of the line.
+/// Reads the pax header of the next entry: lines "LENGTH KEY=VALUE\n", where LENGTH is that of the whole line.
 void read_pax(std::string_view text, std::string& path, int64_t& bytes, const std::string& place) {
   while (!text.empty()) {
     size_t length = 0;
@@ -83,7 +85,7 @@ void read_pax(std::string_view text, std::string& path, int64_t& bytes, const st
 TarFile::TarFile(const std::filesystem::path& path) : file_(path) {}
 
 std::optional<TarFile::Entry> TarFile::next() {
-  std::string path;  // what stands before an entry whose name is long
+  std::string path;  // from the extra header of an entry with a long name
   int64_t size = kUnknown;
   while (true) {
     const std::string place = fmt::format("{}: byte {}", file_.name(), next_header_);
@@ -95,7 +97,7 @@ std::optional<TarFile::Entry> TarFile::next() {
       throw bad_input("{}: {}", place, next_header_ == 0 ? "not a tar archive" : "corrupt archive");
     }
     const char type = static_cast<char>(block[156]);
-    const bool empty = type >= '1' && type <= '6';  // links, devices, folders
+    const bool empty = type >= '1' && type <= '6';  // links, devices, directories
     entry_ = {.name = path.empty() ? entry_name(block) : path,
               .bytes = empty              ? 0
                        : size == kUnknown ? number_at(block, 124, 12)
@@ -118,7 +120,7 @@ std::optional<TarFile::Entry> TarFile::next() {
     }
     if (type == 'S') throw bad_input("{}: sparse files are not supported; create the archive without --sparse", place);
     if (type == '0' || type == '\0' || type == '7' || entry_.link) return entry_;
-    if (type == 'g' || type == 'K') continue;  // of all entries, and where a link leads
+    if (type == 'g' || type == 'K') continue;  // global pax header; GNU long link target
     path.clear();
     size = kUnknown;
   }

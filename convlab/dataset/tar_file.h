@@ -10,25 +10,24 @@
 
 namespace convlab {
 
-/// The files in a tar archive (ustar, pax, GNU; gzipped or not), one after another. It is read from front to back, so
-/// it need not fit into memory.
+/// Streams the files of a tar archive (ustar, pax, GNU; gzipped or not). The archive need not fit into memory.
 class TarFile {
  public:
   struct Entry {
     std::string name;
     int64_t bytes = 0;
-    bool link = false;  ///< to another entry, which has the content
+    bool link = false;  ///< a link to another entry, which has the content
   };
 
-  /// Errors as ContentFile().
+  /// Errors as in ContentFile().
   explicit TarFile(const std::filesystem::path& path);
 
-  /// The next file, none at the end. Folders, devices and their like are passed over. Error(bad_input) with the
-  /// archive's name and the byte where it is damaged, cut off or no tar archive.
+  /// Returns the next file or link; nullopt at the end. Skips directories, devices and other special entries. Throws
+  /// Error(bad_input) with the archive's name and the byte offset if it is corrupt, truncated or not a tar archive.
   std::optional<Entry> next();
 
-  /// The content of the entry that next() gave last, once. Error(bad_input) where it is cut off, or does not fit into
-  /// memory.
+  /// Returns the content of the entry that next() returned last; may be called once. Throws Error(bad_input) if it is
+  /// truncated or does not fit into memory.
   std::vector<uint8_t> content();
 
  private:

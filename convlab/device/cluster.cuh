@@ -1,8 +1,8 @@
 #pragma once
 
-// Blocks of a cluster, which see each other's shared memory, on GPUs of compute capability 9.0 and more. A kernel is
-// launched with clusters of so many blocks if it is declared CONVLAB_CLUSTER(blocks). Names and meanings are those of
-// the PTX ISA.
+// Thread block clusters, whose blocks access each other's shared memory (distributed shared memory), on GPUs of compute
+// capability 9.0 or higher. A kernel declared CONVLAB_CLUSTER(blocks) is launched with clusters of that many blocks.
+// Terms are those of the PTX ISA.
 
 #include "convlab/device/pipeline.cuh"
 
@@ -19,22 +19,22 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #if __CUDA_ARCH__ >= 900
 
-/// This block's number in its cluster.
+/// Returns this block's rank in its cluster.
 inline __device__ int rank_in_cluster() {
   int rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
 
-/// Where another block of the cluster has what this block has at an address.
+/// Returns the address in another block's shared memory that corresponds to `address` in this block's.
 inline __device__ SharedAddress in_block(SharedAddress address, int block) {
   SharedAddress there;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
   return there;
 }
 
-/// A barrier of all threads of the cluster, which then see what these wrote before they arrived. To arrive takes long
-/// where stores to global memory are under way.
+/// A barrier of all threads of the cluster, with release and acquire semantics. Arriving is slow while stores to global
+/// memory are pending.
 inline __device__ void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
 inline __device__ void await_cluster() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 inline __device__ void synchronize_cluster() {
@@ -42,14 +42,14 @@ inline __device__ void synchronize_cluster() {
   await_cluster();
 }
 
-/// Lets other blocks of the cluster use barriers that this thread has made, once they have met it at the cluster's.
+/// Makes the mbarriers that this thread has initialized visible to other blocks after the next cluster barrier.
 inline __device__ void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
-/// The quicker arrival of threads of which others see nothing but published barriers.
+/// A faster arrival (relaxed) for threads that have published nothing to other blocks except mbarriers.
 inline __device__ void arrive_with_barriers() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
 
-/// Writes to another block's shared memory, and counts these bytes at its barrier. Both addresses are as this block has
-/// them.
+/// Writes to another block's shared memory and counts the bytes at that block's barrier. Both addresses are those of
+/// the corresponding variables in this block.
 inline __device__ void send(float value, const float* to, const uint64_t* barrier, int block) {
   asm volatile(
       "st.async.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(in_block(to_shared(to), block)),
@@ -57,8 +57,9 @@ inline __device__ void send(float value, const float* to, const uint64_t* barrie
       : "memory");
 }
 
-/// Copies to another block's shared memory, addresses and `bytes` multiples of 16, and counts them at its barrier. Both
-/// addresses in that block are as this one has them. Other threads' writes: as copy_bulk() wants them.
+/// Copies to another block's shared memory and counts the bytes at that block's barrier. Addresses and `bytes` are
+/// multiples of 16. `to` and `barrier` are the addresses of the corresponding variables in this block. Data that other
+/// threads wrote to `from` needs the same fence as in copy_bulk().
 inline __device__ void send_bulk(SharedAddress from, SharedAddress to, uint32_t bytes, const uint64_t* barrier,
                                  int block) {
   asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(

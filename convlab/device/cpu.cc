@@ -1,3 +1,5 @@
+// Implements the CPU as a device.
+
 #include "convlab/device/cpu.h"
 
 #include <sys/mman.h>
@@ -14,7 +16,7 @@
 namespace convlab {
 namespace {
 
-/// Arrays that kernels walk in many places at once, as those in lanes do, miss the table of small pages at each place.
+/// Bytes. Kernels that read many parts of an array at once, as those in nchw16n do, miss the TLB with small pages.
 constexpr int64_t kLargePage = int64_t{2} << 20;
 
 class CpuStream final : public Stream {
@@ -25,7 +27,7 @@ class CpuStream final : public Stream {
   void download(void* to, const void* from, size_t bytes) override { copy(to, from, bytes); }
   void fill(void* memory, int byte, size_t bytes) override { std::memset(memory, byte, bytes); }
   void copy(void* to, const void* from, size_t bytes) override {
-    if (bytes != 0) std::memcpy(to, from, bytes);  // an empty std::vector's null pointer must not reach memcpy
+    if (bytes != 0) std::memcpy(to, from, bytes);  // memcpy must not get the null pointer of an empty std::vector
   }
   void synchronize() override {}
   ThreadPool* threads() override { return &threads_; }
@@ -48,7 +50,7 @@ class CpuDevice final : public Device {
   const DeviceCaps& caps() const override { return caps_; }
 
   Buffer allocate(size_t bytes) override {
-    // Linux grants more than there is and kills the process that uses it, so we check the limit here.
+    // Linux overcommits memory and kills the process that uses too much, so check the limit here.
     if (bytes > static_cast<size_t>(caps_.memory_bytes)) {
       throw unavailable("out of memory: {} bytes are needed and {} bytes are available; give a smaller --batch", bytes,
                         caps_.memory_bytes);
@@ -59,7 +61,7 @@ class CpuDevice final : public Device {
     const auto rounded = static_cast<size_t>(round_up(wanted, alignment));
     void* memory = std::aligned_alloc(static_cast<size_t>(alignment), rounded);
     if (memory == nullptr) throw unavailable("out of memory: cannot allocate {} bytes; give a smaller --batch", bytes);
-    // A hint: without it pages are small, and everything is right but slower.
+    // A hint: if it fails, pages are small and kernels slower.
     if (alignment == kLargePage) madvise(memory, rounded, MADV_HUGEPAGE);
     return {memory, bytes, [](void* address) { std::free(address); }};
   }

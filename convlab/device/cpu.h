@@ -6,10 +6,11 @@
 
 namespace convlab {
 
-/// The host as a device: memory is host memory, a stream runs its work at once on the calling thread and its pool.
+/// Opens the host as a device: memory is host memory, and a stream runs its work synchronously on the calling thread
+/// and its thread pool.
 std::unique_ptr<Device> open_cpu(const DeviceOptions& options);
 
-/// "Intel(R) Xeon(R) ...": the processor's own name for itself, or its architecture.
+/// Returns the CPU's model name, "Intel(R) Xeon(R) ...", or its architecture.
 std::string cpu_name();
 
 }  // namespace convlab

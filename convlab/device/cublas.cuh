@@ -13,16 +13,16 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// A handle of cuBLAS, NVIDIA's products of matrices. The library comes with the CUDA toolkit and not with the driver,
-/// and a program must run without it, so it is loaded when a handle is made; it stays loaded. On the host, simt's
-/// products stand in for it.
+/// A cuBLAS handle. The library comes with the CUDA toolkit and not with the driver, and the program must run without
+/// it, so it is loaded when the first handle is created, and stays loaded. In simt, the host's matrix products replace
+/// it.
 class Cublas {
  public:
   Cublas() { check(create_(&handle_), "creating a handle"); }
   ~Cublas() { destroy_(handle_); }
   Cublas(const Cublas&) = delete;
 
-  /// cublasSgemmStridedBatched on a stream: all of its arguments after the handle.
+  /// Calls cublasSgemmStridedBatched on a stream, with all of its arguments after the handle.
   template <class... Arguments>
   void sgemm_strided_batched(void* stream, Arguments... arguments) {
     check(set_stream_(handle_, static_cast<cudaStream_t>(stream)), "setting the stream");
@@ -30,7 +30,7 @@ class Cublas {
   }
 
 #ifdef __CUDACC__
-  /// Why there is no library, in the loader's words; "" where there is.
+  /// Returns the dynamic loader's reason why the library is not available; "" if it is.
   static std::string why_absent() {
     return library() == nullptr ? fmt::format("{}; install cuBLAS of CUDA {}", dlerror(), CUBLAS_VER_MAJOR) : "";
   }

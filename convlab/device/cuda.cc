@@ -1,3 +1,5 @@
+// Implements NVIDIA GPUs as devices, through the CUDA runtime.
+
 #include "convlab/device/cuda.h"
 
 #include <cuda_runtime_api.h>
@@ -15,7 +17,7 @@ namespace convlab {
 
 void check_cuda(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // so that the next call does not find it again
+  cudaGetLastError();  // clears the error, so that the next call does not report it again
   throw unavailable("CUDA error while {}: {} ({})", what, cudaGetErrorString(status), cudaGetErrorName(status));
 }
 
@@ -26,7 +28,7 @@ using Graph =
 using ReadyGraph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>,
                                    decltype([](cudaGraphExec_t graph) { cudaGraphExecDestroy(graph); })>;
 
-/// A CUDA graph of the work that a stream was given while it recorded.
+/// A CUDA graph of the work captured from a stream.
 class CudaReplay final : public Replay {
  public:
   CudaReplay(ReadyGraph graph, cudaStream_t stream) : graph_(std::move(graph)), stream_(stream) {}
@@ -37,16 +39,16 @@ class CudaReplay final : public Replay {
   cudaStream_t stream_;
 };
 
-/// What a stream recorded, ready to be launched; null where the device cannot do that.
+/// Instantiates a captured graph; returns null if the device cannot.
 ReadyGraph ready_to_launch(cudaGraph_t graph, cudaStream_t stream) {
   cudaGraphExec_t made = nullptr;
   if (cudaGraphInstantiateWithFlags(&made, graph, 0) != cudaSuccess) return nullptr;
   ReadyGraph ready(made);
-  // The first launch would otherwise take the graph to the GPU.
+  // Otherwise the first launch would upload the graph.
   return cudaGraphUpload(ready.get(), stream) == cudaSuccess ? std::move(ready) : nullptr;
 }
 
-/// CUDA's own stream, and what goes with it.
+/// Owns a CUDA stream and its events.
 class NativeStream {
  public:
   explicit NativeStream(int index) : index_(index) {
@@ -72,7 +74,7 @@ class NativeStream {
   cudaEvent_t given_ = nullptr, theirs_ = nullptr;
 };
 
-/// Bases end in reverse order: what libraries attached to the Stream goes first, while CUDA's own still lives.
+/// Base classes are destroyed in reverse order: objects attached to the Stream are destroyed before the CUDA stream.
 class CudaStream final : private NativeStream, public Stream {
  public:
   CudaStream(const DeviceCaps& caps, int index) : NativeStream(index), caps_(caps) {}
@@ -93,7 +95,7 @@ class CudaStream final : private NativeStream, public Stream {
   }
   void synchronize() override { check_cuda(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
   void wait_for(Stream& other) override {
-    // A stream waits for the event as it is at this call, so the event may be recorded again and again.
+    // The wait captures the event's state at this call, so the event may be recorded again.
     check_cuda(cudaStreamWaitEvent(stream_, static_cast<CudaStream&>(other).recorded_event(), 0),
                "synchronizing streams");
   }
@@ -125,7 +127,7 @@ class CudaStream final : private NativeStream, public Stream {
   void* native() override { return stream_; }
 
  private:
-  /// An event after everything that the stream was given.
+  /// Records and returns an event after all work enqueued so far.
   cudaEvent_t recorded_event() {
     if (given_ == nullptr) {
       check_cuda(cudaEventCreateWithFlags(&given_, cudaEventDisableTiming), "creating an event");
@@ -138,7 +140,7 @@ class CudaStream final : private NativeStream, public Stream {
 };
 
 std::unique_ptr<Replay> CudaStream::record(const std::function<void()>& work) {
-  // Other threads may allocate and wait meanwhile.
+  // ThreadLocal: other threads may allocate and synchronize during the capture.
   check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
   const auto end = [this] {
     cudaGraph_t recorded = nullptr;
@@ -150,9 +152,9 @@ std::unique_ptr<Replay> CudaStream::record(const std::function<void()>& work) {
   try {
     work();
   } catch (const Error&) {
-    given = false;  // a library did what a graph cannot hold; it says so again if that was not why
+    given = false;  // a library call that cannot be captured; any other error recurs when the work runs without a graph
   } catch (...) {
-    end();  // whatever happens, the stream goes on
+    end();  // the stream must stay usable
     cudaGetLastError();
     throw;
   }
@@ -160,7 +162,7 @@ std::unique_ptr<Replay> CudaStream::record(const std::function<void()>& work) {
   if (ReadyGraph ready = given && graph ? ready_to_launch(graph.get(), stream_) : nullptr) {
     return std::make_unique<CudaReplay>(std::move(ready), stream_);
   }
-  cudaGetLastError();  // so that the next call does not find it
+  cudaGetLastError();  // clears the error, so that the next call does not report it
   return nullptr;
 }
 
@@ -196,7 +198,7 @@ class CudaDevice final : public Device {
     void* memory = nullptr;
     const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
     if (status == cudaErrorMemoryAllocation) {
-      cudaGetLastError();  // we report the failure, once
+      cudaGetLastError();  // clears the error, which is reported here
       throw unavailable("{}: out of memory: cannot allocate {} bytes; give a smaller --batch", caps_.description,
                         bytes);
     }
@@ -211,7 +213,7 @@ class CudaDevice final : public Device {
   bool reaches(const void* address) override {
     cudaPointerAttributes attributes{};
     if (cudaPointerGetAttributes(&attributes, address) != cudaSuccess) {
-      cudaGetLastError();  // nobody's address is an answer
+      cudaGetLastError();  // an unknown address is a valid answer, not an error
       return false;
     }
     return attributes.type == cudaMemoryTypeManaged ||
@@ -222,14 +224,15 @@ class CudaDevice final : public Device {
     make_current();
     if (bytes == 0) return {};
     if (cudaHostRegister(host_memory, bytes, cudaHostRegisterPortable) != cudaSuccess) {
-      cudaGetLastError();  // a limit of the system: copies are then slower, but right
+      cudaGetLastError();  // a system limit: copies still work, but are slower
       return {};
     }
     return {host_memory, bytes, [](void* address) { cudaHostUnregister(address); }};
   }
 
  private:
-  /// Without this the first kernel would fail with "no kernel image is available", which tells a user little.
+  /// Throws Error(unavailable) if this build has no code for the GPU. Otherwise the first kernel would fail with "no
+  /// kernel image is available", which does not help users.
   void require_code() const;
 
   int index_;
@@ -256,7 +259,7 @@ void CudaDevice::require_code() const {
       CONVLAB_CUDA_ARCHITECTURE_TEXT, caps_.description, caps_.compute_capability);
 }
 
-/// The number of GPUs, or why there is none.
+/// Returns the number of GPUs; if it is 0, sets `reason`.
 int count_devices(std::string& reason) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);

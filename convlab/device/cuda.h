@@ -7,20 +7,21 @@
 
 namespace convlab {
 
-/// Opens GPU `index`. Touches nothing of CUDA before. Error(unavailable) with the reason: a build without CUDA, no
-/// driver, a driver too old for this build's runtime, no such GPU, or a GPU that this build has no code for.
+/// Opens GPU `index`. Nothing initializes CUDA before this call. Throws Error(unavailable) with the reason: a build
+/// without CUDA, no driver, a driver too old for this build's runtime, no such GPU, or a GPU for which this build has
+/// no code.
 std::unique_ptr<Device> open_cuda(int index, const DeviceOptions& options);
 
-/// The number of GPUs, 1 or more. Error(unavailable) as of open_cuda().
+/// Returns the number of GPUs, at least 1. Throws Error(unavailable) as open_cuda().
 int count_cuda(const DeviceOptions& options);
 
-/// One entry per usable GPU ("cuda:0", "NVIDIA H200, ..."); without any, one entry "cuda" that says why.
+/// Returns one entry per usable GPU ("cuda:0", "NVIDIA H200, ..."); if there is none, one entry "cuda" with the reason.
 std::vector<DeviceListing> list_cuda();
 
-/// True where open_cuda(0) would succeed, as far as one can tell without creating a context.
+/// Whether open_cuda(0) would succeed, as far as can be determined without creating a context.
 bool cuda_present();
 
-/// GPU `index`'s compute capability, 90 for 9.0. Error(unavailable) as of open_cuda().
+/// Returns the compute capability of GPU `index`, 90 for 9.0. Throws Error(unavailable) as open_cuda().
 int cuda_compute_capability(int index);
 
 }  // namespace convlab

@@ -1,4 +1,4 @@
-// The one file that knows that CUDA may be missing from a build.
+// Replaces cuda.cc in a build without CUDA: every function reports that CUDA is not available.
 
 #include "convlab/base/error.h"
 #include "convlab/device/cuda.h"

@@ -6,8 +6,8 @@
 
 namespace convlab {
 
-/// Error(unavailable) with `what` and CUDA's own words unless `status` is success. A later call may report an earlier
-/// kernel's error, so `what` says where it was noticed.
+/// Throws Error(unavailable) with `what` and CUDA's message unless `status` is success. A call may report the error of
+/// an earlier kernel, so `what` says where it was noticed.
 void check_cuda(cudaError_t status, std::string_view what);
 
 }  // namespace convlab

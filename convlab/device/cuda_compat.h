@@ -1,21 +1,22 @@
 #pragma once
 
-/// A kernel's file includes this. One text in CUDA C++, two compilers: nvcc for the GPU, and a host compiler with
-/// convlab/simt in CUDA's place. Beside CUDA's own names the file uses these:
+/// Every kernel file includes this. The same CUDA C++ source is compiled twice: by nvcc for the GPU, and by a host
+/// compiler with convlab/simt instead of CUDA. Besides CUDA's own names, kernel files use these:
 ///
 ///   launch(kernel, {.grid = {x, y, z}, .block = {x, y, z}, .shared_bytes = n}, stream, arguments...)
-///   copy_to_constant(symbol, source, bytes, stream)    fills a __constant__ array, in the stream's order
+///   copy_to_constant(symbol, source, bytes, stream)    fills a __constant__ array, in stream order
 ///   wait_for_launch_before()                           in a kernel launched with .early = true: see LaunchShape
 ///   fill_bytes(memory, byte, bytes, stream)            cudaMemsetAsync
 ///   copy_bytes(to, from, bytes, stream)                cudaMemcpyAsync between device addresses
-///   dynamic_shared<T>()                                in a kernel: the launch's dynamic shared memory, aligned to 128
-///   kSimt                                              is this the host's version?
-///   kCompiledFor                                       the DeviceKind of this version, for the registration
+///   dynamic_shared<T>()                                in a kernel: the launch's dynamic shared memory, 128-byte
+///   aligned kSimt                                              whether this is the host version kCompiledFor the
+///   DeviceKind of this version, for the registration
 ///
-/// A stream is what Stream::native() gives.
+/// A `stream` is the result of Stream::native().
 ///
-/// A file defines everything for a kernel in an anonymous namespace, and a header its device functions in
-/// CONVLAB_KERNEL_NAMESPACE: both versions end in one program, where a shared name would mean only one of them.
+/// Kernel files define everything in an anonymous namespace, and headers define device functions in
+/// CONVLAB_KERNEL_NAMESPACE: both versions are linked into one program, where equal names would violate the one
+/// definition rule.
 
 #ifdef __CUDACC__
 
@@ -46,7 +47,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 inline constexpr bool kSimt = false;
 inline constexpr DeviceKind kCompiledFor = DeviceKind::cuda;
 
-/// See simt/launch.h: 64-bit, so that a product too large for the device is an error and not another number.
+/// See simt/launch.h. 64-bit, so that a size too large for the device is an error and does not wrap around.
 struct LaunchExtent {
   int64_t x = 1, y = 1, z = 1;
   constexpr LaunchExtent(int64_t x_ = 1, int64_t y_ = 1, int64_t z_ = 1) : x(x_), y(y_), z(z_) {}
@@ -83,15 +84,15 @@ inline dim3 checked_extent(const LaunchExtent& e, const void* kernel) {
   return dim3(static_cast<unsigned>(e.x), static_cast<unsigned>(e.y), static_cast<unsigned>(e.z));
 }
 
-/// Whether the current device runs code of compute capability 9.0 or later of this kernel. What a driver compiles from
-/// 8.0's PTX for a later device has neither clusters nor wait_for_launch_before().
+/// Whether the current device runs code of this kernel for compute capability 9.0 or higher. Code that the driver
+/// compiles from PTX for 8.0 has neither clusters nor wait_for_launch_before().
 inline bool has_code_of_9_0(const void* kernel) {
   cudaFuncAttributes attributes{};
   check_cuda(cudaFuncGetAttributes(&attributes, kernel), "reading kernel attributes");
   return attributes.ptxVersion >= 90;
 }
 
-/// Launches and checks the launch; errors inside the kernel show when the stream is synchronized.
+/// Launches a kernel and checks the launch; errors inside the kernel are reported when the stream is synchronized.
 template <class... P, class... A>
 void launch(void (*kernel)(P...), const LaunchShape& shape, void* stream, A&&... args) {
   static_assert(sizeof...(P) == sizeof...(A), "a launch needs one argument for each kernel parameter");
@@ -174,7 +175,7 @@ inline constexpr DeviceKind kCompiledFor = DeviceKind::simt;
 using simt::LaunchExtent;
 using simt::LaunchShape;
 
-/// Runs the grid and returns when it is done; simt::FaultError if the kernel broke CUDA's rules.
+/// Runs the grid and returns when it is done. Throws simt::FaultError if the kernel violates CUDA's rules.
 template <class... P, class... A>
 void launch(void (*kernel)(P...), const LaunchShape& shape, void*, A&&... args) {
   simt::launch_kernel(kernel, shape, std::forward<A>(args)...);

@@ -1,4 +1,4 @@
-// Takes the place of cupti_recorder.cc in a build without CUDA, or without CUPTI's headers.
+// Replaces cupti_recorder.cc in a build without CUDA or without CUPTI's headers.
 
 #include "convlab/base/error.h"
 #include "convlab/device/recorder.h"

@@ -1,3 +1,5 @@
+// Loads NVIDIA's CUPTI at run time.
+
 #include "convlab/device/cupti_library.h"
 
 #include <dlfcn.h>
@@ -13,7 +15,7 @@ namespace {
 
 constexpr int kMajor = CUPTI_API_VERSION / 10000;
 
-/// File names for dlopen(), in the order in which we try them.
+/// Returns the file names for dlopen(), in the order in which to try them.
 std::vector<std::string> candidates() {
   const std::string file = fmt::format("libcupti.so.{}", kMajor);
   std::error_code error;
@@ -73,12 +75,13 @@ void CuptiLibrary::load(Function& function, const char* name) {
 }
 
 void CuptiLibrary::load_neighbours() const {
-  // For counters, CUPTI asks for these by name alone, so it finds them if they are loaded. They lie beside it.
+  // For counters, CUPTI loads these by name without a path, so it finds them if they are loaded. They are in its
+  // folder.
   Dl_info info;
   if (dladdr(find("cuptiGetVersion"), &info) == 0 || info.dli_fname == nullptr) return;
   const std::filesystem::path folder = std::filesystem::path(info.dli_fname).parent_path();
   for (const char* file : {"libnvperf_host.so", "libnvperf_target.so"}) {
-    dlopen((folder / file).c_str(), RTLD_LAZY | RTLD_LOCAL);  // without them CUPTI refuses counters, and says so
+    dlopen((folder / file).c_str(), RTLD_LAZY | RTLD_LOCAL);  // without them CUPTI reports that counters are missing
   }
 }
 

@@ -6,12 +6,13 @@
 
 namespace convlab {
 
-/// NVIDIA's CUPTI, which comes with the CUDA toolkit and not with the driver: loaded only when needed, since a program
-/// that does not profile must run without it. Its functions, as cupti.h declares them; it stays loaded.
+/// NVIDIA's CUPTI library and its functions, as cupti.h declares them. It comes with the CUDA toolkit and not with the
+/// driver, so it is loaded only for profiling; it stays loaded.
 class CuptiLibrary {
  public:
-  /// Error(unavailable) with the places that were searched (beside the program, where the system's loader looks, and
-  /// where toolkits are installed), or with the version found where it is not this build's.
+  /// Loads the library from the program's directory, the dynamic loader's search path, or the toolkit's usual install
+  /// directories. Throws Error(unavailable) with the paths that were searched, or with the version found if it is not
+  /// this build's.
   CuptiLibrary();
 
   decltype(&cuptiActivityEnable) activity_enable = nullptr;
@@ -25,15 +26,15 @@ class CuptiLibrary {
   decltype(&cuptiGetTimestamp) timestamp = nullptr;
   decltype(&cuptiGetResultString) result_string = nullptr;
 
-  /// Any other function of the library. Error(unavailable) where there is none of that name.
+  /// Returns any other function of the library. Throws Error(unavailable) if there is none with this name.
   void* find(const char* name) const;
 
-  /// What CUPTI needs beside itself for counters, where there is any.
+  /// Loads the libraries in CUPTI's directory that it needs for hardware counters, if they exist.
   void load_neighbours() const;
 
   std::string words_of(CUptiResult result) const;
 
-  /// Error(unavailable) that says `what` failed, in CUPTI's words, unless `result` is success.
+  /// Throws Error(unavailable) with `what` and CUPTI's message unless `result` is success.
   void check(CUptiResult result, const char* what) const;
 
  private:

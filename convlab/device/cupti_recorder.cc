@@ -1,5 +1,5 @@
-// What a GPU does, by CUPTI's activity records: kernels, copies, and the calls of the CUDA runtime and driver. Each
-// part of the program is pushed as an external correlation id, and CUPTI reports it with each call made within.
+// Records a GPU's work through CUPTI's activity records: kernels, copies, and calls of the CUDA runtime and driver.
+// Pushes each part of the program as an external correlation id, which CUPTI reports with each call within the part.
 
 #include <cxxabi.h>
 
@@ -29,7 +29,7 @@ struct FilledBuffer {
   size_t bytes;
 };
 
-/// Buffers that CUPTI has filled. It calls back from a thread of its own, without any pointer of ours, so it is global.
+/// Buffers that CUPTI has filled. Global, because CUPTI's callbacks have no user pointer; they run on CUPTI's thread.
 struct Inbox {
   std::mutex mutex;
   std::vector<FilledBuffer> buffers;
@@ -60,7 +60,7 @@ std::string demangled(const char* name) {
   return text ? text.get() : name;
 }
 
-/// "cudaMalloc" for "cudaMalloc_v3020": the suffix is the version that introduced it.
+/// Returns "cudaMalloc" for "cudaMalloc_v3020"; the suffix is the CUDA version that introduced the function.
 std::string without_version(std::string name) {
   const size_t at = name.rfind("_v");
   const bool numbered = at != std::string::npos && at + 2 < name.size() &&
@@ -190,7 +190,7 @@ class CudaRecorder final : public Recorder {
     }
   }
 
-  /// What all records of a device have, by the same names.
+  /// Adds an activity with the members that all record types have.
   template <class Record>
   Activity& add(ActivityKind kind, std::string name, const Record& record) {
     recording_.activities.push_back({.kind = kind,
@@ -228,7 +228,7 @@ class CudaRecorder final : public Recorder {
   void add_fill(const CUpti_ActivityMemset4& record) {
     Activity& fill = add_on_device(ActivityKind::fill, "[CUDA memset]", record);
     fill.bytes = static_cast<int64_t>(record.bytes);
-    fill.source = memory_kind(record.memoryKind);  // in this member, where nvprof shows it
+    fill.source = memory_kind(record.memoryKind);  // in the column where nvprof shows it
   }
 
   void add_call(const CUpti_ActivityAPI& record) {
@@ -243,7 +243,7 @@ class CudaRecorder final : public Recorder {
   Recording recording_;
   bool recording_on_ = false;
   std::vector<std::string> part_names_;   ///< by external correlation id
-  std::map<uint32_t, uint64_t> part_of_;  ///< by correlation: the external id
+  std::map<uint32_t, uint64_t> part_of_;  ///< external correlation id by correlation id
   int64_t begin_ns_ = 0;
 };
 

@@ -1,3 +1,5 @@
+// Opens devices by name.
+
 #include "convlab/device/device.h"
 
 #include "convlab/base/clock.h"
@@ -66,7 +68,7 @@ std::vector<std::unique_ptr<Device>> open_devices(std::string_view name, const D
   DeviceOptions each = options;
   each.observer = nullptr;
   devices.resize(static_cast<size_t>(count));
-  ThreadPool threads(count);  // a context takes a while
+  ThreadPool threads(count);  // creating a context is slow, so create all of them in parallel
   threads.parallel_for(count, 1, [&](int64_t index, int64_t, int) {
     devices[static_cast<size_t>(index)] = open_cuda(static_cast<int>(index), each);
   });

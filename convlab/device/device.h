@@ -16,29 +16,28 @@ namespace convlab {
 
 class ThreadPool;
 
-/// cpu: host code. cuda: an NVIDIA GPU. simt: the CUDA kernels, executed and checked on the host.
+/// cpu: host code. cuda: an NVIDIA GPU. simt: CUDA kernels executed and checked on the host.
 enum class DeviceKind { cpu, cuda, simt };
 
 std::string_view name_of(DeviceKind kind);
 
-/// What a kernel may ask about the machine that it may run on.
+/// The capabilities of a device, for kernels and plans.
 struct DeviceCaps {
   DeviceKind kind = DeviceKind::cpu;
-  std::string name;                   ///< as open_device() takes it, with a GPU's number: "cuda:0"
-  std::string description;            ///< "Intel Xeon ..., 2 threads, AVX3" or "NVIDIA H200"
-  int compute_capability = 0;         ///< 90 for 9.0; 0 on a CPU; simt claims 80
+  std::string name;                   ///< as open_device() accepts it, with the GPU's index: "cuda:0"
+  std::string description;            ///< "Intel Xeon ..., 2 threads" or "NVIDIA H200, ..."
+  int compute_capability = 0;         ///< 90 for 9.0; 0 on a CPU; 80 on simt
   int multiprocessors = 0;            ///< 0 on a CPU
-  int64_t cache_bytes = 0;            ///< of the cache that multiprocessors share; simt claims 64 KiB; 0 on a CPU
-  size_t shared_bytes_per_block = 0;  ///< the most that a block may opt in to; 0 on a CPU
-  int threads = 1;                    ///< threads of host work, Stream::threads()->size(); 1 on cuda
-  int64_t memory_bytes = 0;           ///< what a run may plan with: the GPU's, or the container's
+  int64_t cache_bytes = 0;            ///< of L2; 64 KiB on simt; 0 on a CPU
+  size_t shared_bytes_per_block = 0;  ///< the opt-in maximum; 0 on a CPU
+  int threads = 1;                    ///< host threads, Stream::threads()->size(); 1 on cuda
+  int64_t memory_bytes = 0;           ///< usable by a run: the GPU's free memory, or the container's limit
 };
 
-/// What addresses of memory on GPUs are multiples of, in bytes.
+/// The alignment of memory on GPUs, in bytes.
 inline constexpr size_t kGpuAlignment = 256;
 
-/// Memory of a device, which the value's end gives back. Addresses are aligned to kGpuAlignment on GPUs and 64 on
-/// hosts.
+/// Owns memory of a device. Addresses are aligned to kGpuAlignment on GPUs and to 64 bytes on hosts.
 class Buffer {
  public:
   using Release = std::function<void(void*)>;
@@ -54,59 +53,61 @@ class Buffer {
   size_t bytes_ = 0;
 };
 
-/// Recorded work of a stream, ready to be done again: the same launches, with the same addresses and sizes.
+/// Recorded work of a stream that can be repeated: the same launches, with the same addresses and sizes.
 class Replay {
  public:
   virtual ~Replay() = default;
 
-  /// Gives the work to the stream that recorded it.
+  /// Enqueues the work in the stream that recorded it.
   virtual void run() = 0;
 };
 
-/// Work in order on one device. Calls may return before the work is done; synchronize() waits and reports its errors.
+/// An in-order queue of work on one device. Calls may return before the work is done; synchronize() waits and reports
+/// errors.
 class Stream {
  public:
   virtual ~Stream() = default;
 
-  /// What kernels may ask about the stream's device.
+  /// The capabilities of the stream's device.
   virtual const DeviceCaps& caps() const = 0;
   virtual void upload(void* device_memory, const void* host_memory, size_t bytes) = 0;
   virtual void download(void* host_memory, const void* device_memory, size_t bytes) = 0;
   virtual void fill(void* device_memory, int byte, size_t bytes) = 0;
 
-  /// From one place in the device's memory to another. On a host, an upload does the same.
+  /// Copies within the device's memory. On a host, this is the same as an upload.
   virtual void copy(void* to, const void* from, size_t bytes) { upload(to, from, bytes); }
 
   virtual void synchronize() = 0;
 
-  /// This stream begins what it is given from now on when `other`, of the same device, has done everything given to it
-  /// so far. On a host that is already done.
+  /// Makes later work of this stream wait for all work enqueued so far in `other`, a stream of the same device. On a
+  /// host, that work is already done.
   virtual void wait_for(Stream& other) { static_cast<void>(other); }
 
-  /// The same of a cudaStream_t that somebody else made; and the other way round, so that it waits for this one.
+  /// wait_for_native(): same as wait_for(), for a cudaStream_t of the caller. hold_native(): makes later work of that
+  /// stream wait for this one.
   virtual void wait_for_native(void* other) { static_cast<void>(other); }
   virtual void hold_native(void* other) { static_cast<void>(other); }
 
-  /// Records what `work` gives to this stream, without doing it: each run() of the result does it, at the price of one
-  /// launch. Libraries search and load at their first launch, so work that was never done cannot be recorded. nullptr
-  /// where the device cannot record, or not this work; then give the work as usual.
+  /// Records the work that work() enqueues in this stream without executing it. Each run() of the result executes it,
+  /// at the cost of one launch. Libraries search for algorithms and load code in their first launch, so the work must
+  /// have run once before. Returns nullptr if the device cannot record this work; then enqueue it as usual.
   virtual std::unique_ptr<Replay> record(const std::function<void()>& work) {
     static_cast<void>(work);
     return nullptr;
   }
 
-  /// Gives `work` to this stream and waits. Seconds that the device itself took: between events on a GPU, by the clock
-  /// on a host.
+  /// Runs work(), which enqueues in this stream, and waits. Returns the seconds that the device took: between events on
+  /// a GPU, by the clock on a host.
   virtual double time(const std::function<void()>& work);
 
-  /// The threads that host kernels of this stream share; on cuda, nullptr.
+  /// The threads that host kernels of this stream share; nullptr on cuda.
   virtual ThreadPool* threads() = 0;
 
-  /// The cudaStream_t of a cuda or simt stream; on the CPU, nullptr.
+  /// The cudaStream_t of a cuda stream; nullptr on other devices.
   virtual void* native() = 0;
 
-  /// What a library keeps from call to call (a handle, the algorithm that a search chose): one T per stream, made at
-  /// first use and destroyed with the stream, so that kernels themselves stay without state.
+  /// Returns the state that a library keeps between calls (a handle, the algorithm chosen by a search): one T per
+  /// stream, created on first use and destroyed with the stream, so that kernels are stateless.
   template <class T>
   T& attached() {
     std::shared_ptr<void>& slot = attachments_[typeid(T)];
@@ -123,20 +124,20 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceCaps& caps() const = 0;
 
-  /// Uninitialised memory, or Error(unavailable) that says how much was asked for and how much there is.
+  /// Returns uninitialized memory. Throws Error(unavailable) with the requested size if there is not enough.
   virtual Buffer allocate(size_t bytes) = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
 
-  /// Work that the calling thread gives from now on goes to this device: each thread calls this before its first work,
-  /// and again where it uses several devices. Only GPUs need it.
+  /// Makes this the calling thread's device. Each thread calls this before its first work, and again if it uses several
+  /// devices. Only GPUs need it.
   virtual void make_current() {}
 
   /// Whether kernels may read and write memory at this address, as far as the device can tell.
   virtual bool reaches(const void* address) { return address != nullptr; }
 
-  /// Keeps an array of the host in its place while the result lives, so that a GPU copies from and to it at the speed
-  /// of the bus and beside other work. The array must outlive the result. Elsewhere, or where the system refuses, the
-  /// result is empty, and copies still work.
+  /// Page-locks (pins) a host array while the result lives, so that a GPU copies from and to it at the bus's full speed
+  /// and concurrently with other work. The array must outlive the result. On other devices, or if the system refuses,
+  /// the result is empty; copies still work.
   virtual Buffer page_lock(void* host_memory, size_t bytes) {
     static_cast<void>(host_memory), static_cast<void>(bytes);
     return {};
@@ -144,25 +145,26 @@ class Device {
 };
 
 struct DeviceOptions {
-  int threads = 0;                    ///< threads of host work; 0: as many as this process may use (see usable_threads)
-  StageObserver* observer = nullptr;  ///< hears the stages while the device is opened; may be null
+  int threads = 0;                    ///< host threads; 0: all that this process may use (see usable_threads)
+  StageObserver* observer = nullptr;  ///< is notified of the stages of opening the device; may be null
 };
 
-/// The name of all GPUs, for open_devices().
+/// Stands for all GPUs in open_devices().
 inline constexpr std::string_view kAllGpus = "cuda:all";
 
-/// Opens "cpu", "cuda", "cuda:1", "simt", or "auto" (cuda where there is a usable one, otherwise cpu).
-/// Error(bad_input) for another name, Error(unavailable) with the reason where the device is missing.
+/// Opens "cpu", "cuda", "cuda:1", "simt", or "auto" (cuda if there is a usable GPU, otherwise cpu). Throws
+/// Error(bad_input) for any other name, and Error(unavailable) with the reason if the device is not available.
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options);
 
-/// As open_device(), one device; for kAllGpus one or more, by number. Error(unavailable) where one cannot be opened.
+/// Opens one device, as open_device(), or all GPUs, by index, for kAllGpus. Throws Error(unavailable) if any of them
+/// cannot be opened.
 std::vector<std::unique_ptr<Device>> open_devices(std::string_view name, const DeviceOptions& options);
 
 struct DeviceListing {
   std::string name, description;
 };
 
-/// Every device that open_device can open here, for `convlab list devices`.
+/// Returns every device that open_device() can open on this machine, for `convlab list devices`.
 std::vector<DeviceListing> list_devices();
 
 }  // namespace convlab

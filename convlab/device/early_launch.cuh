@@ -5,8 +5,8 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// What kernels that are launched with .early = true begin with: blocks of the next launch may begin where this one's
-/// have ended, and this one waits for what the launch before has written.
+/// Kernels launched with .early = true (programmatic dependent launch) call this first: it lets blocks of the next
+/// launch start as this launch's blocks finish, and waits for the writes of the previous launch.
 inline __device__ void begin_in_turn() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

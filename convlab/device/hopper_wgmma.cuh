@@ -4,15 +4,16 @@
 
 #include "convlab/device/cuda_compat.h"
 
-// The instructions of the warpgroup's matrix multiplication (PTX ISA, "Asynchronous Warpgroup Level Matrix
-// Instructions"), one specialisation per width. Needs compute capability 9.0 and code for sm_90a.
+// Warpgroup matrix multiplication, WGMMA (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"), with one
+// specialization per number of columns. Needs compute capability 9.0 and code for sm_90a.
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// D = A * B + (accumulate ? D : 0), with 64 rows of A, kColumns of B, 16 terms of fp16, and D in fp32. Of D, thread t
-/// of warp v of the warpgroup holds, for each 8 columns, [0], [1]: row 16 v + t / 4, columns 2 (t % 4) and the next;
-/// [2], [3]: the row 8 further. Both operands are given by their descriptors.
+/// D = A * B + (accumulate ? D : 0) with A of 64 rows, B of kColumns columns, K = 16, A and B in fp16, D in fp32.
+/// Thread t of warp v of the warpgroup holds of D, for each 8 columns: [0], [1]: row 16 v + t / 4, columns 2 (t % 4)
+/// and the next; [2], [3]: the same columns of row 16 v + t / 4 + 8. `a` and `b` are descriptors of operands in shared
+/// memory.
 template <int kColumns>
 struct WarpgroupMultiply;
 
@@ -180,7 +181,8 @@ struct WarpgroupMultiply<168> {
   }
 };
 
-/// The same with A from registers, which hold a warp's 16 rows as mma_fp16 takes them. D is given 8 columns at a time.
+/// Same as WarpgroupMultiply, with A in registers, which hold a warp's 16 rows in mma_fp16's order. d[i] holds columns
+/// 8 i to 8 i + 7 of D.
 template <int kColumns>
 struct WarpgroupMultiplyRows;
 

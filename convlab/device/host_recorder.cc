@@ -1,3 +1,5 @@
+// Records activities of devices whose kernels run synchronously on the host.
+
 #include <chrono>
 #include <utility>
 

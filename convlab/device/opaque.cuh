@@ -5,8 +5,8 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// Hides a number of 32 bits, or an address, from the compiler, which then keeps it instead of computing it again, or
-/// differently, at each use.
+/// Hides the origin of a 32-bit number or an address from the compiler, which then keeps the value instead of
+/// recomputing it at each use.
 template <class T>
 __device__ void opaque(T& number) {
   static_assert(sizeof(T) == 4);

@@ -7,10 +7,10 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What warps with different roles need to work on several buffers of shared memory at once: addresses, asynchronous
-// copies and, on GPUs alone, barriers in shared memory (PTX ISA, "mbarrier"). Needs compute capability 8.0.
+// Building blocks of multi-stage pipelines in shared memory for producer and consumer warps: addresses, asynchronous
+// copies and, only on GPUs, barriers in shared memory (PTX ISA, "mbarrier"). Needs compute capability 8.0.
 
-/// An address in shared memory in 32 bits; on the host, an offset in the dynamic shared memory.
+/// A 32-bit address in shared memory; on the host, an offset in dynamic shared memory.
 using SharedAddress = uint32_t;
 
 inline __device__ SharedAddress to_shared(const void* pointer) {
@@ -30,8 +30,8 @@ __device__ T* from_shared(SharedAddress address) {
 #endif
 }
 
-/// Copies a T of 4, 8 or 16 bytes from global to shared memory, or zeros unless it exists. It is there once the copies
-/// have arrived at a barrier (arrive_with_copies, on GPUs) or wait_for_copies() has returned.
+/// Copies a T of 4, 8 or 16 bytes from global to shared memory; writes zeros if `exists` is false. Complete once the
+/// copies have arrived at a barrier (arrive_with_copies(), on GPUs) or wait_for_copies() has returned.
 template <class T>
 __device__ void copy_async(SharedAddress to, const T* from, bool exists) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
@@ -48,7 +48,7 @@ __device__ void copy_async(SharedAddress to, const T* from, bool exists) {
 #endif
 }
 
-/// Waits for all copy_async of this thread.
+/// Waits for all copy_async() of this thread.
 inline __device__ void wait_for_copies() {
 #ifdef __CUDACC__
   asm volatile("cp.async.wait_all;" ::: "memory");
@@ -58,22 +58,22 @@ inline __device__ void wait_for_copies() {
 #endif
 }
 
-/// Asks for a line of memory that we will read soon.
+/// Prefetches a cache line of global memory to L2.
 inline __device__ void prefetch_line([[maybe_unused]] const void* line) {
 #ifdef __CUDACC__
   asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
 #endif
 }
 
-/// Whether this GPU copies from shared memory to global memory by itself (compute capability 9.0).
+/// Whether this GPU has bulk copies between shared and global memory (TMA, compute capability 9.0).
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
 inline constexpr bool kBulkCopies = true;
 #else
 inline constexpr bool kBulkCopies = false;
 #endif
 
-/// Copies from shared to global memory, both and `bytes` multiples of 16, and waits until `from` has been read. Other
-/// threads must have written there before, and then have called fence_for_async().
+/// Copies from shared to global memory (TMA) and waits until `from` has been read. Addresses and `bytes` are multiples
+/// of 16. Threads that have written to `from` must have called fence_for_async() before.
 inline __device__ void copy_bulk([[maybe_unused]] void* to, [[maybe_unused]] const void* from,
                                  [[maybe_unused]] int bytes) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
@@ -86,7 +86,7 @@ inline __device__ void copy_bulk([[maybe_unused]] void* to, [[maybe_unused]] con
 #endif
 }
 
-/// One arrival at a barrier, which announces so many bytes of bulk copies: the phase does not end before they arrive.
+/// Arrives at a barrier and announces `bytes` of bulk copies: the phase does not complete before they have arrived.
 inline __device__ void barrier_arrive_expecting([[maybe_unused]] uint64_t* barrier, [[maybe_unused]] uint32_t bytes) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(to_shared(barrier)), "r"(bytes)
@@ -94,7 +94,8 @@ inline __device__ void barrier_arrive_expecting([[maybe_unused]] uint64_t* barri
 #endif
 }
 
-/// Copies from global to shared memory, both and `bytes` multiples of 16, and tells the barrier; one thread calls it.
+/// Copies from global to shared memory (TMA) and counts the bytes at the barrier. Addresses and `bytes` are multiples
+/// of 16. Called by one thread.
 inline __device__ void fetch_bulk([[maybe_unused]] SharedAddress to, [[maybe_unused]] const void* from,
                                   [[maybe_unused]] uint32_t bytes, [[maybe_unused]] uint64_t* barrier) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
@@ -104,7 +105,7 @@ inline __device__ void fetch_bulk([[maybe_unused]] SharedAddress to, [[maybe_unu
 #endif
 }
 
-/// Lets bulk copies, and multiplications by warpgroups, see this thread's writes to shared memory after a barrier.
+/// Makes this thread's writes to shared memory visible to bulk copies and WGMMA (the async proxy) after a barrier.
 inline __device__ void fence_for_async() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -113,23 +114,23 @@ inline __device__ void fence_for_async() {
 
 #ifdef __CUDACC__
 
-/// A barrier that expects `arrivals` in each phase.
+/// Initializes a barrier that expects `arrivals` arrivals in each phase.
 inline __device__ void barrier_init(uint64_t* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(to_shared(barrier)), "r"(arrivals) : "memory");
 }
 
-/// One arrival; what this thread did before comes before what waiting threads do after.
+/// Arrives at a barrier, with release semantics.
 inline __device__ void barrier_arrive(uint64_t* barrier) {
   asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(to_shared(barrier)) : "memory");
 }
 
-/// One arrival as soon as all copy_async of this thread are done.
+/// Arrives at a barrier when all copy_async() of this thread so far are complete.
 inline __device__ void arrive_with_copies(uint64_t* barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(to_shared(barrier)) : "memory");
 }
 
-/// Waits for the end of the phase of this parity: 0 for the first phase, 1 for the second, 0 for the third, ... A fresh
-/// barrier counts as past a phase of parity 1.
+/// Waits for the phase with this parity to complete: 0 for the first phase, 1 for the second, 0 for the third, ... On a
+/// new barrier, a wait for parity 1 returns immediately.
 inline __device__ void barrier_wait(uint64_t* barrier, uint32_t parity) {
 #if __CUDA_ARCH__ >= 900
   asm volatile(
@@ -148,7 +149,7 @@ inline __device__ void barrier_wait(uint64_t* barrier, uint32_t parity) {
 #endif
 }
 
-/// A barrier of `threads` threads of the block, whole warps; `index` 1..15 tells barriers apart.
+/// A barrier of `threads` threads of the block, a multiple of 32; `index` in 1..15 selects one of the block's barriers.
 inline __device__ void barrier_of_some(int index, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(index), "r"(threads) : "memory");
 }

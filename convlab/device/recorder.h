@@ -8,23 +8,23 @@
 
 namespace convlab {
 
-/// Sees what a program does between start() and stop(). As the observer of the program's parts, it ties what it sees to
-/// them; between recordings, observing costs next to nothing.
+/// Records what a program does between start() and stop(). It observes the parts of the program and attributes
+/// activities to them; outside recordings, observing costs next to nothing.
 class Recorder : public StageObserver {
  public:
   virtual void start() = 0;
 
-  /// What was seen since start(). The device's work must be done before: synchronize first.
+  /// Returns the activities since start(). Synchronize the device before.
   virtual Recording stop() = 0;
 };
 
-/// For devices whose kernels run in the calling thread's time: a step's kernel takes the time of the step. Copies are
-/// seen where the device has its own memory (simt), and every other part counts as a call of the host.
+/// Returns a recorder for devices whose kernels run synchronously: a kernel's time is its step's. Uploads and downloads
+/// are recorded as copies if the device has its own memory (simt), and every other part as an API call.
 std::unique_ptr<Recorder> make_host_recorder(DeviceKind device);
 
-/// For GPUs, through CUPTI, which comes with the CUDA toolkit and is loaded at run time; make it before any other use
-/// of CUDA, so that it misses nothing. Error(unavailable) where this build has no CUDA, there is no CUPTI (with the
-/// places that were searched), or it refuses.
+/// Returns a recorder for GPUs that uses CUPTI, which comes with the CUDA toolkit and is loaded at run time. Create it
+/// before any other use of CUDA, so that it misses nothing. Throws Error(unavailable) if this build has no CUDA, CUPTI
+/// is missing (with the paths that were searched), or CUPTI reports an error.
 std::unique_ptr<Recorder> make_cuda_recorder();
 
 }  // namespace convlab

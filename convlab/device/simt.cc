@@ -1,3 +1,5 @@
+// Implements simt, CUDA kernels executed and checked on the host, as a device.
+
 #include "convlab/device/simt.h"
 
 #include <algorithm>
@@ -23,7 +25,7 @@
 namespace convlab {
 namespace {
 
-/// Does work when it is given.
+/// Runs work synchronously when it is enqueued.
 class SimtStream final : public Stream {
  public:
   SimtStream(const DeviceCaps& caps, ThreadPool& threads) : caps_(caps), threads_(threads) {}
@@ -49,8 +51,8 @@ class SimtDevice final : public Device {
              .description = fmt::format("CUDA kernels executed and checked on the CPU: {}, {} thread{}", cpu_name(),
                                         threads_.size(), threads_.size() == 1 ? "" : "s"),
              .compute_capability = 80,
-             .multiprocessors = 2,     // few, so that blocks have several tasks, as on a GPU
-             .cache_bytes = 64 << 10,  // likewise, so that arrays pass it
+             .multiprocessors = 2,     // few, so that blocks have several work items, as on a GPU
+             .cache_bytes = 64 << 10,  // small, so that arrays exceed it, as on a GPU
              .shared_bytes_per_block = simt::kMaxSharedBytes,
              .threads = threads_.size(),
              .memory_bytes = usable_memory_bytes()};
@@ -59,7 +61,7 @@ class SimtDevice final : public Device {
   const DeviceCaps& caps() const override { return caps_; }
 
   Buffer allocate(size_t bytes) override {
-    // Linux grants more than there is and kills the process that uses it, so we check the limit here.
+    // Linux overcommits memory and kills the process that uses too much, so check the limit here.
     const auto limit = static_cast<size_t>(caps_.memory_bytes);
     const size_t wanted = bytes > limit ? bytes : simt::host_bytes(bytes);
     if (!take(wanted, limit)) {
@@ -84,7 +86,7 @@ class SimtDevice final : public Device {
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<SimtStream>(caps_, threads_); }
 
  private:
-  /// Counts these bytes as held, or does nothing and returns false: they do not fit.
+  /// Counts these bytes as held and returns true; if they do not fit, does nothing and returns false.
   bool take(size_t bytes, size_t limit) {
     size_t held = *held_;
     do {
@@ -95,7 +97,7 @@ class SimtDevice final : public Device {
 
   ThreadPool threads_;
   DeviceCaps caps_;
-  std::shared_ptr<std::atomic<size_t>> held_ = std::make_shared<std::atomic<size_t>>(0);  // of memory_bytes, by buffers
+  std::shared_ptr<std::atomic<size_t>> held_ = std::make_shared<std::atomic<size_t>>(0);  // bytes held by buffers
 };
 
 std::vector<Finding> findings_of(const std::vector<simt::Fault>& faults) {

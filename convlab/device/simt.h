@@ -18,19 +18,19 @@
 
 namespace convlab {
 
-/// CUDA's execution model on the host (convlab/simt): slow, and strict. Blocks run on options.threads host threads.
-/// Error(unavailable) in a build without it.
+/// Opens simt, CUDA's execution model on the host (convlab/simt): slow, with strict checks. Blocks run on
+/// options.threads host threads. Throws Error(unavailable) in a build without simt.
 std::unique_ptr<Device> open_simt(const DeviceOptions& options);
 
-/// Whether this build can open it.
+/// Whether this build includes simt.
 bool simt_present();
 
-/// How to get a build that can; "" where this one is.
+/// Returns how to get a build with simt; "" if this build has it.
 std::string_view how_to_get_simt();
 
-// What else simt can be told. No effect in a build without it.
+// The functions below configure and query simt. They have no effect in a build without it.
 
-/// From now on kernels may touch only these bytes of a buffer of simt's: an array between guards. Faults say `name`.
+/// Restricts kernels to these bytes of a simt buffer, an array between guard areas. Faults report `name`.
 void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name, bool writable);
 
 /// An array of floats with four dimensions: see simt::ArrayShape.
@@ -40,52 +40,53 @@ struct SimtArrayShape {
   std::array<int64_t, 4> extents;
 };
 
-/// What faults call the elements of arrays: see simt::set_array_shapes().
+/// Sets the array shapes with which faults describe elements: see simt::set_array_shapes().
 void set_simt_array_shapes(const std::vector<SimtArrayShape>& shapes);
 
-/// How long a kernel may run without progress before that is a fault: see simt::set_stuck_after().
+/// Sets how long a kernel may run without progress before that is a fault: see simt::set_stuck_after().
 void set_simt_stuck_after(double seconds);
 
 /// Ends running launches as if they were stuck: see simt::end_launches().
 void end_simt_launches();
 
-/// Where this thread is in a library's code: see simt::place_in_library().
+/// Returns this thread's source line in a library's code: see simt::place_in_library().
 std::string simt_place_in(const std::string& library);
 
-/// From now on simt goes on, as a GPU does, where a kernel does what is doubtful, and notes it: see simt::Strictness.
+/// How simt reacts to questionable behavior of kernels that a GPU tolerates: with a fault (strict), or, for some or all
+/// of it, by continuing with a note. See simt::Strictness.
 enum class SimtStrictness : uint8_t { strict, usual, lenient };
 void set_simt_strictness(SimtStrictness strictness);
 
-/// Changes as long as kernels make progress: see simt::blocks_begun().
+/// Returns a number that changes as long as kernels make progress: see simt::blocks_begun().
 int64_t simt_blocks_begun();
 
-/// The kind of a kernel that makes no progress, and of stores that race and all store the same value.
+/// The kinds of findings for a kernel that makes no progress, and for racing stores of the same value.
 inline constexpr std::string_view kNoProgress = "no progress", kRedundantWrite = "redundant write";
 
-/// The faults of the exception that is being handled; none if it is another.
+/// Returns the faults of the exception being handled; none if it is not simt's.
 std::vector<Finding> simt_faults();
 
-/// Error(wrong_result), with faults, if host code of kernel files has touched the device's memory since the last
-/// question: see simt::throw_host_faults().
+/// Throws Error(wrong_result), with faults, if host code of kernel files has accessed device memory since the last
+/// call: see simt::throw_host_faults().
 void check_simt_host_code();
 
-/// What was noted since the last question.
+/// Returns the findings noted since the last call.
 std::vector<Finding> take_simt_notes();
 
-/// Kinds of findings in the host's code: see simt::FailedCall.
+/// Kinds of findings in host code: see simt::FailedCall.
 using simt::kBrokenHostArray;
 using simt::kFailedCall;
 using simt::kHarmlessCall;
 using simt::kRefusedLaunch;
 
-/// The first launch since the last question that a device refuses, or call of CUDA's run-time interface that failed;
-/// otherwise the first call that is not as it should be, but harmless.
+/// Returns the first launch since the last call that a device would reject, or the first CUDA runtime call that failed;
+/// otherwise the first questionable but harmless call.
 std::optional<Finding> take_simt_failed_call();
 
-/// From now on `listener` is called at once with each of them that is not harmless.
+/// From now on, calls `listener` immediately for each of these that is not harmless.
 void on_simt_failed_call(std::function<void(const Finding&)> listener);
 
-/// An array of the host that a kernel file is given, while the value lives: simt knows its end.
+/// Registers a host array that is passed to a kernel file, while this object lives, so that simt knows its bounds.
 class SimtHostArray {
  public:
   SimtHostArray(const void* array, size_t bytes);
@@ -97,29 +98,31 @@ class SimtHostArray {
   const void* array_;
 };
 
-/// Why a GPU's compiler would refuse a kernel of the loaded library that holds the address; "" if it would not.
+/// Returns why the GPU's compiler (ptxas) would reject a kernel of the loaded library that contains this address; "" if
+/// it would not.
 std::string simt_refusal(const void* in_library);
 
-/// What kernel files did not give back of the device's memory: see simt::take_runtime_leaks().
+/// Reports device memory that kernel files did not free: see simt::take_runtime_leaks().
 std::string take_simt_leaks();
 
-/// Whether the bytes at this address of the host came from simt's memory, as far as we know.
+/// Whether the bytes at this host address were copied from simt's memory, as far as is known.
 bool came_from_simt(const void* host);
 
-/// Who wrote the float at this address of the host, which came from simt's memory: a label "thread (3,1,0) of block
-/// (0,2,0) writes it" at the store's line, or one with the text kNoWriter; nullopt if that is unknown.
+/// Returns the thread that wrote the float at this host address before it was copied from simt's memory: a label
+/// "thread (3,1,0) of block (0,2,0) writes it" at the store's line, or one with the text kNoWriter; nullopt if that is
+/// unknown.
 std::optional<Label> simt_writer(const void* host);
 inline constexpr std::string_view kNoWriter = "no thread writes it";
 
-/// The launched kernels whose blocks have more than 512 threads, with the number of threads, since the last question:
+/// Returns the kernels launched since the last call with more than 512 threads per block, with the number of threads:
 /// on a GPU their registers may not fit.
 std::map<std::string, int> take_simt_large_blocks();
 
-/// Between the two, launches of kernels that are compiled for it are counted: see simt::start_counting().
+/// Start and stop counting operations in launches of kernels that are compiled for it: see simt::start_counting().
 void start_simt_counting();
 std::vector<KernelCounts> stop_simt_counting();
 
-/// Bytes that were filled between the two: see simt::filled_bytes().
+/// Returns the bytes that were filled between start_simt_counting() and stop_simt_counting(): see simt::filled_bytes().
 int64_t simt_filled_bytes();
 
 }  // namespace convlab

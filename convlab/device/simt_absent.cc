@@ -1,4 +1,4 @@
-// The one file that knows that simt may be missing from a build.
+// Replaces simt.cc in a build without simt.
 
 #include "convlab/base/error.h"
 #include "convlab/device/simt.h"

@@ -11,16 +11,16 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// A warp's matrix multiply-add on registers, D = A * B + C with a 16-row A, a B of 8 columns and fp32 accumulation (PTX
+// A warp's matrix multiply-add on registers, D = A * B + C with A of 16 rows, B of 8 columns and fp32 accumulation (PTX
 // ISA, "Matrix multiply-accumulate operation using mma instruction"). Lane l, with g = l / 4 and t = l % 4, holds
 //   of C and D: [0], [1]: row g, columns 2t, 2t+1;   [2], [3]: row g + 8, the same columns;
-//   tf32, 8 terms:   a = (g, t), (g+8, t), (g, t+4), (g+8, t+4);   b = (t, g), (t+4, g);
-//   fp16, 16 terms, two halves a register, the lower term in the lower half:
+//   tf32, K = 8:   a = (g, t), (g+8, t), (g, t+4), (g+8, t+4);   b = (t, g), (t+4, g);
+//   fp16, K = 16, two values per register, the lower k in the lower 16 bits:
 //     a = (g, 2t..), (g+8, 2t..), (g, 2t+8..), (g+8, 2t+8..);   b = (2t.., g), (2t+8.., g);
-//   fp16, 8 terms: a = (g, 2t..), (g+8, 2t..);   b = (2t.., g).
-// All 32 lanes must take part. Needs compute capability 8.0.
+//   fp16, K = 8: a = (g, 2t..), (g+8, 2t..);   b = (2t.., g).
+// All 32 lanes must participate. Needs compute capability 8.0.
 
-/// float rounded to TF32's 10 explicit mantissa bits, ties away from zero, as bits for mma_tf32.
+/// Rounds a float to TF32's 10 explicit mantissa bits, ties away from zero. Returns its bits, for mma_tf32.
 inline __device__ uint32_t to_tf32(float value) {
 #ifdef __CUDACC__
   uint32_t bits;
@@ -65,10 +65,10 @@ inline __device__ void mma_fp16(float (&d)[4], const uint32_t (&a)[2], uint32_t 
 #endif
 }
 
-/// Loads four 8 x 8 matrices of halves from shared memory as a warp's fragments: lane l says where row l % 8 of matrix
-/// l / 8 begins, a multiple of 16 bytes, and gets elements l % 4 * 2 and the next of row l / 4 of each matrix. With
-/// rows of A in the order (rows 0..7, first 8 terms), (rows 8..15, first), (0..7, last 8 terms), (8..15, last), that is
-/// `a` of mma_fp16. All 32 lanes must take part.
+/// Loads four 8 x 8 fp16 matrices from shared memory as a warp's fragments (ldmatrix). Lane l passes the address of row
+/// l % 8 of matrix l / 8, a multiple of 16 bytes, and receives elements l % 4 * 2 and the next of row l / 4 of each
+/// matrix. If the matrices are A's (rows 0..7, first 8 of K), (rows 8..15, first 8), (rows 0..7, last 8), (rows 8..15,
+/// last 8), the result is `a` of mma_fp16. All 32 lanes must participate.
 inline __device__ void load_matrices(uint32_t (&a)[4], SharedAddress row) {
 #ifdef __CUDACC__
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -83,8 +83,8 @@ inline __device__ void load_matrices(uint32_t (&a)[4], SharedAddress row) {
 #endif
 }
 
-/// The reverse: two or four 8 x 8 matrices of halves from a warp's fragments to shared memory; lane l says where row
-/// l % 8 of matrix l / 8 begins.
+/// Stores two or four 8 x 8 fp16 matrices from a warp's fragments to shared memory (stmatrix), the inverse of
+/// load_matrices(). Lane l passes the address of row l % 8 of matrix l / 8.
 template <int kMatrices>
 __device__ void store_matrices(SharedAddress row, const uint32_t (&a)[kMatrices]) {
   static_assert(kMatrices == 2 || kMatrices == 4);

@@ -1,3 +1,5 @@
+// Implements a thread pool for data-parallel loops.
+
 #include "convlab/device/thread_pool.h"
 
 #include <algorithm>
@@ -15,12 +17,12 @@
 namespace convlab {
 namespace {
 
-/// The pool whose loop runs this thread, and the thread's number there: nested loops run inline instead of waiting for
-/// themselves, and keep the number, which selects scratch memory.
+/// The pool whose loop this thread is running, and the thread's index there. Nested loops run inline, to avoid waiting
+/// for themselves, and keep the index, which selects scratch memory.
 thread_local const ThreadPool* inside = nullptr;
 thread_local int inside_as = 0;
 
-/// Until the end of the scope, the calling thread is thread 0 of a pool's loop.
+/// Makes the calling thread thread 0 of a pool's loop until the end of the scope.
 class Inside {
  public:
   explicit Inside(const ThreadPool& pool)
@@ -37,14 +39,14 @@ class Inside {
   int outer_as_;
 };
 
-/// How long to look out before sleeping: as long as sleeping and waking take, so that looking out in vain at most
-/// doubles the cost.
-constexpr std::chrono::microseconds kLookOut{40};
+/// How long to spin before sleeping: as long as sleeping and waking take, so that spinning in vain at most doubles the
+/// cost.
+constexpr std::chrono::microseconds kSpinTime{40};
 
-/// Returns when done() is true, or after a short while.
+/// Spins until done() is true, at most kSpinTime.
 template <class Done>
-void look_out_for(const Done& done) {
-  const auto end = std::chrono::steady_clock::now() + kLookOut;
+void spin_until(const Done& done) {
+  const auto end = std::chrono::steady_clock::now() + kSpinTime;
   while (!done() && std::chrono::steady_clock::now() < end) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -56,7 +58,7 @@ void look_out_for(const Done& done) {
 
 }  // namespace
 
-/// The pieces that a thread takes first: those before `next` are taken.
+/// The chunks that a thread processes first. Chunks before `next` have been taken.
 struct alignas(64) ThreadPool::Share {
   std::atomic<int64_t> next{0};
   int64_t end = 0;
@@ -66,18 +68,18 @@ struct ThreadPool::Loop {
   int64_t count, grain;
   const std::function<void(int64_t, int64_t, int)>* body;
   std::span<Share> shares = {};  ///< by thread
-  int own_pieces = 0;            ///< 0: threads take pieces; otherwise so many, each for the thread of its number
-  std::atomic<int> expected{0};  ///< workers that have not yet come for their own piece
-  std::atomic<int> active{0};    ///< workers inside; written with the pool's mutex held, as is the one above
+  int own_chunks = 0;            ///< if above 0, the number of chunks; thread i must process chunk i
+  std::atomic<int> expected{0};  ///< workers that have not yet started on their own chunk
+  std::atomic<int> active{0};    ///< workers in the loop; like `expected`, written with the pool's mutex held
   std::atomic<bool> failed{false};
   std::exception_ptr error;
   std::mutex error_mutex;
 
   bool done() const { return expected == 0 && active == 0; }
 
-  void do_piece(int64_t piece, int thread) {
+  void do_chunk(int64_t chunk, int thread) {
     try {
-      (*body)(piece * grain, std::min((piece + 1) * grain, count), thread);
+      (*body)(chunk * grain, std::min((chunk + 1) * grain, count), thread);
     } catch (...) {
       const std::lock_guard lock(error_mutex);
       if (!error) error = std::current_exception();
@@ -85,18 +87,18 @@ struct ThreadPool::Loop {
     }
   }
 
-  /// What thread `thread` has to do.
-  void do_pieces(int thread) {
-    if (own_pieces > 0) {
-      if (thread < own_pieces) do_piece(thread, thread);
+  /// Processes the chunks of thread `thread`.
+  void do_chunks(int thread) {
+    if (own_chunks > 0) {
+      if (thread < own_chunks) do_chunk(thread, thread);
       return;
     }
     for (size_t i = 0; i < shares.size(); ++i) {
       Share& share = shares[(static_cast<size_t>(thread) + i) % shares.size()];
       while (!failed.load(std::memory_order_relaxed)) {
-        const int64_t piece = share.next.fetch_add(1, std::memory_order_relaxed);
-        if (piece >= share.end) break;
-        do_piece(piece, thread);
+        const int64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
+        if (chunk >= share.end) break;
+        do_chunk(chunk, thread);
       }
     }
   }
@@ -108,7 +110,7 @@ ThreadPool::ThreadPool(int threads) {
   try {
     for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { work(thread); });
   } catch (const std::system_error& error) {
-    stop();  // a std::thread must not be destroyed while it runs
+    stop();  // a std::thread must be joined before it is destroyed
     throw unavailable("cannot start {} threads: {}; give a smaller --threads", threads, error.what());
   }
 }
@@ -130,16 +132,16 @@ void ThreadPool::work(int thread) {
   uint64_t seen = 0;
   std::unique_lock lock(mutex_, std::defer_lock);
   while (true) {
-    look_out_for([&] { return stopping_ || generation_ != seen; });
+    spin_until([&] { return stopping_ || generation_ != seen; });
     lock.lock();
     wake_.wait(lock, [&] { return stopping_ || (loop_ != nullptr && generation_ != seen); });
     if (stopping_) return;
     seen = generation_;
     Loop& loop = *loop_;
     ++loop.active;
-    if (thread < loop.own_pieces) --loop.expected;
+    if (thread < loop.own_chunks) --loop.expected;
     lock.unlock();
-    loop.do_pieces(thread);
+    loop.do_chunks(thread);
     lock.lock();
     if (--loop.active == 0) finished_.notify_one();
     lock.unlock();
@@ -156,12 +158,12 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain, const std::function<
   const std::lock_guard one_loop(loops_);
   const Inside here(*this);
   if (workers_.empty() || count <= grain) return alone(0);
-  const int64_t pieces = ceil_div(count, grain), threads = size();
+  const int64_t chunks = ceil_div(count, grain), threads = size();
   int64_t first = 0;
   for (int64_t thread = 0; thread < threads; ++thread) {
     Share& share = shares_[static_cast<size_t>(thread)];
     share.next = first;
-    share.end = first += pieces / threads + (thread < pieces % threads ? 1 : 0);
+    share.end = first += chunks / threads + (thread < chunks % threads ? 1 : 0);
   }
   Loop loop{.count = count, .grain = grain, .body = &body, .shares = shares_};
   run(loop);
@@ -170,12 +172,12 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain, const std::function<
 void ThreadPool::on_each_thread(int count, const std::function<void(int)>& body) {
   const std::lock_guard one_loop(loops_);
   const Inside here(*this);
-  const std::function<void(int64_t, int64_t, int)> piece = [&body](int64_t, int64_t, int thread) { body(thread); };
-  Loop loop{.count = count, .grain = 1, .body = &piece, .own_pieces = count, .expected = count - 1};
+  const std::function<void(int64_t, int64_t, int)> chunk = [&body](int64_t, int64_t, int thread) { body(thread); };
+  Loop loop{.count = count, .grain = 1, .body = &chunk, .own_chunks = count, .expected = count - 1};
   run(loop);
 }
 
-/// All workers take part; the calling thread is thread 0.
+/// Runs a loop on all workers; the calling thread is thread 0.
 void ThreadPool::run(Loop& loop) {
   {
     const std::lock_guard lock(mutex_);
@@ -183,11 +185,11 @@ void ThreadPool::run(Loop& loop) {
     ++generation_;
   }
   wake_.notify_all();
-  loop.do_pieces(0);
+  loop.do_chunks(0);
   std::unique_lock lock(mutex_);
-  if (loop.expected == 0) loop_ = nullptr;  // late wakers find nothing to join
+  if (loop.expected == 0) loop_ = nullptr;  // workers that wake up late must not join
   lock.unlock();
-  look_out_for([&] { return loop.done(); });
+  spin_until([&] { return loop.done(); });
   lock.lock();
   finished_.wait(lock, [&] { return loop.done(); });
   loop_ = nullptr;

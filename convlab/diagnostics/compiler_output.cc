@@ -1,4 +1,4 @@
-// What compilers print, as findings.
+// Parses compiler output into findings.
 
 #include "convlab/diagnostics/compiler_output.h"
 
@@ -18,7 +18,7 @@ struct Message {
 };
 
 std::optional<Message> message_of(const std::string& line) {
-  // GCC's and clang's, and nvcc's with an optional number: "conv.cu(31): error #20: ...".
+  // The formats of GCC and clang, and of nvcc with an optional number: "conv.cu(31): error #20: ...".
   static const std::regex kGcc(R"(^([^\s:][^:]*):(\d+):(?:(\d+):)? (?:fatal )?(error|warning|note): (.*)$)");
   static const std::regex kNvcc(R"(^([^\s(][^(]*)\((\d+)\): (?:catastrophic )?(error|warning)(?: #[\w-]+)?: (.*)$)");
   std::smatch match;

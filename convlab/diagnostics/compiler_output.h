@@ -8,8 +8,8 @@
 
 namespace convlab {
 
-/// The errors and warnings in what GCC, clang or nvcc printed, each with the notes that follow it: lines of the form
-/// "conv.cu:31:5: error: ..." and "conv.cu(31): error: ...". All other lines are left out.
+/// Returns the errors and warnings in the output of GCC, clang or nvcc, each with the notes that follow it: lines of
+/// the form "conv.cu:31:5: error: ..." and "conv.cu(31): error: ...". Ignores all other lines.
 std::vector<Finding> findings_in(std::string_view compiler_output);
 
 /// The kinds of these findings.

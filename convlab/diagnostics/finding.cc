@@ -1,4 +1,4 @@
-// Findings: what all forms of output have in common.
+// Implements findings: text and JSON that all output formats share, and merging of equal causes.
 
 #include "convlab/diagnostics/finding.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The number behind the text's last colon, which goes with it.
+/// Returns the number after the text's last colon, and removes both from the text; nullopt if there is none.
 std::optional<int> take_number(std::string_view& text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;

@@ -46,11 +46,11 @@ struct Label {
 /// One problem, as a program reports it to its user: the shape follows the diagnostics of GCC and rustc.
 struct Finding {
   Severity severity = Severity::error;
-  std::string kind;                     ///< a class of findings, the same in all of them: "race on shared memory"
+  std::string kind;                     ///< the class of the finding: "race on shared memory"
   std::string text;                     ///< headline, at most 100 columns: "data race on shared memory 'tile'"
-  std::string kernel = {};              ///< "tile_kernel<16>"; "" if it is in no kernel
+  std::string kernel = {};              ///< "tile_kernel<16>"; "" if it is not in a kernel
   std::string block = {};               ///< "(0,0,2)"
-  std::string array = {};               ///< "tile"; "" if it is about no array, or one without a name
+  std::string array = {};               ///< "tile"; "" if it is not about an array, or the array has no name
   std::vector<Label> labels = {};       ///< the first one is where the finding is
   std::vector<std::string> notes = {};  ///< "in 3 of 24 shapes"
   std::string help = {};                ///< what to do; "" if that is unknown
@@ -67,27 +67,27 @@ bool same_cause(const Finding& a, const Finding& b);
 /// The notes, preceded by the kernel and its block, separated by semicolons.
 std::string remarks(const Finding& finding);
 
-/// One finding for each cause, which counts the others: of them the first whose help is what most of them say.
+/// Returns one finding per cause, with the sum of their counts: the first one with the most frequent help.
 std::vector<Finding> merged(std::vector<Finding> findings);
 
-/// The headline with what happened at each label: "data race on shared memory 'tile': thread (4,0,0) writes tile[0][4];
-/// thread (3,0,0) reads tile[0][4] at conv.cu:36", where `write_place` has written "conv.cu:36".
+/// Returns the headline with the text of each label: "data race on shared memory 'tile': thread (4,0,0) writes
+/// tile[0][4]; thread (3,0,0) reads tile[0][4] at conv.cu:36". `write_place` formats places such as "conv.cu:36".
 std::string with_labels(const Finding& finding, std::string (*write_place)(const SourcePlace&));
 
 /// "data race on shared memory 'tile': thread (4,0,0) writes tile[0][4]; thread (3,0,0) reads tile[0][4] at conv.cu:36
-/// (kernel conv, block (0,0,2)), at conv.cu:31": for logs and for places that have one line. Without the help.
+/// (kernel conv, block (0,0,2)), at conv.cu:31": for logs and other single-line output. Without the help.
 std::string in_one_line(const Finding& finding);
 
 /// in_one_line(), followed by "; help: ..." if there is one: a whole message.
 std::string message_of(const Finding& finding);
 
-/// As JSON, all members of the struct under their names.
+/// Returns the finding as JSON, with all members of the struct under their names.
 nlohmann::ordered_json to_json(const Finding& finding);
 
-/// Error(bad_input) if a member is missing or of another type.
+/// Reads a finding from JSON. Throws Error(bad_input) if a member is missing or of another type.
 Finding finding_of(const nlohmann::ordered_json& json);
 
-/// An error with findings. Its message is that of its only finding, or one of its own.
+/// An error with findings. Its message is that of its only finding, or a separate one.
 class FindingError : public Error {
  public:
   FindingError(ErrorKind kind, const Finding& finding) : Error(kind, message_of(finding)), findings_{finding} {}

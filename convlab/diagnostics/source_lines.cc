@@ -1,4 +1,4 @@
-// Source lines for excerpts, and columns for carets.
+// Reads source lines for excerpts and finds columns for carets.
 
 #include "convlab/diagnostics/source_lines.h"
 
@@ -11,7 +11,7 @@
 namespace convlab {
 namespace {
 
-constexpr size_t kMostBytes = size_t{4} << 20;  // of a file; a source is far smaller
+constexpr size_t kMostBytes = size_t{4} << 20;  // read per file; source files are far smaller
 
 std::vector<std::string> lines_of(std::istream& text) {
   std::vector<std::string> lines;

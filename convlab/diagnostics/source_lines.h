@@ -13,14 +13,14 @@ namespace convlab {
 /// Reads the lines of source files that findings refer to, each file once.
 class SourceLines {
  public:
-  /// The text of a file that is not read from disk.
+  /// Sets the text of a file, which is then not read from disk.
   void add(const std::string& file, std::string_view text);
 
   /// A line's text, numbered from 1, without its newline; nullopt if the file cannot be read or ends before it.
   std::optional<std::string> line(const std::string& file, int number);
 
-  /// Sets the columns of the finding's labels where they are unknown: of the subject, otherwise of the first character
-  /// that is not blank. They stay unknown where there is no source line.
+  /// Sets the unknown columns of the finding's labels: to the subject, otherwise to the first nonblank character. They
+  /// stay unknown if there is no source line.
   void locate(Finding& finding);
 
  private:

@@ -1,4 +1,4 @@
-// Findings for a terminal: a headline, the source lines with what happened there, notes, help.
+// Formats findings for a terminal: headline, source lines with labels, notes, help.
 
 #include "convlab/diagnostics/text_form.h"
 
@@ -35,11 +35,11 @@ Color color_of(Severity severity) {
   return Color::cyan;
 }
 
-/// A source line for printing, and where its caret stands: tabs become blanks, and a long line shows what is around
+/// A source line for printing and the position of its caret. Tabs are expanded; a long line is cut to the part around
 /// the caret.
 struct Excerpt {
   std::string text;
-  size_t caret;  ///< from 0
+  size_t caret;  ///< column, from 0
 };
 
 Excerpt excerpt(std::string_view line, int column, size_t width) {
@@ -88,7 +88,7 @@ class Writer {
     return colored(fmt::format("{:>{}} |", number, digits_), Color::blue, style_);
   }
 
-  /// The labels of each line below it, in the order of the labels.
+  /// Writes each labeled source line, followed by its labels, in the order of the labels.
   void write_labels() {
     size_t shown = 0;
     std::string file = place_of(finding_).file;
@@ -124,7 +124,7 @@ class Writer {
       out_ += fmt::format("{} {:>{}} {}\n", gutter(), label.text, part.caret - 1, caret);
       return;
     }
-    // Otherwise the text stands below, as far to the right as it fits.
+    // Otherwise the text goes below the caret, as far to the right as it fits.
     const size_t indent = std::min(part.caret, left - std::min(left, label.text.size()));
     out_ += fmt::format("{} {}{}\n", gutter(), blanks, caret);
     for (const std::string& line : wrapped(label.text, left - indent)) {
@@ -132,7 +132,7 @@ class Writer {
     }
   }
 
-  /// A label without its source line.
+  /// Writes a label without its source line.
   void write_bare(const Label& label) {
     const bool is_place_known = label.place == place_of(finding_) || label.place.file.empty();
     if (!label.text.empty()) write_remark(is_place_known ? "" : to_text(label.place) + ": ", label.text);

@@ -12,7 +12,7 @@ struct TextStyle {
   int width = 100;     ///< columns; longer notes are wrapped and longer source lines cut, never below 40
 };
 
-/// The finding for a person, with the source lines of its labels (at most 4), as rustc shows them:
+/// Formats the finding for people, with the source lines of its labels (at most 4), in the style of rustc:
 ///
 ///     conv.cu:31:5: error: data race on shared memory 'tile'
 ///        |
@@ -23,13 +23,13 @@ struct TextStyle {
 ///        = kernel conv, block (0,0,2)
 ///        = help: add __syncthreads() between line 31 and line 36
 ///
-/// The first line is GCC's, which editors and CI jump to. Control characters of the source are not printed.
+/// The first line has GCC's format, which editors and CI recognize. Control characters of the source are not printed.
 std::string text_form(Finding finding, SourceLines& lines, const TextStyle& style);
 
-/// "error:" in its color, if there is one.
+/// Returns "error:", colored if the style has color.
 std::string severity_text(Severity severity, const TextStyle& style);
 
-/// The text in lines of at most `width` columns, broken at blanks where it has some.
+/// Wraps the text to lines of at most `width` columns, at blanks if possible.
 std::vector<std::string> wrapped(std::string_view text, size_t width);
 
 }  // namespace convlab

@@ -1,4 +1,4 @@
-// Findings in the forms that editors, CI services and archives read.
+// Formats findings for editors, CI services and archives: GCC, GitHub Actions, SARIF.
 
 #include "convlab/diagnostics/tool_forms.h"
 
@@ -16,19 +16,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "race-on-shared-memory".
+/// Returns the rule's identifier: "race-on-shared-memory".
 std::string rule_of(const Finding& finding) {
   std::string rule = finding.kind;
   std::ranges::replace(rule, ' ', '-');
   return rule;
 }
 
-/// The headline with what happened at each line.
+/// Returns the headline with the text of each label.
 std::string sentence(const Finding& finding) {
   return with_labels(finding, [](const SourcePlace& place) { return fmt::format("line {}", place.line); });
 }
 
-/// GitHub's escapes: of data, and of a property's value.
+/// Escapes text for GitHub's workflow commands: data, or a property's value.
 std::string escaped(std::string_view text, bool is_property) {
   std::string result;
   for (const char c : text) {
@@ -42,7 +42,7 @@ std::string escaped(std::string_view text, bool is_property) {
   return result;
 }
 
-/// A path as a URI reference (RFC 3986).
+/// Returns a path as a URI reference (RFC 3986).
 std::string uri_of(std::string_view path) {
   std::string uri = path.starts_with('/') ? "file://" : "";
   for (const char c : path) {

@@ -1,3 +1,5 @@
+// Chooses how many images an engine computes together.
+
 #include "convlab/engine/batch_size.h"
 
 #include <algorithm>
@@ -8,16 +10,17 @@
 namespace convlab {
 namespace {
 
-/// A batch's arrays on a CPU: large enough that weights read once serve many images, small beside any machine's memory.
-/// Processor time of fa19, two threads, by batch: 128 images 100 %, 256 90 %, 512 85 %, 1000 84 %; fa18's falls by 5 %.
+/// The arena of a batch on a CPU: large enough that weights read once serve many images, small compared with any
+/// machine's memory. CPU time of fa19 on two threads by batch size: 128 images 100 %, 256 90 %, 512 85 %, 1000 84 %;
+/// fa18's falls by 5 %.
 constexpr int64_t kHostArenaBytes = int64_t{128} << 20;
 constexpr int64_t kMostHostImages = 1024;
 
-/// Images that fill vector registers, if lanes are images.
+/// Images that fill vector registers in nchw16n.
 constexpr int64_t kBatchStep = kImageLanes;
 
-/// What a CPU's last cache surely keeps between steps. MobileNet v2, 16 images, two threads that share 32 MiB: 37 ms
-/// all at once, 29 ms two at a time.
+/// Bytes that a CPU's last-level cache surely keeps between steps. MobileNet v2, 16 images, two threads that share
+/// 32 MiB: 37 ms in one batch, 29 ms in batches of two.
 constexpr int64_t kCachedArenaBytes = int64_t{16} << 20;
 
 Plan plan_of(const Graph& graph, Shape input, int64_t images, const DeviceCaps& caps, const PlanOptions& options) {
@@ -25,19 +28,20 @@ Plan plan_of(const Graph& graph, Shape input, int64_t images, const DeviceCaps& 
   return make_plan(graph, input, caps, options);
 }
 
-bool is_in_halves(const PlanStep& step) {
+bool writes_nhwc(const PlanStep& step) {
   return step.conv_step() != nullptr && has_pixel_rows(step.conv_step()->output_layout);
 }
 
-/// Bytes of the weights as kernels read them: those of a plan on bytes or halves are float32 only in the graph.
+/// Returns the bytes of the weights as kernels read them. CPU plans in nhwc read bf16 weights, and plans on uint8
+/// values read 8-bit weights, although the graph has float32.
 int64_t weight_bytes(const Graph& graph, const Plan& plan) {
   int64_t elements = 0;
   for (const auto& [value, tensor] : graph.constants) elements += tensor.count();
-  const bool halves = std::ranges::any_of(plan.steps, is_in_halves);
-  return elements * (has_bytes(graph) ? 1 : halves ? 2 : 4);
+  const bool bf16 = std::ranges::any_of(plan.steps, writes_nhwc);
+  return elements * (has_bytes(graph) ? 1 : bf16 ? 2 : 4);
 }
 
-/// Bytes of what a plan's steps write and, each once, read again.
+/// Returns the bytes that a plan's steps write, times two, because each output is read once.
 int64_t written_and_read(const Plan& plan) {
   int64_t bytes = 0;
   for (const PlanStep& step : plan.steps) {
@@ -48,8 +52,8 @@ int64_t written_and_read(const Plan& plan) {
   return 2 * bytes;
 }
 
-/// Images, at most those of the plan `most`, for which memory moves least for each: small batches leave arrays in the
-/// cache, large ones read weights for many images at a time.
+/// Returns the batch size, at most that of the plan `most`, with the least memory traffic per image: small batches keep
+/// arrays in the cache, large ones read the weights for many images at a time.
 int64_t least_traffic_batch(const Graph& graph, const Plan& most, const DeviceCaps& caps, const PlanOptions& options) {
   const int64_t weights = weight_bytes(graph, most);
   const auto traffic = [weights](const Plan& plan, int64_t images) {
@@ -92,9 +96,9 @@ int64_t choose_batch(const Graph& graph, const Shape& input, const DeviceCaps& c
     if (batch > kBatchStep) batch = round_up(batch, kBatchStep);
     plan = plan_of(graph, input, batch, caps, options);
   }
-  // Steps of such plans read and write so fast that it pays to keep their arrays in the cache.
+  // Steps of these plans are limited by memory bandwidth, so it pays to keep their arrays in the cache.
   if (host && (plan.channel_lanes || has_bytes(graph))) return least_traffic_batch(graph, plan, caps, options);
-  // As many batches, but of equal size, so that the last one is not a small rest.
+  // The same number of batches, but of equal size, so that the last one is not small.
   const int64_t even = ceil_div(images, ceil_div(images, batch));
   return std::min(batch, round_up(even, kBatchStep));
 }

@@ -1,3 +1,5 @@
+// Prepares a graph for an engine and splits runs into batches.
+
 #include "convlab/engine/batched_graph.h"
 
 #include <algorithm>
@@ -39,14 +41,14 @@ BatchedGraph::BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& ca
   choose_size(images, caps, options);
 }
 
-/// Opens the batch size where images are computed one by one. Otherwise the graph keeps the size that it was made for.
+/// Makes the batch size variable (-1) if images are computed independently. Otherwise the graph keeps its batch size.
 void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
   const Shape modelled = graph.inputs[0].shape;
   if (input_.empty() || modelled.size() != input_.size()) {
     why_not_split_ = "the input shape differs from the model's";
     return;
   }
-  // Whatever batch the file was made for: where images are computed one by one, any other gives the same results.
+  // The file may fix a batch size, but if images are computed independently, any other size gives the same results.
   graph.inputs[0].shape[0] = -1;
   why_not_split_ = why_not_split(graph, network_input());
   if (splits()) return;
@@ -71,7 +73,7 @@ void BatchedGraph::choose_size(int64_t images, const DeviceCaps& caps, const Eng
   }
 }
 
-/// The input of the model itself.
+/// Returns the input shape of the model itself, after scaling.
 Shape BatchedGraph::network_input() const {
   return scale_to_ > 0 ? Shape{input_[0], input_[1], scale_to_, scale_to_} : input_;
 }

@@ -12,20 +12,20 @@
 
 namespace convlab {
 
-/// Some of a run's images, computed together.
+/// Images of a run that are computed together.
 struct Batch {
-  size_t index;  ///< the run's first is 0
+  size_t index;  ///< the run's first batch is 0
   int64_t images;
   const unsigned char* from;  ///< on the host
   float* to;                  ///< on the host
-  bool alone;                 ///< the run has no other
+  bool alone;                 ///< the only batch of the run
 };
 
-/// A graph as an engine runs it: simplified, folded and with the ends that its options ask for. It also splits a run's
-/// images into batches, depending on whether the graph computes each image by itself.
+/// A graph as an engine runs it: simplified, folded, and with the input scaling and label output that its options
+/// request. Also splits a run's images into batches of sizes that the graph allows.
 class BatchedGraph {
  public:
-  /// `input`: the shape of what runs will pass in. Errors as Engine().
+  /// `input`: the shape of the runs' input. Errors as in Engine().
   BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& caps, const EngineOptions& options);
 
   const Graph& graph() const { return graph_; }
@@ -38,23 +38,24 @@ class BatchedGraph {
   /// The shape of a run's input of n images.
   Shape input_of(int64_t n) const;
 
-  /// Bytes of one such image.
+  /// Bytes of one input image.
   int64_t image_bytes() const;
 
-  /// A full batch's shape, changed to n images.
+  /// Returns a full batch's shape with its first size scaled to n images.
   Shape of_images(Shape shape, int64_t n) const;
 
-  /// Whether each image is computed by itself, so that batches may have any size.
+  /// Whether each image is computed independently, so that batches may have any size.
   bool splits() const { return !why_not_split_; }
 
-  /// Error(bad_input), with the reason, if n images cannot be run. `output`: the shape of a full batch's output.
+  /// Throws Error(bad_input) with the reason if n images cannot be run. `output`: the shape of a full batch's output.
   void require_count(int64_t n, const Shape& output) const;
 
-  /// Images of the batch that begins with image `first` of n: a full one, or the rest. If the rest would leave many
-  /// lanes of 16 without an image, the few images beyond whole sixteens become a batch of their own, without lanes.
+  /// Returns the size of the batch that begins with image `first` of n: a full batch, or the remaining images. If the
+  /// images beyond a multiple of 16 would leave many lanes of nchw16n empty, they become a separate batch in another
+  /// layout.
   int64_t images_from(int64_t first, int64_t n) const;
 
-  /// The numbers of images of all batches of a run of n, each number once.
+  /// Returns the distinct batch sizes of a run of n images.
   std::vector<int64_t> batches(int64_t n) const;
 
  private:
@@ -67,9 +68,9 @@ class BatchedGraph {
   Shape input_;
   ElementType type_;
   int64_t scale_to_;
-  bool lanes_;  ///< the device computes images in lanes
+  bool lanes_;  ///< the device has kernels for nchw16n
   std::optional<std::string> why_not_split_;
-  bool fixed_batch_ = false;  ///< the model does not split, and takes batches of batch_ only
+  bool fixed_batch_ = false;  ///< the model does not split, and accepts only batches of batch_ images
   int64_t batch_ = 0;
 };
 

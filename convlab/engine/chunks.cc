@@ -1,3 +1,5 @@
+// Chooses the chunks in which a batch is uploaded, so that upload and computation overlap.
+
 #include "convlab/engine/chunks.h"
 
 #include <algorithm>
@@ -7,13 +9,13 @@ namespace {
 
 constexpr int kMostChunks = 8;
 
-/// Images that fill the tiles of kernels.
+/// Images that fill a kernel's tile.
 constexpr int64_t kChunkStep = 16;
 
-/// The ratio of each chunk to the one before.
+/// The ratios of each chunk to the previous one.
 constexpr double kSteps[] = {1. / 4, 1. / 3, 1. / 2, 2. / 3, 1, 3. / 2, 2, 3, 4};
 
-/// `count` chunks in whole sixteens; the largest takes the remainder. One of them may be empty.
+/// Returns `count` chunks in multiples of 16 images; the largest also gets the remainder. Chunks may be empty.
 std::vector<int64_t> progression(int64_t images, int count, double step) {
   std::vector<double> shares{1};
   double sum = 1;

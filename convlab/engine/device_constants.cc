@@ -1,3 +1,5 @@
+// Keeps a graph's constants in memory that a device's kernels can read.
+
 #include "convlab/engine/device_constants.h"
 
 #include <utility>
@@ -8,7 +10,7 @@
 namespace convlab {
 namespace {
 
-/// Calls visit(value, packed) for each that a step reads: `packed` where only preparing does, and launches do not.
+/// Calls visit(value, packed) for each constant that a step reads. `packed`: only prepare() reads it, launches do not.
 template <class Visit>
 void for_each_constant(const Plan& plan, Visit visit) {
   for (const PlanStep& step : plan.steps) {
@@ -28,7 +30,7 @@ void DeviceConstants::place(const Plan& plan, SharedWeights& shared, StageObserv
     if (packed || copies_.contains(value)) return;
     copies_[value] = shared.in_memory_of(device_.caps().name, value, graph_.constants.at(value), [&] {
       Buffer made = copy(value);
-      stream_.synchronize();  // another's stream may read it
+      stream_.synchronize();  // another session's stream may read it
       return made;
     });
   });

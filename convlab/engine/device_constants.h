@@ -9,17 +9,17 @@
 
 namespace convlab {
 
-/// A graph's constants where kernels of a device can read them: where they are in the graph, or copied once each to the
-/// device's own memory. On a host, weights that only prepare() reads may be given up after that. Graph, device and
-/// stream must outlive it.
+/// A graph's constants in memory that a device's kernels can read: the graph's own memory on a CPU, one copy of each in
+/// the device's memory otherwise. On a CPU, weights that only prepare() reads may be freed afterwards. Graph, device
+/// and stream must outlive it.
 class DeviceConstants {
  public:
   DeviceConstants(Graph& graph, Device& device, Stream& stream) : graph_(graph), device_(device), stream_(stream) {}
 
-  /// Makes sure that those that launches of the plan's steps read are there; what `shared` has is not copied again.
+  /// Copies the constants that launches of the plan's steps read, unless they are on the device already or in `shared`.
   void place(const Plan& plan, SharedWeights& shared, StageObserver* observer);
 
-  /// While it lives, all others that the plan's steps read are there, too.
+  /// While this object lives, the constants that the plan's steps only read to pack weights are on the device, too.
   class Packing {
    public:
     Packing(DeviceConstants& constants, const Plan& plan);
@@ -33,11 +33,11 @@ class DeviceConstants {
 
   const void* address(ValueId value) const;
 
-  /// Says what will be read by a plan, which packs its own weights or uses another's. Once some plan is expected, all
-  /// must be before the first is prepared: what none reads any more is given up.
+  /// Counts the constants that a plan will read. `packs`: it packs its own weights instead of using another plan's. If
+  /// any plan is counted, all must be before the first is prepared: a weight is freed after its last counted read.
   void expect(const Plan& plan, bool packs);
 
-  /// Says that a step's weights have been packed.
+  /// Call it when a step's weights have been packed. On a CPU, frees them if no counted plan still reads them.
   void note_packed(const PlanStep& step);
 
  private:
@@ -48,7 +48,7 @@ class DeviceConstants {
   Stream& stream_;
   std::map<ValueId, std::shared_ptr<const Buffer>> copies_;
   std::map<ValueId, Buffer> to_pack_;
-  std::map<ValueId, int64_t> reads_;  ///< by steps of expected plans, still to come
+  std::map<ValueId, int64_t> reads_;  ///< pending reads by steps of the plans counted in expect()
 };
 
 }  // namespace convlab

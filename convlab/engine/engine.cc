@@ -1,3 +1,5 @@
+// Runs a graph with one input and one output on one device, batch by batch.
+
 #include "convlab/engine/engine.h"
 
 #include <map>
@@ -15,14 +17,14 @@
 namespace convlab {
 namespace {
 
-/// A stream on the device, which becomes the calling thread's.
+/// Makes the device current for the calling thread and returns a new stream on it.
 std::unique_ptr<Stream> stream_on(Device& device) {
   device.make_current();
   return device.make_stream();
 }
 
-/// For each step of a batch's plan, the full batch's step that computes its first node; for one that the full batch
-/// does not have, such as a conversion, the step before.
+/// Returns, for each step of a batch's plan, the index of the full batch's step that computes its first node. For a
+/// step that the full batch does not have, such as a conversion, the index of the previous step.
 std::vector<size_t> places_in(const Plan& full, const Plan& plan) {
   std::vector<size_t> places;
   if (same_operators(full, plan)) {
@@ -44,7 +46,7 @@ std::vector<size_t> places_in(const Plan& full, const Plan& plan) {
 
 }  // namespace
 
-/// In the order in which they depend on each other.
+/// Members are in order of dependency: each may use those above it.
 struct Engine::Parts {
   Parts(Graph model, const Shape& input, Device& on, const EngineOptions& wanted)
       : device(on),
@@ -142,7 +144,7 @@ Tensor Engine::run(const Tensor& input) {
   return output;
 }
 
-/// Does work(batch) for each.
+/// Calls work(batch) for each batch.
 template <class Work>
 void Engine::give_batches(const void* images, int64_t n, float* output, Work work) {
   const BatchedGraph& graph = parts_->graph;
@@ -160,7 +162,7 @@ void Engine::give_batches(const void* images, int64_t n, float* output, Work wor
   }
 }
 
-/// Where work() fails, all that was given is done: the caller may then free the arrays.
+/// If work() throws, waits for everything enqueued before rethrowing, so that the caller may free the arrays.
 template <class Work>
 void Engine::or_settle(Work work) {
   try {
@@ -171,7 +173,7 @@ void Engine::or_settle(Work work) {
   }
 }
 
-/// Does work(batch) for each, and waits for all of it.
+/// Calls work(batch) for each batch and waits for all of them.
 template <class Work>
 void Engine::for_each_batch(const void* images, int64_t n, float* output, Work work) {
   or_settle([&] {
@@ -180,8 +182,8 @@ void Engine::for_each_batch(const void* images, int64_t n, float* output, Work w
   });
 }
 
-/// On a host, kernels read and write the caller's arrays directly. With `seconds` (by step; may be null), one thing
-/// runs after another.
+/// On a host, kernels read and write the caller's arrays directly. With `seconds` (by step; may be null), upload, steps
+/// and download run serially.
 void Engine::run_batch(const Batch& batch, std::vector<double>* seconds) {
   if (reads_host_memory(parts_->device)) {
     parts_->plans.of(batch.images)->launch(stream(), batch.from, batch.to, parts_->options.observer, seconds);

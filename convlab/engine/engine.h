@@ -16,19 +16,19 @@ namespace convlab {
 
 struct Batch;
 
-/// A graph, ready to run on one device: weights are uploaded and prepared, memory is allocated. Any thread may use it,
+/// A graph, ready to run on one device: weights are uploaded and packed, memory is allocated. Any thread may use it,
 /// but only one at a time.
 ///
-/// On a GPU, a batch is computed while the next is on its way. The first run with a number of images that are one batch
-/// measures how long uploading and computing them take, and chooses from that the chunks in which they cross the bus
-/// (see chunk_sizes()), each computed while the next is on its way. All launches are recorded, and later runs replay
-/// them. Results are the same either way, as far as kernels give the same for any number of images. With an observer it
-/// neither replays nor cuts into chunks.
+/// On a GPU, a batch is computed while the next one is uploaded. If a run is a single batch, the first run of its size
+/// measures the upload and the computation, and chooses the chunks in which the batch is uploaded (see chunk_sizes());
+/// each chunk is computed while the next one is uploaded. All launches are recorded as CUDA graphs, and later runs
+/// replay them. Results are the same either way, provided that kernels compute the same for any number of images. With
+/// an observer, the engine uses neither replays nor chunks.
 class Engine {
  public:
-  /// `input`: the shape of what run() will pass in, its first size the number of images (at most, or exactly: see
-  /// run()). Errors as make_plan(); Error(bad_input) where the model does not take this shape, options.batch is
-  /// negative, or a batch needs more memory than the device has. The device must outlive the engine.
+  /// `input`: the shape of run()'s input; its first size is the number of images (the maximum, or the exact number: see
+  /// run()). Throws the errors of make_plan(), and Error(bad_input) if the model does not accept this shape,
+  /// options.batch is negative, or a batch needs more memory than the device has. The device must outlive the engine.
   Engine(Graph graph, const Shape& input, Device& device, const EngineOptions& options);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -40,52 +40,53 @@ class Engine {
   /// Images in a full batch.
   int64_t batch() const;
 
-  /// The numbers of images of the batches in which a run of n is computed, each number once.
+  /// Returns the distinct batch sizes of a run of n images.
   std::vector<int64_t> batches(int64_t n) const;
 
-  /// Whether the model computes each image by itself, so that batches may have any size.
+  /// Whether the model computes each image independently, so that batches may have any size.
   bool splits() const;
 
-  /// The shape of the model's own output for n images, whether the output is that or labels.
+  /// Returns the shape of the model's own output for n images, even if the engine's output is labels.
   Shape scores_shape(int64_t n) const;
 
-  /// The shape of the output for n images. Error(bad_input) for an n that run() does not take.
+  /// Returns the shape of the output for n images. Throws Error(bad_input) for an n that run() does not accept.
   Shape output_shape(int64_t n) const;
 
-  /// The chains of linear operators in the graph, and what became of them; empty unless the plan is folded.
+  /// The chains of linear operators in the graph, and how they were folded; empty unless the plan is folded.
   const std::vector<Folding>& foldings() const;
 
-  /// From now on this observer hears of each part of the work, before and after; null: none does. It must outlive the
-  /// engine, or be taken away in time. With an observer, a run also waits for its steps before it fetches the scores.
+  /// From now on, notifies this observer before and after each part of the work; null: none. It must outlive the engine
+  /// or be replaced before it is destroyed. With an observer, a run waits for its steps before it downloads the scores.
   void observe(StageObserver* observer);
 
   /// The stream on which everything runs, in order.
   Stream& stream();
 
-  /// Seconds that packing the weights took, when the engine was made; 0 where SharedWeights had them.
+  /// Seconds that packing the weights took in the constructor; 0 if SharedWeights had them.
   double prepare_seconds() const;
 
-  /// Runs n images, batch by batch, from host memory (of options.plan.input elements) to host memory, where the output
-  /// takes element_count(output_shape(n)) floats. Returns when it is there. Only the first run with an n allocates.
-  /// Both arrays should be page-locked (see Device).
-  /// n may be any number from 1 up if the model computes each image by itself. Otherwise, a model made for batches of a
-  /// fixed size needs an n that is a multiple of it, and runs each batch as one; a model made for any size needs the n
-  /// that the engine was made for, and runs all images as one batch. Anything else is Error(bad_input), with the
-  /// reason.
+  /// Runs n images, batch by batch. `images` are elements of type options.plan.input; `output` holds
+  /// element_count(output_shape(n)) floats. Both are in host memory and should be page-locked (see Device). Returns
+  /// when the output is complete. Only the first run with a given n allocates memory.
+  ///
+  /// If the model computes each image independently, n may be any number from 1. Otherwise, a model with a fixed batch
+  /// size needs a multiple of it and runs batch by batch; a model with a variable batch size needs the n that the
+  /// engine was made for, as one batch. Throws Error(bad_input) with the reason for any other n.
   void run(const void* images, int64_t n, float* output);
 
-  /// As run(), of arrays in the device's memory. All is given to stream(), and may not be done yet when it returns.
-  /// Arrays whose addresses are no multiples of kGpuAlignment are copied there.
+  /// Same as run(), for arrays in the device's memory. Enqueues everything in stream() and may return before it is
+  /// done. Arrays whose addresses are not multiples of kGpuAlignment are copied on the device.
   void run_in_memory(const void* images, int64_t n, float* output);
 
-  /// As run(), waiting for the device before and after each step: seconds by step of plan(), summed over the batches.
-  /// Where a rest is fused in other ways, each of its steps counts with the one that computes its first node.
+  /// Same as run(), but waits for the device before and after each step. Returns seconds by step of plan(), summed over
+  /// the batches. If the last batch's plan fuses nodes differently, each of its steps counts toward the step that
+  /// computes its first node.
   std::vector<double> run_timed(const void* images, int64_t n, float* output);
 
-  /// As run(); seconds that the device took from images in its memory to the output there, by its own clock.
+  /// Same as run(). Returns the seconds, by the device's clock, from images in its memory to the output in its memory.
   double time_on_device(const void* images, int64_t n, float* output);
 
-  /// As run(), for a tensor: its shape, except for the first size, and its element type must be the engine's.
+  /// Same as run(), for a tensor. Its element type and its shape, except for the first size, must be the engine's.
   Tensor run(const Tensor& input);
 
  private:

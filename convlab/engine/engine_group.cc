@@ -1,3 +1,5 @@
+// Runs a graph on several devices at once, each with its own engine and share of the images.
+
 #include "convlab/engine/engine_group.h"
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 namespace convlab {
 
 std::vector<int64_t> shares_of(int64_t images, size_t devices) {
-  constexpr int64_t kWhole = 16;  // what lanes of CPUs and tiles of GPUs hold
+  constexpr int64_t kWhole = 16;  // images in nchw16n lanes on CPUs and in tiles on GPUs
   const int64_t count = std::clamp<int64_t>(images, 1, static_cast<int64_t>(devices));
   const int64_t unit = images >= count * kWhole ? kWhole : 1;
   const int64_t units = images / unit;
@@ -41,7 +43,7 @@ EngineGroup::EngineGroup(Graph graph, const Shape& input, const std::vector<std:
   });
 }
 
-/// Does work(i) for i in [0, count), all at once, each on its own thread, and waits for all.
+/// Calls work(i) for i in [0, count) concurrently, each on its own thread, and waits for all.
 void EngineGroup::on_each(size_t count, const std::function<void(size_t)>& work) {
   threads_.on_each_thread(static_cast<int>(count), [&](int thread) {
     const auto i = static_cast<size_t>(thread);
@@ -54,7 +56,7 @@ void EngineGroup::on_each(size_t count, const std::function<void(size_t)>& work)
   });
 }
 
-/// Does work(i, share, images, output) for each device i that has a share.
+/// Calls work(i, share, images, output) for each device i that has a share.
 template <class Work>
 void EngineGroup::for_each_share(const void* images, int64_t n, float* output, Work work) {
   if (members_.size() == 1) return work(size_t{0}, Share{0, n}, images, output);

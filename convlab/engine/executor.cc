@@ -1,3 +1,5 @@
+// Runs a graph with any number of inputs and outputs on one device, for inputs of fixed shapes.
+
 #include "convlab/engine/executor.h"
 
 #include <utility>
@@ -20,7 +22,7 @@ std::vector<void*> addresses_of(const std::vector<Buffer>& buffers) {
 
 }  // namespace
 
-/// In the order in which they depend on each other.
+/// Members are in order of dependency: each may use those above it.
 struct Executor::Parts {
   Parts(Graph model, InputShapes inputs, Device& on, const EngineOptions& wanted)
       : device(on),

@@ -1,3 +1,5 @@
+// Finds the class of each image in a network's output.
+
 #include "convlab/engine/labels.h"
 
 #include <algorithm>
@@ -29,8 +31,8 @@ std::vector<int> labels_of(std::span<const float> scores, int64_t classes, int64
 }
 
 void labels_of_places(std::span<const float> places, int64_t first, std::span<int> labels) {
-  // All at once first, in a form that becomes vector instructions: this is part of a network's time on a GPU, and a
-  // branch for each would take longer than a layer.
+  // First without branches, so that the compiler vectorizes the loop: this counts toward a network's time on a GPU, and
+  // a branch per image would take longer than a layer.
   int unknown = 0;
   for (size_t image = 0; image < places.size(); ++image) {
     const float place = places[image];

@@ -1,3 +1,5 @@
+// Runs batches on a device with its own memory: overlaps uploads with computation and replays recorded launches.
+
 #include "convlab/engine/pipeline.h"
 
 #include <algorithm>
@@ -13,16 +15,16 @@
 namespace convlab {
 namespace {
 
-/// How many schedules we keep: a full batch's and a rest's, each by either feed, come again and again.
+/// The number of schedules kept: those of a full batch and of the last batch, through either feed, recur in every run.
 constexpr size_t kSchedulesKept = 8;
 
-/// Likewise addresses: those who allocate get the same few again and again.
+/// The number of address pairs kept: allocators return the same few addresses again and again.
 constexpr size_t kPlacedKept = 8;
 
 void wait_for_whatever_comes(Stream& stream) noexcept {
   try {
     stream.synchronize();
-  } catch (...) {  // the caller will hear of what failed before this
+  } catch (...) {  // the caller rethrows the error that led here
   }
 }
 
@@ -31,11 +33,11 @@ void wait_for_whatever_comes(Stream& stream) noexcept {
 void Pipeline::run(const Batch& batch) {
   if (!on()) return run_plainly(batch, nullptr);
   Schedule& schedule = schedule_of(batch);
-  if (batch.alone && schedule.pieces.empty()) {
+  if (batch.alone && schedule.chunks.empty()) {
     upload(batch, schedule.feed);
     compute(schedule.whole, schedule.feed);
   } else {
-    run_in_pieces(batch, schedule.pieces.empty() ? std::span(&schedule.whole, 1) : schedule.pieces);
+    run_in_chunks(batch, schedule.chunks.empty() ? std::span(&schedule.whole, 1) : schedule.chunks);
   }
   download(batch);
 }
@@ -53,9 +55,9 @@ void Pipeline::run_in_memory(const Batch& batch) {
   if (addresses % kGpuAlignment != 0) return run_copied(batch);
   forget_what_moved();
   const auto known = std::ranges::find_if(placed_, [&](const Placed& each) {
-    return each.from == batch.from && each.to == batch.to && each.piece.images == batch.images;
+    return each.from == batch.from && each.to == batch.to && each.chunk.images == batch.images;
   });
-  if (known != placed_.end() && known->piece.replay) return known->piece.replay->run();
+  if (known != placed_.end() && known->chunk.replay) return known->chunk.replay->run();
   const std::shared_ptr<ReadyPlan> plan = plans_.of(batch.images);
   const auto work = [&] { plan->launch(stream_, batch.from, batch.to, options_.observer, nullptr); };
   work();
@@ -63,9 +65,9 @@ void Pipeline::run_in_memory(const Batch& batch) {
   if (known == placed_.end()) {
     if (placed_.size() >= kPlacedKept) placed_.erase(placed_.begin());
     placed_.push_back(
-        {.from = batch.from, .to = batch.to, .piece = {.images = batch.images, .plan = plan, .replay = {}}});
+        {.from = batch.from, .to = batch.to, .chunk = {.images = batch.images, .plan = plan, .replay = {}}});
   } else if (!known->tried) {
-    known->piece.replay = stream_.record(work);
+    known->chunk.replay = stream_.record(work);
     known->tried = true;
   }
 }
@@ -80,9 +82,9 @@ void Pipeline::run_copied(const Batch& batch) {
 }
 
 double Pipeline::time(const Batch& batch) {
-  Piece plain{.images = batch.images, .plan = plans_.of(batch.images)};
+  Chunk plain{.images = batch.images, .plan = plans_.of(batch.images)};
   const size_t feed = on() ? feed_of(batch) : 0;
-  Piece& whole = on() ? schedule_of(batch).whole : plain;
+  Chunk& whole = on() ? schedule_of(batch).whole : plain;
   upload(batch, feed);
   const double seconds = stream_.time([&] { compute(whole, feed); });
   download(batch);
@@ -96,27 +98,27 @@ void Pipeline::settle() noexcept {
   }
 }
 
-/// simt does its work when given, so there is nothing to gain.
+/// simt runs work as soon as it is enqueued, so pipelining gains nothing there.
 bool Pipeline::on() const {
   return options_.pipelined && options_.observer == nullptr && device_.caps().kind == DeviceKind::cuda;
 }
 
-/// Each piece is computed while the next is on its way.
-void Pipeline::run_in_pieces(const Batch& batch, std::span<Piece> pieces) {
+/// Computes each chunk while the next one is uploaded.
+void Pipeline::run_in_chunks(const Batch& batch, std::span<Chunk> chunks) {
   const size_t number = feed_of(batch);
   unsigned char* const images = images_of(number);
   Feed& feed = feeds_[number];
   if (!feed.stream) feed.stream = device_.make_stream();
-  // The bus shall serve one batch after the other, in full.
+  // Upload one batch after the other, each at the full speed of the bus.
   const Feed& other = feeds_[1 - number];
   if (other.stream) feed.stream->wait_for(*other.stream);
-  for (Piece& piece : pieces) {
-    const int64_t at = piece.first * graph_.image_bytes();
-    feed.stream->upload(images + at, batch.from + at, static_cast<size_t>(piece.images * graph_.image_bytes()));
+  for (Chunk& chunk : chunks) {
+    const int64_t at = chunk.first * graph_.image_bytes();
+    feed.stream->upload(images + at, batch.from + at, static_cast<size_t>(chunk.images * graph_.image_bytes()));
     stream_.wait_for(*feed.stream);
-    compute(piece, number);
+    compute(chunk, number);
   }
-  feed.stream->wait_for(stream_);  // the next batch that uses this feed waits for the engine's stream
+  feed.stream->wait_for(stream_);  // the next upload to this feed waits until this batch is computed
 }
 
 unsigned char* Pipeline::images_of(size_t feed) {
@@ -127,7 +129,7 @@ unsigned char* Pipeline::images_of(size_t feed) {
   return static_cast<unsigned char*>(images.data());
 }
 
-/// Recordings have the addresses of the memory that there was.
+/// Discards recordings if memory has been reallocated: they contain the old addresses.
 void Pipeline::forget_what_moved() {
   if (moves_ == plans_.memory().moves()) return;
   moves_ = plans_.memory().moves();
@@ -135,7 +137,7 @@ void Pipeline::forget_what_moved() {
   placed_.clear();
 }
 
-/// How to run such a batch; made when the first one comes.
+/// Returns the schedule for batches of this size and feed; makes it for the first one.
 Pipeline::Schedule& Pipeline::schedule_of(const Batch& batch) {
   forget_what_moved();
   const size_t feed = feed_of(batch);
@@ -148,21 +150,21 @@ Pipeline::Schedule& Pipeline::schedule_of(const Batch& batch) {
   const std::vector<int64_t> chunks = choose_chunks(batch, *schedule);
   int64_t first = 0;
   for (const int64_t images : chunks) {
-    if (chunks.size() > 1) schedule->pieces.push_back(rehearsed(feed, first, images));
+    if (chunks.size() > 1) schedule->chunks.push_back(rehearsed(feed, first, images));
     first += images;
   }
   stream_.synchronize();
-  if (plans_.memory().moves() != moves_) return schedule_of(batch);  // a plan took more memory: now all of it is there
+  if (plans_.memory().moves() != moves_) return schedule_of(batch);  // a plan grew the memory: record again
   keep_faster(batch, *schedule);
   if (schedules_.size() >= kSchedulesKept) schedules_.erase(schedules_.begin());
   schedules_.push_back(std::move(schedule));
   return *schedules_.back();
 }
 
-/// Chooses by the times of a few of the batch's images, and of all of them.
+/// Chooses chunks from the measured times of a few of the batch's images and of all of them.
 std::vector<int64_t> Pipeline::choose_chunks(const Batch& batch, Schedule& schedule) {
-  constexpr int64_t kLeastBytes = int64_t{1} << 20;  // 20 us on a fast bus, which a chunk costs besides
-  constexpr int64_t kFew = 32;                       // one image in so many
+  constexpr int64_t kLeastBytes = int64_t{1} << 20;  // 20 us on a fast bus, as much as the overhead of a chunk
+  constexpr int64_t kFew = 32;                       // times 1/32 of the images
   if (!graph_.splits() || batch.images * graph_.image_bytes() < kLeastBytes) return {batch.images};
   const auto& given = options_.chunks;
   if (std::accumulate(given.begin(), given.end(), int64_t{0}) == batch.images) return given;
@@ -170,52 +172,53 @@ std::vector<int64_t> Pipeline::choose_chunks(const Batch& batch, Schedule& sched
   Batch few = batch;
   few.images = ceil_div(batch.images, kFew);
   if (few.images == batch.images) return {batch.images};
-  Piece piece = rehearsed(schedule.feed, 0, few.images);
-  if (plans_.memory().moves() != moves_) return {batch.images};  // the whole was recorded with addresses of before
+  Chunk chunk = rehearsed(schedule.feed, 0, few.images);
+  if (plans_.memory().moves() != moves_) return {batch.images};  // the whole batch's recording has old addresses
   const auto seconds = [&](const auto& work) { return std::min(stream_.time(work), stream_.time(work)); };
   const auto upload_seconds = [&](const Batch& some) { return seconds([&] { upload(some, schedule.feed); }); };
-  const auto compute_seconds = [&](Piece& some) { return seconds([&] { compute(some, schedule.feed); }); };
+  const auto compute_seconds = [&](Chunk& some) { return seconds([&] { compute(some, schedule.feed); }); };
   return chunk_sizes(batch.images, cost_of(few.images, upload_seconds(few), batch.images, upload_seconds(batch)),
-                     cost_of(few.images, compute_seconds(piece), batch.images, compute_seconds(schedule.whole)));
+                     cost_of(few.images, compute_seconds(chunk), batch.images, compute_seconds(schedule.whole)));
 }
 
-/// The costs are not quite as assumed, so a choice made by them is kept only if it is faster in fact.
+/// The cost model is approximate, so the chunks are kept only if they are measured to be faster than the whole batch.
 void Pipeline::keep_faster(const Batch& batch, Schedule& schedule) {
-  if (schedule.pieces.empty() || !options_.chunks.empty()) return;
+  if (schedule.chunks.empty() || !options_.chunks.empty()) return;
   constexpr int kTries = 3;
-  double in_pieces = std::numeric_limits<double>::infinity(), at_once = in_pieces;
-  const auto keep_least = [&](double& seconds, std::span<Piece> pieces) {
+  double in_chunks = std::numeric_limits<double>::infinity(), at_once = in_chunks;
+  const auto keep_least = [&](double& seconds, std::span<Chunk> chunks) {
     const Clock::time_point begin = Clock::now();
-    run_in_pieces(batch, pieces);
+    run_in_chunks(batch, chunks);
     stream_.synchronize();
     seconds = std::min(seconds, seconds_since(begin));
   };
   for (int i = 0; i < kTries; ++i) {
-    keep_least(in_pieces, schedule.pieces);
+    keep_least(in_chunks, schedule.chunks);
     keep_least(at_once, {&schedule.whole, 1});
   }
-  if (!(in_pieces < at_once)) schedule.pieces.clear();
+  if (!(in_chunks < at_once)) schedule.chunks.clear();
 }
 
-/// Computes some of a batch's images, so that memory is allocated and libraries have chosen, and records how.
-Pipeline::Piece Pipeline::rehearsed(size_t feed, int64_t first, int64_t images) {
-  Piece piece{.first = first, .images = images, .plan = plans_.of(images)};
-  compute(piece, feed);
-  piece.replay = stream_.record([&] { compute(piece, feed); });
-  return piece;
+/// Computes some of a batch's images, so that memory is allocated and libraries have chosen algorithms, and then
+/// records the launches.
+Pipeline::Chunk Pipeline::rehearsed(size_t feed, int64_t first, int64_t images) {
+  Chunk chunk{.first = first, .images = images, .plan = plans_.of(images)};
+  compute(chunk, feed);
+  chunk.replay = stream_.record([&] { compute(chunk, feed); });
+  return chunk;
 }
 
-/// Of an image.
+/// Returns the output elements per image.
 int64_t Pipeline::output_count() const { return element_count(plans_.full().outputs[0]) / graph_.batch(); }
 
 size_t Pipeline::output_bytes(const Batch& batch) const {
   return static_cast<size_t>(batch.images * output_count()) * sizeof(float);
 }
 
-void Pipeline::compute(Piece& piece, size_t feed) {
-  if (piece.replay) return piece.replay->run();
-  piece.plan->launch(stream_, images_of(feed) + piece.first * graph_.image_bytes(),
-                     plans_.memory().output() + piece.first * output_count(), options_.observer, nullptr);
+void Pipeline::compute(Chunk& chunk, size_t feed) {
+  if (chunk.replay) return chunk.replay->run();
+  chunk.plan->launch(stream_, images_of(feed) + chunk.first * graph_.image_bytes(),
+                     plans_.memory().output() + chunk.first * output_count(), options_.observer, nullptr);
 }
 
 void Pipeline::upload(const Batch& batch, size_t feed) {
@@ -227,7 +230,7 @@ void Pipeline::upload(const Batch& batch, size_t feed) {
 void Pipeline::download(const Batch& batch) {
   const size_t bytes = output_bytes(batch);
   if (options_.observer != nullptr) {
-    // The copy would wait for the steps, and be charged for them.
+    // Otherwise the download's time would include waiting for the steps.
     const Observed part(options_.observer, {Stage::waiting});
     stream_.synchronize();
   }

@@ -8,14 +8,14 @@
 
 namespace convlab {
 
-/// Whether kernels of this device may read and write the caller's arrays as they are.
+/// Whether kernels of this device may read and write the caller's host arrays directly.
 inline bool reads_host_memory(const Device& device) { return device.caps().kind == DeviceKind::cpu; }
 
 inline int64_t bytes_of(const Shape& shape, ElementType type) {
   return checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
 }
 
-/// Whether steps of two plans compute the same, by these kernels or others.
+/// Whether the steps of two plans compute the same nodes, possibly with different kernels.
 inline bool same_operators(const Plan& a, const Plan& b) {
   return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
                     [](const PlanStep& x, const PlanStep& y) { return x.name == y.name; });

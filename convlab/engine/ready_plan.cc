@@ -1,3 +1,5 @@
+// Packs a plan's weights and launches its steps.
+
 #include "convlab/engine/ready_plan.h"
 
 #include <algorithm>
@@ -10,11 +12,11 @@
 namespace convlab {
 namespace {
 
-/// As GPUs allocate.
+/// Bytes; the alignment of cudaMalloc().
 constexpr int64_t kPreparedAlignment = 256;
 
-/// The plan's steps in the order of what is prepared for them: while the largest weights are there twice, no others
-/// are.
+/// Returns the plan's steps in the order in which to pack their weights, largest first: while the largest weights exist
+/// twice, as constants and packed, no others do.
 std::vector<size_t> largest_first(const Plan& plan) {
   std::vector<size_t> order(plan.steps.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -77,7 +79,7 @@ void ReadyPlan::launch(Stream& stream, Inputs inputs, Outputs outputs, StageObse
   ++turn_;
 }
 
-/// An array's address; null for a run's arrays before there is a run, while weights are prepared.
+/// Returns an array's address; null for a run's arrays while weights are prepared, before there is a run.
 const void* ReadyPlan::address(const Location& location, Inputs inputs, Outputs outputs) const {
   const bool runs = !outputs.empty();
   switch (location.place) {
@@ -93,9 +95,9 @@ const void* ReadyPlan::address(const Location& location, Inputs inputs, Outputs 
   return nullptr;
 }
 
-/// What was prepared for the next step that has any; of much, the begin.
+/// Returns the prepared weights of the next step that has any, at most the first kMost bytes.
 PrefetchHint ReadyPlan::prefetch_after(size_t i, const PreparedWeights& weights) const {
-  constexpr int64_t kMost = 8 << 20;  // more would leave an H100's second cache before it is read
+  constexpr int64_t kMost = 8 << 20;  // more would be evicted from an H100's L2 before it is read
   while (++i < plan_->steps.size()) {
     const auto bytes = static_cast<int64_t>(plan_->steps[i].prepared_bytes);
     if (bytes > 0) return {.from = weights.of(i), .bytes = std::min(bytes, kMost)};
@@ -103,7 +105,7 @@ PrefetchHint ReadyPlan::prefetch_after(size_t i, const PreparedWeights& weights)
   return {};
 }
 
-/// Calls the function that fits the step, with its kernel and arguments.
+/// Calls on_conv or on_op, depending on the step, with its kernel and arguments.
 template <class OnConv, class OnOp>
 void ReadyPlan::visit(size_t i, const PreparedWeights& weights, Inputs inputs, Outputs outputs, OnConv on_conv,
                       OnOp on_op) {

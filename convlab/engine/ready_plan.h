@@ -13,7 +13,7 @@
 
 namespace convlab {
 
-/// A plan on a device, with steps ready to launch. Memory and constants must outlive it.
+/// A plan on a device whose steps are ready to launch. Memory and constants must outlive it.
 class ReadyPlan {
  public:
   using Inputs = std::span<const void* const>;
@@ -24,16 +24,16 @@ class ReadyPlan {
 
   const Plan& plan() const { return *plan_; }
 
-  /// Takes the weights that `shared` has for such a plan, or packs those of all steps for their kernels, and then
-  /// returns the seconds that this took. The observer may be null.
+  /// Uses the packed weights that `shared` has for an equivalent plan. Otherwise packs the weights of all steps for
+  /// their kernels and returns the seconds that this took. The observer may be null.
   std::optional<double> prepare(Device& device, Stream& stream, SharedWeights& shared, StageObserver* observer);
 
-  /// Gives all steps to the stream, from the arrays at `inputs` to those at `outputs`, in memory of the device. Each
-  /// is a part to the observer, which may be null. With `seconds`, it waits for the device before and after each step
-  /// and adds the time to the step's.
+  /// Enqueues all steps in the stream. `inputs` and `outputs` are addresses in the device's memory. Notifies the
+  /// observer, which may be null, of each step. With `seconds`, waits for the device before and after each step and
+  /// adds the step's time to seconds[step].
   void launch(Stream& stream, Inputs inputs, Outputs outputs, StageObserver* observer, std::vector<double>* seconds);
 
-  /// Of a plan with one of each.
+  /// Same as above, for a plan with one input and one output.
   void launch(Stream& stream, const void* input, void* output, StageObserver* observer, std::vector<double>* seconds) {
     launch(stream, {&input, 1}, {&output, 1}, observer, seconds);
   }

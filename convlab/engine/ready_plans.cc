@@ -1,3 +1,5 @@
+// Makes and keeps an engine's plans, one per batch size.
+
 #include "convlab/engine/ready_plans.h"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace convlab {
 namespace {
 
-/// How many plans we keep besides the full batch's: a last batch's size and a batch's chunks come again and again.
+/// The number of plans kept besides the full batch's: the last batch's size and the chunks' sizes recur in every run.
 constexpr size_t kPlansKept = 16;
 
 }  // namespace

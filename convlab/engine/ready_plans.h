@@ -9,22 +9,21 @@
 
 namespace convlab {
 
-/// The plans of a graph on a device, one for each number of images computed together, with the constants and the memory
-/// that they share, and with SharedWeights. The first is the full batch's. Graph, device, stream and options must
-/// outlive it.
+/// The plans of a graph on a device, one per batch size, with the constants, memory and SharedWeights that they share.
+/// The first is the full batch's. Graph, device, stream and options must outlive it.
 ///
-/// With options.same_count, on a host, all plans are made at once, and constant weights are given up as soon as they
-/// are packed, so that they are in memory once.
+/// With options.same_count, on a host, all plans are made at once, and constant weights are freed as soon as they are
+/// packed, so that they are in memory once.
 class ReadyPlans {
  public:
-  /// Makes the full batch's, for runs of so many images. Errors as Engine().
+  /// Makes the full batch's plan, for runs of `images` images. Errors as in Engine().
   ReadyPlans(BatchedGraph& graph, int64_t images, Device& device, Stream& stream, const EngineOptions& options);
 
-  /// The plan for n images, made when first asked for. The last few are kept. Where weights are given up,
-  /// Error(bad_input) for an n that no batch has.
+  /// Returns the plan for n images, made on first use. The last few are kept. If constant weights have been freed,
+  /// throws Error(bad_input) for an n that is not a batch size.
   std::shared_ptr<ReadyPlan> of(int64_t n);
 
-  /// The full batch's.
+  /// The full batch's plan.
   const Plan& full() const { return plans_.front().plan->plan(); }
 
   const RunMemory& memory() const { return memory_; }
@@ -45,7 +44,7 @@ class ReadyPlans {
   Device& device_;
   Stream& stream_;
   const EngineOptions& options_;
-  const bool gives_up_;  ///< weights that are packed
+  const bool gives_up_;  ///< frees constant weights once they are packed
   const std::shared_ptr<SharedWeights> weights_;
   DeviceConstants constants_;
   RunMemory memory_;

@@ -1,3 +1,5 @@
+// Allocates the device memory of an engine's runs.
+
 #include "convlab/engine/run_memory.h"
 
 #include "convlab/engine/plan_facts.h"
@@ -17,7 +19,7 @@ void RunMemory::make_room(const Plan& plan, StageObserver* observer) {
 void RunMemory::grow(Buffer& buffer, int64_t bytes) {
   if (static_cast<int64_t>(buffer.bytes()) >= bytes) return;
   ++moves_;
-  buffer = {};  // not old and new at once
+  buffer = {};  // free the old memory before allocating the new
   buffer = device_.allocate(static_cast<size_t>(bytes));
 }
 

@@ -8,13 +8,14 @@
 
 namespace convlab {
 
-/// What runs of an engine's plans share on the device: the arena for values between steps; and, on a device with its
-/// own memory, the arrays for a batch's inputs and outputs. It grows as plans need it. The device must outlive it.
+/// The memory that runs of an engine's plans share on the device: the arena for values between steps and, on a device
+/// with its own memory, the arrays for a batch's inputs and outputs. It grows as plans need it. The device must outlive
+/// it.
 class RunMemory {
  public:
   explicit RunMemory(Device& device) : device_(device) {}
 
-  /// Makes enough room for a run of the plan; arrays that are large enough stay.
+  /// Allocates enough memory for a run of the plan; arrays that are large enough stay.
   void make_room(const Plan& plan, StageObserver* observer);
 
   unsigned char* arena() const { return static_cast<unsigned char*>(arena_.data()); }
@@ -23,7 +24,7 @@ class RunMemory {
   const std::vector<Buffer>& inputs() const { return inputs_; }
   const std::vector<Buffer>& outputs() const { return outputs_; }
 
-  /// How often an array has moved: recordings with its earlier address are useless.
+  /// Counts reallocations of any array: recordings with an earlier address are invalid.
   int64_t moves() const { return moves_; }
 
  private:

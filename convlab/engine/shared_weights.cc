@@ -1,3 +1,5 @@
+// Shares packed weights and device copies of constants between engines of one model.
+
 #include "convlab/engine/shared_weights.h"
 
 #include <algorithm>
@@ -7,7 +9,7 @@
 namespace convlab {
 namespace {
 
-/// A step's sizes of which what is prepared may depend, and the kernel: all but the number of images.
+/// Compares the kernel and all sizes that packed weights may depend on: all except the number of images.
 bool same_weights(const PlanStep& a, const PlanStep& b) {
   if (a.name != b.name || a.conv != b.conv || a.op != b.op || a.prepared_bytes != b.prepared_bytes) return false;
   if (const ConvStep* conv = a.conv_step()) {
@@ -25,8 +27,7 @@ bool same_elements(const Tensor& a, const Tensor& b) {
          (a.raw() == b.raw() || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
 }
 
-/// What an entry that serves keeps, while something uses it; null where there is none. Entries that keep nothing are
-/// removed.
+/// Returns the object kept by an entry that serves, if it is still in use; otherwise null. Removes expired entries.
 template <class Entry, class Serves>
 auto in_use(std::vector<Entry>& entries, Serves serves) {
   std::erase_if(entries, [](const Entry& entry) { return entry.kept.expired(); });
@@ -58,7 +59,7 @@ std::shared_ptr<const PreparedWeights> SharedWeights::prepared(const std::string
 void SharedWeights::unify(Graph& graph) {
   const std::lock_guard lock(mutex_);
   for (auto& [value, constant] : graph.constants) {
-    if (!constant.share_elements()) continue;  // they are made when something reads them
+    if (!constant.share_elements()) continue;  // deferred: the elements are made when something reads them
     const auto [known, first] = constants_.try_emplace(value, constant.clone());
     if (first) continue;
     if (same_elements(known->second, constant)) {

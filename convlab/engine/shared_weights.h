@@ -14,33 +14,34 @@
 
 namespace convlab {
 
-/// What kernels prepared of a plan's weights. Launches only read it, so that it serves any number of plans and threads.
+/// A plan's weights as packed by its kernels. Launches only read them, so any number of plans and threads may share
+/// them.
 struct PreparedWeights {
-  Buffer buffer;           ///< of all steps, so that a CPU's lie on large pages
-  std::vector<size_t> at;  ///< by step, in bytes
+  Buffer buffer;           ///< one for all steps, so that a CPU can use large pages
+  std::vector<size_t> at;  ///< offset by step, in bytes
 
   void* of(size_t step) const { return static_cast<std::byte*>(buffer.data()) + at[step]; }
 };
 
-/// Whether what is prepared for one plan serves another of the same model on the same device: their kernels are the
-/// same, for images of the same size.
+/// Whether two plans of the same model on the same device can share packed weights: their kernels are the same, for
+/// images of the same size.
 bool same_weights(const Plan& a, const Plan& b);
 
-/// The weights that engines of one model have in memory once, also engines of several sessions. Any thread may use it.
+/// The weights that engines of one model, in one or several sessions, share in memory. Thread-safe.
 class SharedWeights {
  public:
   using Prepare = std::function<PreparedWeights()>;
 
-  /// What was prepared for such a plan on the device of this name, if a plan still uses it; otherwise what prepare()
-  /// makes.
+  /// Returns the weights packed for an equivalent plan on the device of this name, if a plan still uses them; otherwise
+  /// the result of prepare().
   std::shared_ptr<const PreparedWeights> prepared(const std::string& device, const std::shared_ptr<const Plan>& plan,
                                                   const Prepare& prepare);
 
-  /// Has the graph's constants share elements with those of the graph before that are equal.
+  /// Makes the graph's constants share memory with equal constants of the previous graph.
   void unify(Graph& graph);
 
-  /// A graph's constant in the memory of the device of this name: one that something still uses, if it was made of the
-  /// same elements and unify() had them, otherwise what copy() makes.
+  /// Returns a copy of a graph's constant in the memory of the device of this name: an existing copy of the same
+  /// elements, if it is still in use and unify() has seen the constant; otherwise the result of copy().
   std::shared_ptr<const Buffer> in_memory_of(const std::string& device, ValueId value, const Tensor& constant,
                                              const std::function<Buffer()>& copy);
 
@@ -53,7 +54,7 @@ class SharedWeights {
 
   struct Copy {
     std::string device;
-    Tensor elements;  ///< shared with the constant, so that no other has them at this address
+    Tensor elements;  ///< shared with the constant, so that no other constant can get the same address
     std::weak_ptr<const Buffer> kept;
   };
 

@@ -1,3 +1,5 @@
+// Detects image formats and decodes JPEG and PNG.
+
 #include "convlab/image/decode.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,9 @@
+// Decodes JPEG images with libjpeg.
+
 #include <fmt/format.h>
 
 #include <csetjmp>
-#include <cstdio>  // jpeglib.h takes it for granted
+#include <cstdio>  // jpeglib.h needs it, but does not include it
 #include <string>
 #include <vector>
 
@@ -15,14 +17,15 @@
 namespace convlab {
 namespace {
 
-/// No camera makes more; each scan of a progressive file goes over all pixels, however few its bytes.
+/// More than any camera writes. Limits the time: each scan of a progressive file processes all pixels, however few
+/// bytes it has.
 constexpr int kMostScans = 200;
 
-/// Deviations that leave every pixel as it was meant.
+/// Warnings that do not affect pixels.
 constexpr int kHarmless[] = {JWRN_EXTRANEOUS_DATA, JWRN_ADOBE_XFORM, JWRN_JFIF_MAJOR, JWRN_BOGUS_PROGRESSION};
 
-/// libjpeg over bytes. Its errors are long jumps, from which each function here returns false: nothing that they jump
-/// over has a destructor.
+/// Reads a JPEG from memory with libjpeg. Each function returns false on an error. libjpeg reports errors by longjmp(),
+/// so nothing with a destructor may be in the frames that it skips.
 class JpegReader {
  public:
   explicit JpegReader(std::span<const uint8_t> bytes) : bytes_(bytes) {
@@ -48,7 +51,7 @@ class JpegReader {
   JpegReader(const JpegReader&) = delete;
   JpegReader& operator=(const JpegReader&) = delete;
 
-  /// The size and the kind.
+  /// Reads the size and the color space.
   bool read_header() {
     if (setjmp(jump_) != 0) return false;
     jpeg_create_decompress(&jpeg_);
@@ -59,7 +62,7 @@ class JpegReader {
     return true;
   }
 
-  /// Decodes, as this colour space; then read_rows().
+  /// Starts decoding to this color space; then call read_row() for each row.
   bool start(J_COLOR_SPACE colours) {
     if (setjmp(jump_) != 0) return false;
     jpeg_.out_color_space = colours;
@@ -73,7 +76,7 @@ class JpegReader {
     return true;
   }
 
-  /// To the end of the file: whether it is all there.
+  /// Reads to the end of the file; returns false if it is truncated.
   bool finish() {
     if (setjmp(jump_) != 0) return false;
     jpeg_finish_decompress(&jpeg_);
@@ -104,20 +107,21 @@ class JpegReader {
   bool made_ = false;
 };
 
-/// Bytes of a file that gives each 8x8 block of one component a bit, which is the least that Huffman codes take.
+/// Returns the minimum size of a file with this many pixels: one bit, the shortest Huffman code, per 8x8 block of one
+/// component; 0 with arithmetic coding.
 int64_t fewest_jpeg_bytes(const jpeg_decompress_struct& jpeg) {
   constexpr int64_t kPixelsPerByte = 8 * 8 * 8, kMostSampling = 4;
   const int64_t pixels = int64_t{jpeg.image_height} * jpeg.image_width;
   return jpeg.arith_code ? 0 : pixels / (kPixelsPerByte * kMostSampling);
 }
 
-/// a * b / 255, rounded.
+/// Returns a * b / 255, rounded.
 uint8_t product_of_bytes(unsigned a, unsigned b) {
   const unsigned product = a * b + 128;
   return static_cast<uint8_t>((product + (product >> 8)) >> 8);
 }
 
-/// Inverted cyan, magenta, yellow, black: light that each leaves, of which what black leaves stays.
+/// Converts a row of inverted CMYK to RGB: each color is multiplied by inverted black.
 void add_cmyk_row(const std::vector<uint8_t>& row, uint8_t* rgb) {
   for (size_t i = 0; i < row.size(); i += 4, rgb += 3) {
     const unsigned light = row[i + 3];
@@ -143,7 +147,7 @@ Tensor decode_jpeg(std::span<const uint8_t> bytes, std::string_view name) {
                     name, jpeg.num_components);
   }
   Tensor picture = new_picture(height, width, fewest_jpeg_bytes(jpeg), bytes, name);
-  if (jpeg.progressive_mode) {  // libjpeg keeps all coefficients
+  if (jpeg.progressive_mode) {  // libjpeg keeps all coefficients in memory
     require_memory(checked_product({height, width, 3 + 2 * int64_t{jpeg.num_components}}),
                    fmt::format("{}: {}x{} pixels of a progressive JPEG need", name, width, height),
                    "use a smaller image");

@@ -1,3 +1,5 @@
+// Decodes PNG images with libpng.
+
 #include <png.h>
 
 #include <algorithm>
@@ -14,7 +16,8 @@ namespace {
 constexpr png_alloc_size_t kMostChunkBytes = 8 << 20;
 constexpr png_uint_32 kAnySide = 0x7fffffff;
 
-/// libpng over bytes. As with JpegReader, its errors are long jumps over nothing that has a destructor.
+/// Reads a PNG from memory with libpng. Each function returns false on an error. libpng reports errors by longjmp(), so
+/// nothing with a destructor may be in the frames that it skips.
 class PngReader {
  public:
   explicit PngReader(std::span<const uint8_t> bytes) : left_(bytes) {}
@@ -22,7 +25,7 @@ class PngReader {
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
 
-  /// The size and the kind.
+  /// Reads the size and the color type.
   bool read_header() {
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, fail, [](png_structp, png_const_charp) {});
     if (png_ == nullptr) return false;
@@ -30,13 +33,13 @@ class PngReader {
     info_ = png_create_info_struct(png_);
     if (info_ == nullptr) png_error(png_, "not enough memory");
     png_set_read_fn(png_, this, read);
-    png_set_user_limits(png_, kAnySide, kAnySide);  // new_picture() has limits, with a message
+    png_set_user_limits(png_, kAnySide, kAnySide);  // new_picture() checks the size, with a better message
     png_set_chunk_malloc_max(png_, kMostChunkBytes);
     png_read_info(png_, info_);
     return true;
   }
 
-  /// Allocates rows; pixels will come as RGB of 8 bits.
+  /// Allocates rows and sets the output format to 8-bit RGB.
   bool start() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_set_palette_to_rgb(png_);
@@ -92,7 +95,7 @@ Tensor decode_png(std::span<const uint8_t> bytes, std::string_view name) {
     if (!done) throw bad_input("{}: truncated or corrupt PNG: {}", name, reader.message());
   };
   demand(reader.read_header());
-  constexpr int64_t kMostInflation = 1032, kPixelsPerByte = 8;  // of zlib; of one bit
+  constexpr int64_t kMostInflation = 1032, kPixelsPerByte = 8;  // zlib's maximum compression factor; one bit per pixel
   const int64_t height = reader.height(), width = reader.width();
   Tensor picture = new_picture(height, width, height * width / (kPixelsPerByte * kMostInflation), bytes, name);
   demand(reader.start());

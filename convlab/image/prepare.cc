@@ -1,3 +1,5 @@
+// Preprocesses pictures for networks: channels, resizing, cropping, normalization.
+
 #include "convlab/image/prepare.h"
 
 #include <fmt/format.h>
@@ -17,7 +19,7 @@ namespace {
 
 int64_t channel_count(Channels channels) { return channels == Channels::grey ? 1 : 3; }
 
-/// In place of RGB.
+/// Converts RGB to these channels.
 Tensor in_channels(Tensor picture, Channels channels) {
   const auto values = picture.values<uint8_t>();
   if (channels == Channels::bgr) {
@@ -42,13 +44,13 @@ Extent resized_to(const Extent& wanted, int64_t height, int64_t width) {
   return {in_proportion(height, width), wanted.height};
 }
 
-/// The half of a whole number; halves between go to the even one.
+/// Returns half of an integer, rounded to nearest even.
 int64_t half(int64_t number) {
   const int64_t down = number >> 1;
   return number % 2 == 0 ? down : down + (down & 1);
 }
 
-/// Where the crop begins in the picture, before it where the crop is longer.
+/// Returns the crop's offset in the picture; negative if the crop is longer.
 int64_t crop_begin(int64_t length, int64_t wanted) {
   return wanted <= length ? half(length - wanted) : -((wanted - length) / 2);
 }
@@ -91,7 +93,7 @@ Tensor prepared(Tensor picture, const Preparation& preparation, std::string_view
     const int64_t height = picture.shape()[0], width = picture.shape()[1];
     const Extent to = resized_to(*preparation.resize, height, width);
     check_size(to.height, to.width, name);
-    check_size(height, to.width, name);  // on the way
+    check_size(height, to.width, name);  // the intermediate size of resampled()
     if (to.height != height || to.width != width) {
       picture = resampled(picture, to.height, to.width, preparation.filter);
     }
@@ -123,7 +125,7 @@ Tensor as_input(const Tensor& pictures, const Preparation& preparation, bool byt
       spread(input.values<uint8_t>().data(), channel, [](uint8_t pixel) { return pixel; });
       continue;
     }
-    // In float32 and in this order, as PyTorch computes it.
+    // In float32 and in this order, as in PyTorch.
     std::array<float, 256> of_byte;
     const auto mean = static_cast<float>(for_channel(preparation.mean, channel));
     const auto deviation = static_cast<float>(for_channel(preparation.deviation, channel));

@@ -1,3 +1,5 @@
+// Defines the preprocessing presets of common networks.
+
 #include <fmt/format.h>
 
 #include <algorithm>

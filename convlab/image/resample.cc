@@ -1,3 +1,5 @@
+// Resizes pictures, byte for byte as Pillow does.
+
 #include "convlab/image/resample.h"
 
 #include <algorithm>
@@ -18,9 +20,9 @@ double weight_at(double distance, Filter filter) {
   return 0;
 }
 
-/// For each output pixel of one dimension, which input pixels it sums, with what weights.
+/// For each output index of one dimension, the range of input indices that it sums, and their weights.
 struct Taps {
-  int64_t most = 0;  ///< weights kept for each output
+  int64_t most = 0;  ///< the stride of `weights` per output
   std::vector<int64_t> first, count;
   std::vector<int32_t> weights;
 };
@@ -52,7 +54,7 @@ Taps make_taps(int64_t inputs, int64_t outputs, Filter filter) {
   return taps;
 }
 
-/// Rows of `length` elements, `stride` apart, weighted and summed: an element of each is an element of the output.
+/// Writes the weighted sum of `count` rows of `length` elements, which are `stride` elements apart.
 void sum_rows(const uint8_t* rows, int64_t stride, int64_t count, const int32_t* weights, int64_t length, int32_t* sums,
               uint8_t* to) {
   std::fill(sums, sums + length, 1 << (kWeightBits - 1));

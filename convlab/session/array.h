@@ -5,7 +5,7 @@
 
 namespace convlab {
 
-/// An array in somebody else's memory, dense and row-major.
+/// A dense, row-major array in memory that the caller owns.
 struct ConstArray {
   const void* data = nullptr;
   ElementType type = ElementType::f32;

@@ -1,3 +1,5 @@
+// Batches concurrent calls with few images into one run.
+
 #include "convlab/session/batcher.h"
 
 #include <algorithm>
@@ -6,7 +8,7 @@
 namespace convlab {
 namespace {
 
-/// Whether an array is of such images, whatever their number.
+/// Returns whether an array matches the learned type and shape, except for the number of images.
 template <class AnArray>
 bool fits(const AnArray& array, const Tensor& learned) {
   const Shape& shape = learned.shape();
@@ -21,7 +23,7 @@ Tensor zeros(ElementType type, Shape shape, int64_t images) {
   return tensor;
 }
 
-/// 1, 2, 3, 4, 6, 8, 12, 16, 24 ...: a plan is made for each number of images, so there should be few of them.
+/// Rounds up to 1, 2, 3, 4, 6, 8, 12, 16, 24 ...: each batch size needs its own plan, so there should be few sizes.
 int64_t usual_count(int64_t images) {
   for (int64_t power = 1;; power *= 2) {
     if (images <= power) return power;
@@ -66,16 +68,16 @@ bool Batcher::run(const ConstArray& input, const Array& output) {
   return true;
 }
 
-/// Waits for enough calls, and computes them.
+/// Waits for enough calls and computes them.
 void Batcher::lead(std::unique_lock<std::mutex>& lock) {
   led_ = true;
   came_.wait_until(lock, waiting_.front()->came + wait_, [&] { return images_waiting_ >= most_; });
   lock.unlock();
-  std::unique_lock turn(turn_);  // until the batch before is done, more may come
+  std::unique_lock turn(turn_);  // more calls may arrive until the previous batch is done
   lock.lock();
   const std::vector<Call*> batch = taken();
   led_ = false;
-  if (!waiting_.empty()) changed_.notify_all();  // one of them leads
+  if (!waiting_.empty()) changed_.notify_all();  // one of them becomes the leader
   lock.unlock();
   compute(batch);
   turn.unlock();
@@ -84,7 +86,7 @@ void Batcher::lead(std::unique_lock<std::mutex>& lock) {
   changed_.notify_all();
 }
 
-/// The first calls, as many as are computed together.
+/// Removes from the queue and returns the first calls, as many as fit into a batch.
 std::vector<Batcher::Call*> Batcher::taken() {
   std::vector<Call*> batch;
   int64_t images = 0;

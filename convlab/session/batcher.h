@@ -15,32 +15,31 @@
 
 namespace convlab {
 
-/// Calls of few images, which several threads make at a time, computed together. The first call to come waits for
-/// others until there are enough images, or its time is up and the device is free; its thread then computes those of
-/// all.
+/// Batches concurrent calls with few images. The first call waits for others until there are enough images, or until
+/// its time is up and the device is free. Its thread then computes the whole batch.
 ///
-/// Only images of the shape that was learned are gathered, where a model has one input and one output, float32 or uint8
-/// pixels in and float32 out, and computes each image by itself.
+/// Only images of the shape set by learn() are batched. The model must have one input (float32 or uint8) and one
+/// float32 output, and compute each image independently.
 class Batcher {
  public:
-  /// Computes so many images, from an array of them to one of their outputs. The caller's turn is taken.
+  /// Computes the input's images into `output`. Called with the mutex `turn` held.
   using Compute = std::function<void(const ConstArray& input, const Array& output)>;
 
-  /// `turn`: held while a batch is computed, by others, too. `most`: images that are computed together.
+  /// `turn`: the mutex that is held while anything is computed. `most`: the maximum number of images in a batch.
   Batcher(std::chrono::microseconds wait, int64_t most, std::mutex& turn, Compute compute)
       : wait_(wait), most_(most), turn_(turn), compute_(std::move(compute)) {}
 
   int64_t most() const { return most_; }
 
-  /// Whether it knows what to gather.
+  /// Returns whether learn() has been called.
   bool learned();
 
-  /// Computes such arrays from now on, whatever their numbers of images. Call it once; the caller has the turn.
+  /// Batches arrays of these types and shapes from now on, with any number of images. Call it once, with `turn` held.
   void learn(const ConstArray& input, const Array& output);
 
-  /// Computes a call together with others, and returns when its output is there. False, and nothing is done, where the
-  /// arrays are not as learned, or have more than half of the images that are computed together. What compute() throws,
-  /// each call of the batch throws.
+  /// Computes a call as part of a batch and returns true when its output is complete. Returns false and does nothing if
+  /// the arrays do not match learn(), or have more than half the images of a full batch. An exception of the batch is
+  /// rethrown from each of its calls.
   bool run(const ConstArray& input, const Array& output);
 
  private:
@@ -66,14 +65,14 @@ class Batcher {
   std::mutex& turn_;
   const Compute compute_;
 
-  Tensor inputs_, outputs_;  ///< of a batch, as learned; their elements belong to whoever has the turn
+  Tensor inputs_, outputs_;  ///< of a batch, set by learn(); their elements are guarded by turn_
 
-  std::mutex mutex_;  ///< of what follows
+  std::mutex mutex_;  ///< guards all members below
   std::condition_variable came_, changed_;
   std::deque<Call*> waiting_;
   int64_t images_waiting_ = 0;
   bool learned_ = false;
-  bool led_ = false;  ///< whether the thread of one of these calls gathers
+  bool led_ = false;  ///< whether the thread of one of these calls is collecting a batch
 };
 
 }  // namespace convlab

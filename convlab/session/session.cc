@@ -1,3 +1,5 @@
+// Implements Session: prepares a model for each input shape, runs it, and reports its plan.
+
 #include "convlab/session/session.h"
 
 #include <pthread.h>
@@ -17,10 +19,10 @@
 namespace convlab {
 namespace {
 
-/// Shapes that stay ready.
+/// The number of shapes that stay prepared.
 constexpr size_t kKept = 4;
 
-/// All but the number of images.
+/// Compares all sizes except the number of images.
 bool same_image(const Shape& one, const Shape& other) {
   return one.size() == other.size() && std::equal(one.begin() + 1, one.end(), other.begin() + 1);
 }
@@ -31,7 +33,8 @@ Tensor copied(const ConstArray& array) {
   return tensor;
 }
 
-/// How often this process and those before it were made by fork(). Each child counts for itself.
+/// Returns the number of fork() calls between this process and its first ancestor that called this function. Each child
+/// counts for itself.
 int forks() {
   static std::atomic<int> count = [] {
     ::pthread_atfork(nullptr, nullptr, [] { ++count; });
@@ -108,7 +111,7 @@ Session Session::clone(const SessionOptions& options) const {
 
 bool Session::is_forked_child() const { return forks_ != forks(); }
 
-/// The session belongs to the calling thread until the result ends.
+/// Locks the session for the calling thread. Throws Error(unavailable) in a forked child.
 std::unique_lock<std::mutex> Session::turn() const {
   require_own_process();
   return std::unique_lock(mutex_);
@@ -123,7 +126,7 @@ void Session::require_own_process() const {
 bool Session::Ready::serves(const std::vector<Shape>& wanted, ElementType element) const {
   if (element != type) return false;
   if (wanted == shapes) return true;
-  // Batches are as large as the first run allowed, so that an engine for few images would take many one by one.
+  // An engine's batch size is limited by the number of images it was made for, so it would be slow for more images.
   return any_count && same_image(wanted[0], shapes[0]) && wanted[0][0] <= shapes[0][0];
 }
 
@@ -173,12 +176,12 @@ Session::Ready& Session::ready_for(const Inputs& inputs) {
   }
   EngineOptions options = engine_options_;
   options.plan.input = inputs.type;
-  if (!shared_->again.empty()) options.weights = std::make_shared<SharedWeights>();  // of another graph's constants
+  if (!shared_->again.empty()) options.weights = std::make_shared<SharedWeights>();  // a reread graph has new constants
   Ready ready{.shapes = inputs.shapes, .type = inputs.type, .engine = {}, .executor = {}};
   if (inputs.shapes.size() == 1 && !inputs.shapes[0].empty() && outputs_.size() == 1) {
     ready.engine = std::make_unique<Engine>(shared_->graph_for(inputs.shapes), inputs.shapes[0], *device_, options);
     ready.any_count = shared_->again.empty() && ready.engine->splits();
-    std::erase_if(ready_, [&](const Ready& other) {  // what serves fewer images is not needed any more
+    std::erase_if(ready_, [&](const Ready& other) {  // engines for fewer images are no longer needed
       return ready.any_count && ready.serves(other.shapes, other.type);
     });
   } else {
@@ -248,7 +251,7 @@ void Session::run(std::span<const ConstArray> inputs, std::span<const Array> out
   if (batcher_ && !batcher_->learned() && ready.engine && ready.engine->splits()) learn(inputs[0], outputs[0]);
 }
 
-/// Calls with such arrays are gathered from now on.
+/// Batches calls with arrays like these from now on, and prepares the model for a full batch.
 void Session::learn(const ConstArray& input, const Array& output) {
   const bool converted = input.type != ElementType::f32 && input.type != ElementType::u8;
   if (converted || output.type != ElementType::f32) return;
@@ -259,7 +262,7 @@ void Session::learn(const ConstArray& input, const Array& output) {
 }
 
 void Session::run_ready(Ready& ready, const Inputs& inputs, std::span<const Array> outputs) const {
-  std::vector<Tensor> results;  // of outputs that are not float32
+  std::vector<Tensor> results;  // float32 results of the outputs that have another type
   std::vector<void*> to;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const bool direct = outputs[i].type == ElementType::f32;

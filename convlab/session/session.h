@@ -20,88 +20,90 @@
 
 namespace convlab {
 
-/// What a program says of how a model is to be computed, in the words of the command line.
+/// Options of a session, with the same values as on the command line.
 struct SessionOptions {
-  std::string device = "auto";  ///< "cpu", "cuda", "cuda:1", "simt"
-  std::string math = "fp32";    ///< "tf32", "bf16x2", "bf16", "fp16"
-  std::string plan = "fused";   ///< "layers", "folded"
-  int threads = 0;              ///< of host work; 0: as many as this process may use
+  std::string device = "auto";  ///< or "cpu", "cuda", "cuda:1", "simt"
+  std::string math = "fp32";    ///< or "tf32", "bf16x2", "bf16", "fp16"
+  std::string plan = "fused";   ///< or "layers", "folded"
+  int threads = 0;              ///< host threads; 0: all that this process may use
 
-  /// Above 0, calls of several threads are computed together, and a call waits at most so long for others: see
-  /// Batcher.
+  /// If above 0, calls from several threads are batched, and a call waits at most this long for others: see Batcher.
   std::chrono::microseconds batch_wait{0};
-  int64_t batch_images = 64;  ///< the most that are computed together
+  int64_t batch_images = 64;  ///< the maximum number of images in such a batch
 };
 
-/// A model on a device, ready for inputs of any shapes that it takes: what programs call. Any thread may use it at any
-/// time; runs of several threads take turns, or are gathered.
+/// A model on a device, for inputs of any shapes that the model accepts: the API that programs call. Any thread may use
+/// it at any time; runs from several threads are serialized or batched.
 ///
-/// What it computes for is made ready at the first run of a shape, and of the last few shapes kept. What kernels made
-/// of the weights is in memory once for all shapes whose images are of one size, and for all sessions that clone()
-/// has opened.
+/// The first run with a new shape prepares the model for it; the last few shapes stay prepared. Packed weights are in
+/// memory once for all shapes with the same image size, and for all sessions opened by clone().
 class Session {
  public:
-  /// `model`: as load_model() takes it. Errors of load_model(), open_device() and require_math(); Error(bad_input)
-  /// where batch_wait is negative, or batch_images below 1.
+  /// `model`: as in load_model(). Throws the errors of load_model(), open_device() and require_math(), and
+  /// Error(bad_input) if batch_wait is negative or batch_images is below 1.
   Session(const std::string& model, const SessionOptions& options);
 
-  /// A session of the same model, on any device, which shares with this one what both have in memory of its weights;
-  /// this one may end before. Runs of the two do not take turns. Errors as Session(), and where is_forked_child().
+  /// Returns another session of the same model, on any device. Weights that both use in the same form are in memory
+  /// once; either may be destroyed first. Runs of the two are not serialized with each other. Throws the errors of
+  /// Session(), and Error(unavailable) if is_forked_child().
   Session clone(const SessionOptions& options) const;
 
-  /// As it was opened.
   const SessionOptions& options() const { return options_; }
 
   const DeviceCaps& device() const { return device_->caps(); }
 
-  /// Whether this process is a child, made by fork(), of the one that opened the session. Threads and GPUs stay with
-  /// the parent: all calls but this are Error(unavailable), and the session must not be destroyed.
+  /// Returns whether this process is a child, created by fork(), of the one that opened the session. Threads and GPU
+  /// state stay with the parent: clone(), output_shapes(), run(), plan() and profile() throw Error(unavailable), and
+  /// the session must not be destroyed.
   bool is_forked_child() const;
 
-  /// As the file has them; -1 for sizes that it leaves open.
+  /// An input or output as the model's file declares it.
   struct Value {
     std::string name;
     ElementType type;
-    Shape shape;  ///< of outputs {}: it follows from the inputs'
+    Shape shape;  ///< -1 for a size that the file leaves open; {} for outputs, whose shapes depend on the inputs
   };
   const std::vector<Value>& inputs() const { return inputs_; }
   const std::vector<Value>& outputs() const { return outputs_; }
 
-  /// The outputs' shapes for inputs of these; their data is not looked at. Errors as run().
+  /// Returns the outputs' shapes for inputs of these shapes and types; does not read their data. Errors as in run().
   std::vector<Shape> output_shapes(std::span<const ConstArray> inputs);
 
-  /// Computes the outputs, which have the shapes that output_shapes() gives and the types of outputs(). Inputs are
-  /// float32 or uint8 pixels, or converted to float32. Where the model has one input and one output, and they are
-  /// float32, or the input uint8, nothing is copied on a host.
+  /// Computes the outputs. Their shapes must be those of output_shapes(), their types those of outputs(). Inputs that
+  /// are not all float32 or all uint8 are converted to float32. On a CPU, nothing is copied if the model has one
+  /// float32 or uint8 input and one float32 output.
   ///
-  /// Arrays may all be in the memory of the session's GPU instead, and then are of the types that are not converted.
-  /// With `stream`, a cudaStream_t of theirs, the work begins after what that stream was given before, what it is given
-  /// from now on waits for the work, and run() may return before; null: run() returns when the outputs are there.
+  /// Alternatively, all arrays may be in the memory of the session's GPU; then inputs and outputs must have types that
+  /// need no conversion. With `stream`, a cudaStream_t of that GPU, the run is ordered after all earlier and before all
+  /// later work of the stream, and run() may return before it completes. Otherwise run() returns when the outputs are
+  /// complete.
   ///
-  /// Error(bad_input) where the number of arrays, a shape or a type is not what the model takes or gives; outputs are
-  /// then as they were.
+  /// Throws Error(bad_input) if the number of arrays, a shape or a type does not fit the model; outputs are then
+  /// unchanged.
   void run(std::span<const ConstArray> inputs, std::span<const Array> outputs, void* stream = nullptr);
 
-  /// One step of a plan: what computes which part of the model.
+  /// One step of a plan: the kernel that computes a part of the model.
   struct Step {
     std::string name, op, kernel;
-    double flops = 0;    ///< of convolutions (direct method) and matrix products
-    double seconds = 0;  ///< of profile(); of plan() 0
+    double flops = 0;    ///< of convolutions (direct method) and matrix products; 0 for other operators
+    double seconds = 0;  ///< set by profile(); 0 in plan()
   };
 
-  /// How inputs of these shapes are computed.
+  /// Returns the steps that compute inputs of these shapes.
   std::vector<Step> plan(std::span<const ConstArray> inputs);
 
-  /// The same with seconds, medians of `repeat` runs after one that warms up.
+  /// Same as plan(), with measured seconds: the median of `repeat` runs after one warm-up run. Throws Error(bad_input)
+  /// if `repeat` is below 1 or the inputs are in GPU memory.
   std::vector<Step> profile(std::span<const ConstArray> inputs, int repeat);
 
  private:
-  /// The model as its file has it, and what engines have made of its weights. One that computes from sizes that its
-  /// file leaves open, other than linearly from the number of images, is read again for each shape of its inputs.
+  /// The model as loaded from its file, and the weights that its engines share. If the model computes with sizes that
+  /// its file leaves open, and not linearly in the number of images, the file is read again for each set of input
+  /// shapes.
   struct Model {
-    Graph graph;  ///< of one that is read again: its inputs and outputs alone
+    Graph graph;  ///< only inputs and outputs if the file is read again
     std::shared_ptr<SharedWeights> weights;
-    std::string again;  ///< the file to read again; "": it is read once for all
+    std::string again;  ///< the file to read again for each set of input shapes; "": not needed
 
     static std::shared_ptr<const Model> load(const std::string& name);
     Graph graph_for(const std::vector<Shape>& inputs) const;
@@ -109,19 +111,19 @@ class Session {
 
   Session(std::shared_ptr<const Model> shared, const SessionOptions& options);
 
-  /// The model, ready for one shape of its inputs, or for any number of images of one.
+  /// The model prepared for one set of input shapes, or for up to that many images of one shape.
   struct Ready {
     std::vector<Shape> shapes;
     ElementType type;
-    std::unique_ptr<Engine> engine;      ///< of one input and one output
-    std::unique_ptr<Executor> executor;  ///< of others
-    bool any_count = false;              ///< fewer images may be computed, too
+    std::unique_ptr<Engine> engine;      ///< for one input and one output
+    std::unique_ptr<Executor> executor;  ///< for any other number of inputs or outputs
+    bool any_count = false;              ///< also computes fewer images
 
     bool serves(const std::vector<Shape>& wanted, ElementType element) const;
     const Plan& plan() const { return engine ? engine->plan() : executor->plan(); }
   };
 
-  /// Inputs as they are computed on: as given, or converted.
+  /// Inputs as the engine reads them: the caller's arrays, or converted copies.
   struct Inputs {
     std::vector<const void*> data;
     std::vector<Tensor> converted;
@@ -150,13 +152,13 @@ class Session {
   std::shared_ptr<const Model> shared_;
   EngineOptions engine_options_;
   std::vector<Value> inputs_, outputs_;
-  int forks_;                 ///< of the process and those before it, when the session was opened
-  mutable std::mutex mutex_;  ///< of what follows
-  std::list<Ready> ready_;    ///< the latest used first
+  int forks_;                 ///< forks() when the session was opened
+  mutable std::mutex mutex_;  ///< guards the members below
+  std::list<Ready> ready_;    ///< most recently used first
   std::unique_ptr<Batcher> batcher_;
 };
 
-/// "[{"name": ..., "op": ..., "kernel": ..., "flops": ..., "seconds": ...}, ...]"
+/// Returns "[{"name": ..., "op": ..., "kernel": ..., "flops": ..., "seconds": ...}, ...]".
 std::string to_json(const std::vector<Session::Step>& steps);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Writes a plan's steps as JSON.
+
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/json.h"

@@ -1,4 +1,4 @@
-/* Runs a model on an array of one value, and prints the outputs: classify_c [MODEL [DEVICE]] */
+/* Runs a model on an array filled with one value and prints the outputs: classify_c [MODEL [DEVICE]] */
 #include <convlab/convlab.h>
 #include <stdio.h>
 #include <stdlib.h>

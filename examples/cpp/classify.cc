@@ -1,4 +1,5 @@
-// Runs a model on an array of one value, and prints the outputs: classify_cpp [MODEL [DEVICE]]
+// Runs a model on an array filled with one value and prints the outputs: classify_cpp [MODEL [DEVICE]]
+
 #include <algorithm>
 #include <convlab/convlab.hpp>
 #include <cstdio>
@@ -8,7 +9,7 @@ int main(int argc, char** argv) try {
 
   convlab::Shape shape = session.inputs().front().shape;
   std::ranges::replace_if(
-      shape, [](int64_t size) { return size < 0; }, 1);  // what the model leaves open
+      shape, [](int64_t size) { return size < 0; }, 1);  // sizes that the model leaves open
   convlab::Tensor x = convlab::Tensor::of<float>(shape);
   std::ranges::fill(x.values<float>(), 0.5f);
 

@@ -1,4 +1,5 @@
-// Arrays in a GPU's memory, and work in the order of the program's own stream: gpu_stream [MODEL]. Prints the outputs.
+// Runs a model on arrays in GPU memory within the program's own stream and prints the outputs: gpu_stream [MODEL]
+
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -19,10 +20,10 @@ int main(int argc, char** argv) try {
   convlab::Session session(argc > 1 ? argv[1] : "fa19", {.device = "cuda"});
   convlab::Shape shape = session.inputs().front().shape;
   std::ranges::replace_if(
-      shape, [](int64_t size) { return size < 0; }, 1);  // what the model leaves open
+      shape, [](int64_t size) { return size < 0; }, 1);  // sizes that the model leaves open
   convlab::Tensor images = convlab::Tensor::of<float>(shape);
   std::ranges::fill(images.values<float>(), 0.5f);
-  convlab::Tensor scores = session.run(images);  // by way of the host's memory; it tells the output's shape, too
+  convlab::Tensor scores = session.run(images);  // runs through host memory, to get the output's shape
 
   const Floats x = on_gpu(images.count()), y = on_gpu(scores.count());
   cudaStream_t stream = nullptr;

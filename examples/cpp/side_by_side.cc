@@ -1,5 +1,6 @@
-// A session for each thread, of one thread each: they share the model's weights, and none waits for another. Each reads
-// and writes arrays of the program's own: side_by_side [MODEL [THREADS]]
+// Runs one single-threaded session per thread: sessions share the model's weights and do not wait for each other. Each
+// reads and writes the program's own arrays directly: side_by_side [MODEL [THREADS]]
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -9,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-constexpr int64_t kImages = 10;  // a call
-constexpr int kCalls = 100;      // of each thread
+constexpr int64_t kImages = 10;  // per call
+constexpr int kCalls = 100;      // per thread
 
 int main(int argc, char** argv) try {
   const convlab::Options options{.device = "cpu", .threads = 1};
@@ -41,7 +42,7 @@ int main(int argc, char** argv) try {
       }
     });
   }
-  threads.clear();  // and waits for them
+  threads.clear();  // joins them
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   std::printf("%zu threads: %.0f images/s\n", sessions.size(),
               static_cast<double>(sessions.size()) * kCalls * kImages / seconds.count());

@@ -1,4 +1,5 @@
-// Says which kernel computes which part of a model, and how long each takes, as JSON: steps [MODEL [DEVICE]]
+// Prints which kernel computes each part of a model, and how long each takes, as JSON: steps [MODEL [DEVICE]]
+
 #include <algorithm>
 #include <convlab/convlab.hpp>
 #include <cstdio>
@@ -13,7 +14,7 @@ int main(int argc, char** argv) try {
 
   convlab::Shape shape = session.inputs().front().shape;
   std::ranges::replace_if(
-      shape, [](int64_t size) { return size < 0; }, 1);  // what the model leaves open
+      shape, [](int64_t size) { return size < 0; }, 1);  // sizes that the model leaves open
   convlab::Tensor x = convlab::Tensor::of<float>(shape);
   std::ranges::fill(x.values<float>(), 0.5f);
 

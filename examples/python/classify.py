@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a model on an array of one value through the C table, with nothing but Python's own ctypes, and prints the outputs:
+"""Runs a model on an array filled with one value through the C API, using only Python's ctypes, and prints the outputs:
 classify.py LIBRARY [MODEL [DEVICE]]"""
 
 import ctypes as c
@@ -59,7 +59,7 @@ def main() -> int:
 
     value = Value()
     must(api.input(session, 0, c.byref(value)))
-    shape = [max(size, 1) for size in value.shape[: value.rank]]  # 1 where the model leaves a size open
+    shape = [max(size, 1) for size in value.shape[: value.rank]]  # 1 for a size that the model leaves open
     pixels = (c.c_float * math.prod(shape))(*[0.5] * math.prod(shape))
     x = Array(c.cast(pixels, c.c_void_p), FLOAT32, HOST, value.rank, (c.c_int64 * MAX_RANK)(*shape))
 

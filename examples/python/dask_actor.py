@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A session as the body of Dask's actors, which classify an array in pieces: images a second of one actor and of two.
+"""Uses a session in Dask actors that classify an array in chunks, and prints images per second of one actor and of two.
 
     dask_actor.py [MODEL [IMAGES]]"""
 
@@ -11,7 +11,7 @@ from dask.distributed import Client
 
 import convlab
 
-PIECE = 100  # images
+CHUNK = 100  # images
 
 
 class Classifier:
@@ -23,8 +23,8 @@ class Classifier:
         return self.session(images).argmax(axis=1)
 
 
-def classify(actors: list, pieces: list) -> np.ndarray:
-    asked = [actors[i % len(actors)].classify(piece) for i, piece in enumerate(pieces)]
+def classify(actors: list, chunks: list) -> np.ndarray:
+    asked = [actors[i % len(actors)].classify(chunk) for i, chunk in enumerate(chunks)]
     return np.concatenate([each.result() for each in asked])
 
 
@@ -32,16 +32,16 @@ def main() -> int:
     model, count = [*sys.argv[1:], *["sp25", "2000"][len(sys.argv) - 1 :]][:2]
     side = convlab.Session(model, device="cpu").get_inputs()[0].shape[-1]
     images = np.random.default_rng(1).integers(0, 256, (int(count), 1, side, side), np.uint8)
-    pieces = [images[i : i + PIECE] for i in range(0, len(images), PIECE)]
+    chunks = [images[i : i + CHUNK] for i in range(0, len(images), CHUNK)]
     answers = []
     with Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
         workers = list(client.scheduler_info()["workers"])
         for number in (1, 2):
             asked = [client.submit(Classifier, model, actor=True, workers=[each], pure=False) for each in workers[:number]]
             actors = [each.result() for each in asked]
-            classify(actors, pieces[:number])  # the first run makes a model ready
+            classify(actors, chunks[:number])  # the first run prepares the model
             began = time.perf_counter()
-            answers.append(classify(actors, pieces))
+            answers.append(classify(actors, chunks))
             print(f"{number} actors: {len(images) / (time.perf_counter() - began):.0f} images/s")
     return 0 if np.array_equal(*answers) else 1
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A script for ONNX Runtime that classifies images of noise and prints each one's class and score. With the two lines in
-the comments in place of those before them, it is convlab's:
+"""A script for ONNX Runtime that classifies images of noise and prints each image's class and score. To port it to
+convlab, replace the line before each of the two comments with the comment's line:
 
     onnxruntime_port.py MODEL"""
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A session as the body of Ray Data's actors, which classify a dataset in batches: images a second of one actor and of two.
+"""Uses a session in Ray Data actors that classify a dataset in batches, and prints images per second of one and of two.
 
-    ray_data.py [MODEL [IMAGES]], of 4000 images or more"""
+    ray_data.py [MODEL [IMAGES]], with 4000 images or more"""
 
 import sys
 import time
@@ -11,7 +11,7 @@ import ray
 
 import convlab
 
-BLOCK, BATCH = 1000, 100  # images: what Ray hands to an actor, and what the actor computes at once
+BLOCK, BATCH = 1000, 100  # images per Ray block, and per call of the actor
 
 
 class Classifier:
@@ -24,7 +24,7 @@ class Classifier:
 
 
 def classify(images: ray.data.Dataset, model: str, actors: int) -> tuple[np.ndarray, float]:
-    """All classes; and images a second, counted when each actor has opened its session and given a block."""
+    """Returns all classes, and images per second after each actor has opened its session and returned a block."""
     found = images.map_batches(Classifier, fn_constructor_args=[model], batch_size=BATCH, num_cpus=1,
                                compute=ray.data.ActorPoolStrategy(size=actors))
     blocks, ends = [], []
@@ -38,7 +38,7 @@ def main() -> int:
     model, count = [*sys.argv[1:], *["sp25", "20000"][len(sys.argv) - 1 :]][:2]
     side = convlab.Session(model, device="cpu").get_inputs()[0].shape[-1]
     pixels = np.random.default_rng(1).integers(0, 256, (int(count), 1, side, side), np.uint8)
-    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False)  # one for what reads the images
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False)  # one CPU for the task that reads the images
     context = ray.data.DataContext.get_current()
     context.execution_options.preserve_order = True
     context.enable_progress_bars = False

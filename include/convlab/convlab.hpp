@@ -1,10 +1,10 @@
-// convlab for C++20: models in ONNX's format, run on CPUs and GPUs.
+// convlab's C++20 API: runs ONNX models on CPUs and GPUs.
 //
 //     convlab::Session session("net.onnx", {.device = "cuda:0", .math = convlab::Math::fp16});
 //     convlab::Tensor y = session.run(x);
 //
-// All of it stands on the table of functions in convlab.h, and in this header alone: a program that was compiled with
-// one version runs with every later library.
+// This header is a wrapper of the table of functions in convlab.h and needs nothing else from the library, so a program
+// compiled against one version runs with every later library.
 #ifndef CONVLAB_CONVLAB_HPP
 #define CONVLAB_CONVLAB_HPP
 
@@ -26,10 +26,10 @@
 
 namespace convlab {
 
-/// Sizes, outermost first; of images their number, channels, height, width.
+/// The sizes of an array, outermost first. Images are NCHW: batch size, channels, height, width.
 using Shape = std::vector<int64_t>;
 
-/// The only exception that convlab throws. The text says what is wrong, where, and what to do.
+/// The only exception that convlab throws. what() says what is wrong, where, and what to do.
 class Error : public std::runtime_error {
  public:
   Error(convlab_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
@@ -39,23 +39,23 @@ class Error : public std::runtime_error {
   convlab_status status_;
 };
 
-/// The arithmetic of convolutions, never less precise than asked: fp32 has a relative L2 error of at most 1e-6.
+/// The minimum precision of convolutions. fp32 has a relative L2 error of at most 1e-6.
 enum class Math { fp32, tf32, bf16x2, bf16, fp16 };
 
-/// layers: each operator by itself. fused: a convolution with its bias, pooling and activation in one step. folded:
-/// chains of linear operators become one, too.
+/// layers: one step per operator. fused: one step for a convolution with its bias, pooling and activation. folded: as
+/// fused, and chains of linear operators are folded into one operator.
 enum class Plan { fused, layers, folded };
 
 struct Options {
-  std::string device;        ///< "auto" (default: a GPU where there is one), "cpu", "cuda", "cuda:1"
-  std::optional<Math> math;  ///< default fp32
-  std::optional<Plan> plan;  ///< default fused
-  int threads = 0;           ///< of the processor; 0: as many as this process may use
+  std::string device;        ///< "auto" (default: a GPU if there is one, otherwise the CPU), "cpu", "cuda", "cuda:1"
+  std::optional<Math> math;  ///< default: fp32
+  std::optional<Plan> plan;  ///< default: fused
+  int threads = 0;           ///< CPU threads; 0: all that this process may use
 
-  /// Above 0: calls of few images that come from several threads are computed together, and each waits at most so long
-  /// for others to come.
+  /// If above 0, calls with few images from several threads are batched; each call waits at most this long for others.
+  /// 0: no batching across calls.
   std::chrono::microseconds batch_wait{0};
-  int batch_images = 64;  ///< the most that are computed together
+  int batch_images = 64;  ///< the maximum number of images in such a batch
 };
 
 namespace detail {
@@ -104,7 +104,8 @@ inline size_t size_of(convlab_type type) {
   }
 }
 
-/// The product of the sizes.
+/// Returns the number of elements, the product of the sizes. Throws Error if a size is negative or the product
+/// overflows.
 inline size_t count_of(std::span<const int64_t> shape) {
   int64_t count = 1;
   for (const int64_t size : shape) {
@@ -126,7 +127,7 @@ inline convlab_array array_of(void* data, convlab_type type, convlab_memory memo
   return array;
 }
 
-/// `count`: how many elements are there, which must be the shape's.
+/// Throws Error unless `count`, the number of elements at `data`, is the shape's.
 inline convlab_array host_array(void* data, convlab_type type, size_t count, std::span<const int64_t> shape) {
   if (count != count_of(shape)) {
     throw Error(CONVLAB_BAD_INPUT,
@@ -139,12 +140,12 @@ inline Shape shape_of(const convlab_array& array) { return Shape(array.shape, ar
 
 }  // namespace detail
 
-/// A dense array in memory of its own, row-major. Copying copies the elements; moving is cheap.
+/// A dense, row-major array that owns its memory, on the host. Copying copies the elements; moving does not.
 class Tensor {
  public:
   Tensor() = default;
 
-  /// Uninitialized elements, at an address that is a multiple of 64 bytes.
+  /// Allocates uninitialized elements, aligned to 64 bytes.
   Tensor(convlab_type type, Shape shape) : type_(type), shape_(std::move(shape)), count_(detail::count_of(shape_)) {
     elements_.reset(static_cast<std::byte*>(::operator new(std::max<size_t>(bytes(), 1), kAlignment)));
   }
@@ -169,7 +170,7 @@ class Tensor {
   void* data() { return elements_.get(); }
   const void* data() const { return elements_.get(); }
 
-  /// All elements. Error where T is not the type.
+  /// Returns all elements. Throws Error if T does not match type().
   template <class T>
   std::span<T> values() {
     require(detail::type_of<T>());
@@ -205,18 +206,18 @@ class Tensor {
   std::unique_ptr<std::byte, Free> elements_;
 };
 
-/// Somebody's array that convlab reads: dense, row-major. It must outlive the call that it is given to.
+/// A dense, row-major array that convlab reads and does not own. The memory must stay valid until the run completes.
 class View {
  public:
-  /// Error where the number of values is not the shape's.
+  /// Throws Error if the number of values is not the shape's.
   template <class T>
   View(std::span<T> values, std::span<const int64_t> shape)
       : array_(detail::host_array(const_cast<std::remove_const_t<T>*>(values.data()), detail::type_of<T>(),
                                   values.size(), shape)) {}
-  View(const Tensor& tensor)  // NOLINT: a tensor is an array
+  View(const Tensor& tensor)  // NOLINT: implicit conversion is intended
       : array_(detail::host_array(const_cast<void*>(tensor.data()), tensor.type(), tensor.count(), tensor.shape())) {}
 
-  /// An array in the memory of the session's GPU.
+  /// Returns a view of an array in the memory of the session's GPU.
   template <class T>
   static View on_device(const T* data, std::span<const int64_t> shape) {
     return View(detail::array_of(const_cast<T*>(data), detail::type_of<T>(), CONVLAB_DEVICE, shape));
@@ -230,13 +231,13 @@ class View {
   convlab_array array_;
 };
 
-/// The same of one that convlab writes.
+/// Same as View, for an array that convlab writes.
 class MutableView {
  public:
   template <class T>
   MutableView(std::span<T> values, std::span<const int64_t> shape)
       : array_(detail::host_array(values.data(), detail::type_of<T>(), values.size(), shape)) {}
-  MutableView(Tensor& tensor)  // NOLINT: likewise
+  MutableView(Tensor& tensor)  // NOLINT: implicit conversion is intended
       : array_(detail::host_array(tensor.data(), tensor.type(), tensor.count(), tensor.shape())) {}
   template <class T>
   static MutableView on_device(T* data, std::span<const int64_t> shape) {
@@ -251,49 +252,53 @@ class MutableView {
   convlab_array array_;
 };
 
-/// An input or an output of a model. -1 in a shape: a size that the model leaves open; outputs' shapes follow from the
-/// inputs'.
+/// An input or an output of a model.
 struct Value {
   std::string name;
   convlab_type type;
-  Shape shape;
+  Shape shape;  ///< -1 for a size that the model leaves open; empty for outputs, whose shapes depend on the inputs
 };
 
-/// A model on a device. Any thread may use it at any time; runs of several threads take turns.
+/// A model on a device. Thread-safe: any thread may use it at any time; runs from several threads are serialized. A
+/// child process created by fork() cannot use its parent's sessions. All methods may throw Error; the session stays
+/// usable.
 class Session {
  public:
-  /// `model`: an .onnx file, an MXNet .params file with its symbol beside it, or a shipped model's name such as "fa19".
+  /// `model`: an .onnx file, an MXNet .params file with its -symbol.json file in the same folder, or the name of a
+  /// shipped model such as "fa19".
   explicit Session(const std::string& model, const Options& options = {})
       : session_(opened(options, [&](const convlab_options* wanted, convlab_session** session) {
           return detail::api().open(model.c_str(), wanted, session);
         })) {}
 
-  /// A session of the same model, on any device, which shares with this one what both have in memory of its weights.
-  /// What the options do not say of device, math and plan is as here. Runs of the two do not take turns, and either may
-  /// end first.
+  /// Returns another session of the same model, on any device. Weights that both sessions use in the same form are in
+  /// memory once. Options that do not set device, math or plan inherit them from this session. Runs of the two sessions
+  /// are not serialized with each other, and either may be destroyed first.
   Session clone(const Options& options = {}) const {
     return Session(opened(options, [&](const convlab_options* wanted, convlab_session** session) {
       return detail::api().clone(session_.get(), wanted, session);
     }));
   }
 
-  /// Where it computes, in words.
+  /// Returns a description of the device: "NVIDIA H200, ...".
   std::string device() const { return detail::api().device(session_.get()); }
 
-  /// As Options has it, with a GPU's number: "cuda:0".
+  /// Returns the device name as Options accepts it, with the GPU's index: "cuda:0".
   std::string device_name() const { return detail::api().device_name(session_.get()); }
 
+  /// The model's inputs and outputs, in the model's order.
   std::vector<Value> inputs() const { return values(detail::api().input_count, detail::api().input); }
   std::vector<Value> outputs() const { return values(detail::api().output_count, detail::api().output); }
 
-  /// The output of a model with one input and one output.
+  /// Runs a model with one input and one output and returns the output, a new tensor. Inputs are used as they are if
+  /// they are all float or all uint8_t; otherwise they are converted to float.
   Tensor run(const View& input) {
     std::vector<Tensor> outputs = run(std::span(&input, 1));
     if (outputs.size() != 1) throw Error(CONVLAB_BAD_INPUT, "the model has several outputs: pass a list of inputs");
     return std::move(outputs.front());
   }
 
-  /// All outputs, for all inputs, in the model's order.
+  /// Returns all outputs for all inputs, both in the model's order. Inputs are in host memory.
   std::vector<Tensor> run(std::span<const View> inputs) {
     const std::vector<convlab_array> given = arrays(inputs);
     std::vector<convlab_array> wanted(detail::api().output_count(session_.get()));
@@ -307,9 +312,10 @@ class Session {
     return outputs;
   }
 
-  /// Into arrays that the program has, of the shapes that run() would give. With `stream`, a cudaStream_t of the
-  /// session's GPU, all arrays must be on_device(): the work takes its place in that stream, and run() may return
-  /// before it is done.
+  /// Writes to arrays of the caller, of the types and shapes that run() would return. On a CPU, a model with one float
+  /// or uint8_t input and one float output reads and writes these arrays directly. All arrays are in host memory, or
+  /// all are on_device(). Only the latter allows a `stream`, a cudaStream_t of the session's GPU: the run is enqueued
+  /// in that stream, and run() may return before it completes.
   void run(std::span<const View> inputs, std::span<const MutableView> outputs, void* stream = nullptr) {
     const std::vector<convlab_array> given = arrays(inputs), wanted = arrays(outputs);
     detail::check(detail::api().run(session_.get(), given.data(), given.size(), wanted.data(), wanted.size(), stream));
@@ -318,7 +324,8 @@ class Session {
     detail::check(detail::api().run(session_.get(), &input.array(), 1, &output.array(), 1, stream));
   }
 
-  /// How such inputs are computed, as JSON: a list of steps with "name", "op", "kernel" and "flops".
+  /// Returns the plan for inputs of these shapes as JSON: a list of steps with "name" (the model's nodes), "op",
+  /// "kernel", "flops" (floating-point operations per run) and "seconds" (0).
   std::string plan(std::span<const View> inputs) const {
     const std::vector<convlab_array> given = arrays(inputs);
     char* json = nullptr;
@@ -327,7 +334,8 @@ class Session {
   }
   std::string plan(const View& input) const { return plan(std::span(&input, 1)); }
 
-  /// The same with "seconds": medians of `repeat` runs after one that warms up.
+  /// Same as plan(), with measured "seconds": the median of `repeat` runs (at least 1) after one warm-up run. Inputs
+  /// are in host memory.
   std::string profile(std::span<const View> inputs, int repeat = 10) const {
     const std::vector<convlab_array> given = arrays(inputs);
     char* json = nullptr;
@@ -344,7 +352,7 @@ class Session {
 
   explicit Session(Handle session) : session_(std::move(session)) {}
 
-  /// What open(options, &session) opens.
+  /// Returns the session that open(options, &session) opens.
   template <class Open>
   static Handle opened(const Options& options, Open open) {
     static constexpr const char* kMaths[] = {"fp32", "tf32", "bf16x2", "bf16", "fp16"};

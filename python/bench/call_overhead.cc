@@ -1,4 +1,5 @@
-// The median time of a call in C++, in microseconds: call_overhead MODEL SIDE THREADS SECONDS
+// Prints the median time of a call in C++, in microseconds: call_overhead MODEL SIDE THREADS SECONDS
+
 #include <algorithm>
 #include <chrono>
 #include <convlab/convlab.hpp>

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""What a call from Python costs beyond the work: one image through a network by convlab in C++ and in Python, and by
-ONNX Runtime.
+"""Measures the overhead of a call from Python: one image through a network with convlab, convlab in C++, ONNX Runtime.
 
-They take turns, each alone in a process of its own, and a round's sample is the median of its calls; what is printed is
-the median of the rounds, in microseconds.
+The variants are interleaved, each in its own process. A round's sample is the median of its calls; the output is the
+median of the rounds, in microseconds.
 
     python3 python/bench/call_overhead.py [--model sp25] [--threads 1] [--rounds 9]
 """
@@ -24,7 +23,7 @@ import convlab
 from convlab._convlab import library_path
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 1.0  # of a round
+SECONDS = 1.0  # per round
 WAYS = ["session(x)", "session(x, out=y)", "session.run(None, {...})", "ONNX Runtime"]
 
 
@@ -39,7 +38,7 @@ def median_us(call) -> float:
 
 
 def call_of(way: str, model: str, side: int, threads: int):
-    """A function of nothing that computes one image."""
+    """Returns a function without arguments that computes one image."""
     x = np.full((1, 1, side, side), 0.5, np.float32)
     if way == "ONNX Runtime":
         import onnxruntime
@@ -61,7 +60,7 @@ def main() -> int:
     parser.add_argument("--model", default="sp25", help="of those that are shipped (default: the smallest)")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)  # of one process
+    parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)  # set in the child process that measures one variant
     arguments = parser.parse_args()
     model, threads = arguments.model, arguments.threads
     side = convlab.Session(model, device="cpu").get_inputs()[0].shape[-1]

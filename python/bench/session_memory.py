@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What sessions of one model take in memory, by convlab, whose sessions share weights, and by ONNX Runtime.
+"""Measures the memory of several sessions of one model, in convlab, whose sessions share weights, and in ONNX Runtime.
 
-Each engine is alone in a process of its own, which opens one session after another and computes one input of ones with each;
-what is printed is what the process has in memory beyond what it had before, in MB. Sizes that the model leaves open are 1.
-On a GPU it is the GPU's memory, as PyTorch tells it, and convlab's sessions alone.
+Each engine runs in its own process, which opens one session after another and runs an input of ones through each. The
+output is the increase of the process's memory over its start, in MB. Sizes that the model leaves open are set to 1. On
+a GPU, it is the GPU's memory in use as PyTorch reports it, for convlab's sessions only.
 
     python3 python/bench/session_memory.py net.onnx [--sessions 4] [--device cuda]
 """
@@ -31,7 +31,7 @@ def taken_mb(device: str) -> float:
 
 
 def opener(engine: str, model: str, device: str):
-    """A function that opens a session; of convlab the first one's others."""
+    """Returns a function that opens a session; in convlab, each session after the first is a clone of the first."""
     if engine == "convlab":
         import convlab
 
@@ -66,7 +66,7 @@ def main() -> int:
     parser.add_argument("model", help="an .onnx file of float32 inputs")
     parser.add_argument("--sessions", type=int, default=4)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--engine", choices=ENGINES, help=argparse.SUPPRESS)  # of one process
+    parser.add_argument("--engine", choices=ENGINES, help=argparse.SUPPRESS)  # set in the child process that measures one engine
     arguments = parser.parse_args()
     if arguments.engine:
         print(*(f"{each:.0f}" for each in measure(arguments.engine, arguments.model, arguments.sessions, arguments.device)))

@@ -1,8 +1,8 @@
-"""convlab: models in ONNX's format, run on CPUs and GPUs, and a laboratory of convolution kernels.
+"""convlab: runs ONNX models on CPUs and GPUs, and verifies and times convolution kernels.
 
     session = convlab.Session("sp25", device="cpu")
     scores = session(images)                             # float32 [N, 1, 86, 86] -> [N, 10]
-    (scores,) = session.run(None, {"data": images})      # as ONNX Runtime has it
+    (scores,) = session.run(None, {"data": images})      # same call as in ONNX Runtime
 """
 
 from convlab._convlab import Session, library_version as __version__

@@ -1,4 +1,4 @@
-"""Kernels verified and timed by the program, in a process of its own: whatever one does, the interpreter goes on."""
+"""Verifies and times kernels by running the convlab program in a child process, so no kernel can crash Python."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from typing import Any
 from convlab.errors import Error
 from convlab.program import program
 
-RIGHT, WRONG = 0, 1  # the program's exit status where there is a result
+RIGHT, WRONG = 0, 1  # exit statuses of the program that come with a result
 FAILED = 4
 SUFFIXES = {".cu", ".cuh", ".cc", ".cpp", ".cxx", ".c", ".h", ".hpp"}
 
 
 def verify(kernel: str | os.PathLike[str], **options: Any) -> dict[str, Any]:
-    """What `convlab verify --json` finds: of a kernel a dict whose "cases" each have "problem" and "result", "PASSED",
-    "FAILED" or "SKIPPED"; of a file a dict whose "files" has it with "verdict", "reason" and its "cases". A wrong
-    kernel, or one that crashes, is a result, too.
+    """Returns the result of `convlab verify --json`. For a built-in kernel, it is a dict whose "cases" each have
+    "problem" and "result" ("PASSED", "FAILED" or "SKIPPED"). For a file, it is a dict whose "files" has one entry with
+    "verdict", "reason" and "cases". A wrong or crashing kernel is a result, not an error.
 
-    kernel: a name such as "cpu.direct", with * for any text, or a file's path.
-    options: those of the command: device="simt", problem="n1_c6h22w22_k16r5s5", images=10, time_limit=60 (seconds), ...
-    Error: the file does not compile, or an option is wrong (status 2), or the device is not there (3).
+    kernel: a name such as "cpu.direct", with * for any text, or the path of a kernel file.
+    options: the command's options: device="simt", problem="n1_c6h22w22_k16r5s5", images=10, time_limit=60 (seconds)...
+    Raises Error if the file does not compile or an option is wrong (status 2), or the device is not available (3).
     """
     return _answer("verify", kernel, options)
 
 
 def bench(kernel: str | os.PathLike[str], **options: Any) -> list[dict[str, Any]]:
-    """What `convlab bench --json` measures of a kernel, or of a file with one: a dict for each kernel and problem, with
-    times in milliseconds ("hot_ms", "cold_ms", "op_ms": each with "median", "min", "p95" and "samples") and "gflops",
-    1e9 operations a second.
+    """Returns the measurements of `convlab bench --json` for a kernel or a kernel file: a dict for each kernel and
+    problem, with times in milliseconds ("hot_ms", "cold_ms", "op_ms": each with "median", "min", "p95" and "samples")
+    and "gflops", 1e9 floating-point operations per second.
 
     kernel, Error: as in verify().
-    options: those of the command: problem="n10_c12h33w33_k24r5s5", images=[16, 20], seconds=0.1, sweep=True, ...
+    options: the command's options: problem="n10_c12h33w33_k24r5s5", images=[16, 20], seconds=0.1, sweep=True, ...
     """
     return _answer("bench", kernel, options)
 
@@ -71,7 +71,7 @@ def _answer(command: str, kernel: str | os.PathLike[str], options: dict[str, Any
 
 
 def _reason(ended: subprocess.CompletedProcess[str]) -> str:
-    """Why there is no result: of a file in what was written of it, else in the complaint."""
+    """Returns why there is no result: a file's "reason" in the JSON output, otherwise the text on standard error."""
     try:
         return "\n".join(file["reason"] for file in json.loads(ended.stdout)["files"])
     except (ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""The program that the package stands beside."""
+"""Finds the convlab program that belongs to the loaded library, and runs it as pip's command `convlab`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ UNAVAILABLE = 3
 
 
 def program() -> Path:
-    """The program `convlab` of the library that was loaded, in the package or where convlab is installed."""
+    """Returns the path of the convlab program that belongs to the loaded library: in the package or next to an
+    installed library. Raises Error (status 3) if there is none."""
     library = Path(library_path()).resolve()
     for folder in library.parents:
         for place in (folder / "convlab", folder / "bin" / "convlab"):
@@ -23,7 +24,7 @@ def program() -> Path:
 
 
 def main() -> int:
-    """The command `convlab` of pip: becomes the program."""
+    """The entry point of pip's command `convlab`: replaces this process with the program (exec)."""
     try:
         path = program()
         os.execv(path, [str(path), *sys.argv[1:]])

@@ -1,4 +1,4 @@
-"""What the extension asks PyTorch for; imported only where an array is on a GPU."""
+"""PyTorch functions that the extension calls; imported only when an array is on a GPU."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ try:
 except ImportError as error:
     raise Error(f"outputs on a GPU need PyTorch, which is not available ({error}); pass out") from error
 
-DEFAULT_STREAMS = 0, 1  # PyTorch's name of CUDA's default stream, and CUDA's own
+DEFAULT_STREAMS = 0, 1  # CUDA's default stream in PyTorch, and in CUDA (cudaStreamLegacy)
 
 
 def current_stream(gpu: int) -> int:
-    """PyTorch's current stream on that GPU, a cudaStream_t."""
+    """Returns PyTorch's current stream on this GPU, a cudaStream_t."""
     return torch.cuda.current_stream(gpu).cuda_stream
 
 
 def empty(shape: tuple[int, ...], type_name: str, gpu: int, stream: Any) -> torch.Tensor:
-    """A tensor of undefined elements on that GPU, in memory that belongs to `stream`, so that nothing that was given to
-    another one still uses it."""
+    """Returns an uninitialized tensor on this GPU, allocated in `stream`, so that no pending work in another stream
+    still uses its memory."""
     dtype, device = getattr(torch, type_name), torch.device("cuda", gpu)
     if stream == current_stream(gpu):
         return torch.empty(shape, dtype=dtype, device=device)

@@ -1,4 +1,4 @@
-"""What a model takes and gives."""
+"""The description of a model's inputs and outputs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 class Value(NamedTuple):
     """An input or an output of a model.
 
-    type: in ONNX Runtime's words, such as "tensor(float)".
-    shape: of an input, outermost size first, None for those that the model leaves open, such as the number of images;
-    of an output None: it follows from the inputs.
+    type: the element type as ONNX Runtime names it, such as "tensor(float)".
+    shape: for an input, the sizes, outermost first, with None for a size that the model leaves open, such as the batch
+    size. For an output, None: its shape depends on the inputs.
     """
 
     name: str

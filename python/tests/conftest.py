@@ -1,4 +1,4 @@
-"""What the tests share: sessions, images, and a model of two inputs and two outputs."""
+"""Fixtures of the tests: sessions, images, and a model with two inputs and two outputs."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 import convlab
 
 ROOT = Path(__file__).resolve().parents[2]
-SIDE = 86  # of sp25's images
+SIDE = 86  # of sp25's images, in pixels
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +22,7 @@ def images() -> np.ndarray:
 
 
 def field(number: int, value) -> bytes:
-    """A field of a protocol buffer: a number below 128, a text, or a message that holds others."""
+    """Returns an encoded protobuf field: a number below 128, a string, or a message made of the encoded fields."""
     if isinstance(value, int):
         return bytes([number << 3, value])
     data = value.encode() if isinstance(value, str) else b"".join(value)
@@ -41,7 +41,7 @@ def node(op: str, inputs: list, output: str) -> list:
 
 @pytest.fixture(scope="session")
 def pair_file(tmp_path_factory) -> Path:
-    """total = a + b and product = a * b, of [N, 3]."""
+    """An ONNX file that computes total = a + b and product = a * b, all of shape [N, 3]."""
     graph = [field(1, node("Add", ["a", "b"], "total")), field(1, node("Mul", ["a", "b"], "product")), field(2, "pair")]
     graph += [field(11, value_info(name, ["N", 3])) for name in ("a", "b")]
     graph += [field(12, value_info(name, ["N", 3])) for name in ("total", "product")]

@@ -1,4 +1,4 @@
-"""Whose arrays a session takes, and how they must lie."""
+"""Which arrays a session accepts, and in which memory layout."""
 
 import array
 

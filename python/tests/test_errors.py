@@ -1,4 +1,4 @@
-"""What is wrong is said in words, and the session serves on."""
+"""Errors have a readable message, and the session stays usable."""
 
 import ctypes
 import pickle
@@ -112,7 +112,7 @@ def test_stream_on_a_cpu(session, images):
 
 
 class OnGpu:
-    """An array that says it is in the memory of a GPU."""
+    """An array that claims to be in GPU memory."""
 
     def __init__(self, array: np.ndarray, device: tuple):
         self.array, self.device = array, device

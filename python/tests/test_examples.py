@@ -1,4 +1,4 @@
-"""The programs in examples/python that need others' packages; each is skipped where its package is not installed."""
+"""The programs in examples/python that need third-party packages; each is skipped if its package is not installed."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Sessions on a GPU, and PyTorch's tensors in its memory; skipped where convlab or PyTorch has none."""
+"""Sessions on a GPU, and PyTorch tensors in its memory; skipped if convlab or PyTorch has no GPU."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -24,7 +24,7 @@ def gpu() -> convlab.Session:
 
 
 class Foreign:
-    """A tensor of a library that is not PyTorch."""
+    """A tensor of a library other than PyTorch."""
 
     def __init__(self, tensor: torch.Tensor):
         self.tensor = tensor
@@ -56,7 +56,7 @@ def test_tensors_stay_on_the_gpu(gpu, session, images, dtype):
 
 @pytest.mark.parametrize("give", [lambda stream: None, lambda stream: stream, lambda stream: stream.cuda_stream])
 def test_work_takes_its_place_in_a_stream(gpu, session, images, give):
-    """What comes before makes the input late, what comes after needs the output; nobody waits for the GPU between."""
+    """Earlier work in the stream delays the input and later work reads the output, without synchronization between."""
     wanted = session(images)
     stream = torch.cuda.Stream()
     source = torch.from_numpy(images).cuda()
@@ -73,7 +73,7 @@ def test_work_takes_its_place_in_a_stream(gpu, session, images, give):
 
 
 def test_another_stream_than_the_current(gpu, session, images):
-    """The output belongs to the stream that was given."""
+    """The output is ready in the stream passed to the session."""
     stream = torch.cuda.Stream()
     x = torch.from_numpy(images).cuda()
     torch.cuda.synchronize()

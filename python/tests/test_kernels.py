@@ -1,4 +1,4 @@
-"""Kernels are verified and timed in a process of their own."""
+"""Kernels are verified and timed in a child process."""
 
 import subprocess
 from pathlib import Path
@@ -27,7 +27,7 @@ void convolve(const float* x, const float* w, float* y, int N, int C, int H, int
 
 
 def kernel_file(folder: Path, statement: str) -> Path:
-    """A kernel file for the CPU that does this with each sum."""
+    """Returns a CPU kernel file that executes `statement` for each output's sum."""
     file = folder / "mine.cc"
     file.write_text(TEXT.replace("STATEMENT", statement))
     return file

@@ -30,7 +30,7 @@ def test_calls_of_threads_are_batched(images):
 
 
 def test_other_threads_go_on_during_a_run(session):
-    """A run gives the interpreter's lock away."""
+    """A run releases the GIL."""
     many = np.zeros((2000, 1, 86, 86), np.uint8)
     session(many)
     counted, done = 0, threading.Event()
@@ -48,7 +48,7 @@ def test_other_threads_go_on_during_a_run(session):
 
 
 def test_two_threads_write_one_output(session, images):
-    """Runs take turns, so that one of the two is there."""
+    """Runs are serialized, so the output is one of the two results."""
     inputs = images, images[::-1].copy()
     wanted = [session(x) for x in inputs]
     out = np.empty((3, 10), np.float32)
@@ -62,7 +62,7 @@ def test_two_threads_write_one_output(session, images):
 
 
 def test_arrays_live_as_long_as_their_run(session, images):
-    """Nobody else holds the input, and the garbage is collected meanwhile."""
+    """Only the run holds a reference to the input while the garbage collector runs."""
     scores = session(images)
     with ThreadPoolExecutor(8) as pool:
         runs = [pool.submit(lambda: session(images.copy())) for _ in range(50)]
@@ -72,7 +72,7 @@ def test_arrays_live_as_long_as_their_run(session, images):
 
 
 def in_child(work) -> int:
-    """The exit status of a fork that does the work; a hanging one is ended by SIGALRM."""
+    """Runs work() in a forked child and returns its exit status; SIGALRM ends a child that hangs."""
     child = os.fork()
     if child == 0:
         signal.alarm(20)
@@ -83,7 +83,7 @@ def in_child(work) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Python 3.12, about forks of processes with threads
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12 warns about fork() in a process with threads
 def test_fork(session, images):
     scores = session(images)
 
@@ -116,7 +116,7 @@ def test_fork(session, images):
 
 
 def test_interrupt():
-    """KeyboardInterrupt comes right after the run, and the session serves on."""
+    """KeyboardInterrupt is raised right after the run, and the session stays usable."""
     script = """
 import os, signal, threading
 import numpy as np, convlab

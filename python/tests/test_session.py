@@ -1,4 +1,4 @@
-"""What a session gives, and in which ways it is asked."""
+"""The results of a session, through each way of calling it."""
 
 from concurrent.futures import ThreadPoolExecutor
 
