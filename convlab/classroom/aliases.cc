@@ -1,3 +1,5 @@
+// Assigns pseudonyms to students.
+
 #include "convlab/classroom/aliases.h"
 
 #include <fmt/format.h>
@@ -27,8 +29,9 @@ constexpr std::array<std::string_view, 64> kSecond{
     "marten",  "merlin", "mole",   "moose",   "newt",   "ocelot", "oriole",  "osprey", "otter",   "panda",  "perch",
     "pike",    "plover", "puffin", "quail",   "rabbit", "raven",  "robin",   "salmon", "tapir"};
 
-/// A permutation of the numbers below 64 * 64 that the seed chooses: a Feistel network, whose rounds are SHA-256. (Luby
-/// and Rackoff, 1988: four rounds are as good as random; these halves are short, hence more.)
+/// Returns a permutation of the numbers below 64 * 64, chosen by the seed: a Feistel network with SHA-256 as round
+/// function. (Luby and Rackoff, 1988: four rounds are pseudorandom; the halves are short here, so more rounds are
+/// used.)
 uint64_t shuffled(uint64_t number, uint64_t seed) {
   constexpr int kRounds = 8;
   constexpr uint64_t kHalf = kFirst.size();

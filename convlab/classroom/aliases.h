@@ -5,9 +5,9 @@
 
 namespace convlab::classroom {
 
-/// A made-up name of two words, "quiet heron": the same for a student of a class as long as it lasts, and different for
-/// each of 4096; later ones have a number, too. Without the class's seed nobody tells whose it is, or what others are
-/// called who knows some of them.
+/// Returns a pseudonym of two words, such as "quiet heron". It is fixed for a student of a class, and unique among 4096
+/// students; students beyond that also get a number. Without the class's seed, a pseudonym does not reveal the student
+/// or other students' pseudonyms.
 std::string alias_of(int64_t student, uint64_t seed);
 
 }  // namespace convlab::classroom

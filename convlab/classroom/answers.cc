@@ -1,3 +1,5 @@
+// Publishes the queue, rankings and answers as files that students can read.
+
 #include "convlab/classroom/answers.h"
 
 #include <sys/stat.h>
@@ -22,7 +24,7 @@ using Json = nlohmann::ordered_json;
 constexpr int64_t kMostAnswerBytes = int64_t{256} << 20;
 constexpr int64_t kMostWithLogs = 20;
 
-/// Everybody may read it, whatever the umask.
+/// Writes a file that everybody may read, whatever the umask.
 void write_public(const fs::path& path, const Json& json) {
   write_file(path, json_text(json, -1) + "\n");
   constexpr mode_t kMode = 0644;
@@ -31,8 +33,8 @@ void write_public(const fs::path& path, const Json& json) {
 
 Json parse_file(const fs::path& path) { return parse_json(read_text(path, kMostAnswerBytes), path.string()); }
 
-/// Numbers for students in the order in which they come, so that who reads them learns which jobs are one student's, as
-/// the queue's order demands, and nothing else.
+/// Numbers students in order of appearance, so that a reader learns which jobs belong to the same student, as the queue
+/// order requires, and nothing else.
 class Groups {
  public:
   int64_t of(int64_t student) { return groups_.emplace(student, groups_.size() + 1).first->second; }
@@ -133,7 +135,7 @@ Submission submission_of(const Json& json, const std::string& place) {
 }  // namespace
 
 void publish(const Folder& folder, const Settings& settings, Store& store, const std::vector<int64_t>& students) {
-  // Who publishes holds the database, so that nobody overwrites this with something older.
+  // The transaction ensures that no other process overwrites the files with older data.
   Transaction transaction(store.database());
   write_public(folder.queue(), json_of(store.queue(settings.lease_s)));
   for (const int64_t each : students) {

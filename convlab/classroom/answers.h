@@ -10,23 +10,24 @@
 
 namespace convlab::classroom {
 
-// What students may read without the database: the queue in public/queue.json, where students are numbers that change
-// with each queue; the rankings in public/rankings.json; and their own submissions in answers/SECRET.json, whose name
-// nobody else knows. No number in what all may read stays with a student: numbers follow the class's roster.
+// Files that students read instead of the database: the queue in public/queue.json, where student numbers are
+// reassigned each time it is written; the rankings in public/rankings.json; and their own submissions in
+// answers/SECRET.json, whose name only they know. No number in public files stays with a student, because permanent
+// numbers follow the class roster.
 
-/// Writes the queue, and the answers of these students, the newest of them with what the stages said.
+/// Writes the queue and the answers of these students. The newest submissions of each include stage logs.
 void publish(const Folder& folder, const Settings& settings, Store& store, const std::vector<int64_t>& students);
 
-/// Writes the rankings, which verdicts alone change: it reads all verdicts.
+/// Writes the rankings. Call it when verdicts change; it reads all verdicts.
 void publish_rankings(const Folder& folder, const Settings& settings, Store& store);
 
-/// The queue as it was published.
+/// Reads the published queue.
 QueueState published_queue(const Folder& folder);
 
-/// The ranking of an assignment as it was published.
+/// Reads the published ranking of an assignment.
 std::vector<RankingEntry> published_ranking(const Folder& folder, const std::string& assignment);
 
-/// A student's submissions as they were published; none where there are none yet.
+/// Reads a student's published submissions; none if nothing was published yet.
 std::vector<Submission> published_submissions(const Folder& folder, const std::string& secret);
 
 }  // namespace convlab::classroom

@@ -1,3 +1,5 @@
+// Truncates the untrusted parts of judgments.
+
 #include "convlab/classroom/bounds.h"
 
 #include <fmt/format.h>
@@ -11,9 +13,9 @@ namespace {
 
 constexpr size_t kMostCounters = 64, kMostLayers = 64, kMostStages = 8;
 constexpr size_t kMostReason = size_t{4} << 10, kMostLog = size_t{64} << 10;
-constexpr int64_t kMostCount = 1'000'000'000'000'000;  // the sum of all of a judgement is an int64_t, too
+constexpr int64_t kMostCount = 1'000'000'000'000'000;  // so that sums over a judgment fit int64_t
 
-/// The first part of a text of UTF-8, cut between two characters.
+/// Returns the first part of a UTF-8 text, cut between two characters.
 std::string first_of(std::string text, size_t most) {
   if (text.size() <= most) return text;
   const size_t all = text.size();

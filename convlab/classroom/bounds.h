@@ -7,11 +7,11 @@
 
 namespace convlab::classroom {
 
-/// A judgement of which no part is longer than what people read: the judge takes parts of it from a submission's own
-/// process, and it is stored, published and shown many times.
+/// Returns a judgment whose parts are truncated to readable sizes. Parts of it come from the submission's own process,
+/// and it is stored, published and shown many times.
 judge::Judgement bounded(judge::Judgement judgement);
 
-/// A text without the folders of absolute paths: "/srv/class/jobs/1-3/x.json: broken" becomes "x.json: broken".
+/// Removes folders from absolute paths in a text: "/srv/class/jobs/1-3/x.json: broken" becomes "x.json: broken".
 std::string without_folders(std::string_view text);
 
 }  // namespace convlab::classroom

@@ -1,3 +1,5 @@
+// Creates a class folder.
+
 #include "convlab/classroom/create.h"
 
 #include "convlab/base/file.h"
@@ -25,7 +27,7 @@ void write_assignment(const Folder& folder, const AssignmentSettings& assignment
   write_secret(folder.secret(assignment.name), make_secret(pack.layers));
 }
 
-/// Students read the settings and what is public, whatever the umask.
+/// Makes the settings and public files readable for students, whatever the umask.
 void open_to_students(const Folder& folder) {
   constexpr fs::perms kFile{0644}, kFolder{0755};
   fs::permissions(folder.settings(), kFile);
@@ -45,7 +47,7 @@ void create_class(const fs::path& root, const Settings& settings) {
   const Folder folder(root);
   write_secret(folder.class_secret(), {.seed = entropy()});
   for (const AssignmentSettings& each : settings.assignments) write_assignment(folder, each);
-  // SQLite gives its other files the same permissions.
+  // SQLite creates its other files with the same permissions.
   write_file(folder.database(), "");
   fs::permissions(folder.database(), fs::perms::owner_read | fs::perms::owner_write);
   open_to_students(folder);

@@ -6,9 +6,9 @@
 
 namespace convlab::classroom {
 
-/// Makes a class: its folder with class.toml, each assignment's problem text, shapes and file to begin with, secrets
-/// drawn from the system's entropy, and the database. Error(bad_input) where something is there already or the settings
-/// make no sense; then nothing was made.
+/// Creates a class: its folder with class.toml, each assignment's problem text, shapes and starter file, secrets drawn
+/// from system entropy, and the database. Throws Error(bad_input) if the folder is not empty or the settings are
+/// invalid; then nothing is created.
 void create_class(const std::filesystem::path& root, const Settings& settings);
 
 }  // namespace convlab::classroom

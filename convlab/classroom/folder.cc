@@ -1,3 +1,5 @@
+// Creates and checks class folders.
+
 #include "convlab/classroom/folder.h"
 
 #include <fmt/format.h>
@@ -23,7 +25,7 @@ constexpr std::array kParts{Part{"public", 0755},  Part{"secret", 0700}, Part{"s
                             Part{"answers", 0711}, Part{"files", 0700},  Part{"jobs", 0700}};
 
 void make_folder(const fs::path& path, mode_t mode) {
-  // The umask would take bits from mkdir's mode.
+  // chmod, because the umask clears bits of mkdir's mode.
   const bool made = ::mkdir(path.c_str(), 0700) == 0 || (errno == EEXIST && fs::is_directory(path));
   if (!made || ::chmod(path.c_str(), mode) != 0) {
     throw bad_input("cannot create the folder {}: {}", path.string(), std::strerror(errno));

@@ -6,23 +6,24 @@
 
 namespace convlab::classroom {
 
-/// The class's folder, and what lies where in it.
+/// The class folder and its layout.
 ///
-///   class.toml   what the teacher decides, see settings.h
-///   public/      problem texts, shapes, files to begin with; queue.json and rankings.json
-///   secret/      0700: a file of seed and shapes for each assignment
-///   spool/       03733: submissions that students write, see spool.h
-///   answers/     0711: for each student a file named by his secret, see answers.h; and notes, by receipt, why
-///                something in the spool was no submission
-///   files/       0700: what was handed in, by number
-///   jobs/        0700: a folder for each job that is being judged
-///   class.db     the owner's alone, see store.h
+///   class.toml   the teacher's settings, see settings.h
+///   public/      problem texts, shapes and starter files; queue.json and rankings.json
+///   secret/      mode 0700: a file with seed and shapes per assignment
+///   spool/       mode 03733: submissions written by students, see spool.h
+///   answers/     mode 0711: a file per student, named by their secret, see answers.h; and notes, named by receipt,
+///   that
+///                say why a file in the spool was rejected
+///   files/       mode 0700: submitted files, by number
+///   jobs/        mode 0700: a folder for each job that is being judged
+///   class.db     readable only by the owner, see store.h
 class Folder {
  public:
-  /// Error(bad_input) unless this is a class's folder.
+  /// Throws Error(bad_input) unless `root` is a class folder.
   explicit Folder(std::filesystem::path root);
 
-  /// Makes an empty one, without class.toml. Error(bad_input) where something is there already.
+  /// Creates an empty class folder, without class.toml. Throws Error(bad_input) if something is already there.
   static void create(const std::filesystem::path& root);
 
   const std::filesystem::path& root() const { return root_; }
@@ -32,7 +33,7 @@ class Folder {
   std::filesystem::path secret(const std::string& assignment) const {
     return root_ / "secret" / (assignment + ".json");
   }
-  std::filesystem::path class_secret() const { return root_ / "secret/.class.json"; }  ///< seed of the made-up names
+  std::filesystem::path class_secret() const { return root_ / "secret/.class.json"; }  ///< seed of the pseudonyms
   std::filesystem::path rankings() const { return root_ / "public/rankings.json"; }
   std::filesystem::path spool() const { return root_ / "spool"; }
   std::filesystem::path answers() const { return root_ / "answers"; }
@@ -43,10 +44,10 @@ class Folder {
   std::filesystem::path jobs() const { return root_ / "jobs"; }
   std::filesystem::path database() const { return root_ / "class.db"; }
 
-  /// This process runs as the account that made the class.
+  /// Returns whether this process runs as the account that created the class.
   bool is_owned() const;
 
-  /// Error(bad_input) that names the command unless is_owned().
+  /// Throws Error(bad_input), which names the command, unless is_owned().
   void require_owned(const std::string& command) const;
 
  private:

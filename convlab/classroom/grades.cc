@@ -1,3 +1,5 @@
+// Writes grades as CSV.
+
 #include "convlab/classroom/grades.h"
 
 #include <fmt/format.h>

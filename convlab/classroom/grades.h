@@ -7,11 +7,11 @@
 
 namespace convlab::classroom {
 
-/// One field of a CSV file (RFC 4180). A text that a spreadsheet would take for a formula, because it begins with one
-/// of = + - @, a tabulator or a line's end, gets an apostrophe before it (OWASP, "CSV Injection").
+/// Returns one field of a CSV file (RFC 4180). Prefixes an apostrophe to text that a spreadsheet would read as a
+/// formula, because it begins with = + - @, a tab or a line break (OWASP, "CSV Injection").
 std::string csv_field(const std::string& text);
 
-/// The registrar's table: a line a student and assignment, in the order of names, under a line of headings.
+/// Returns the registrar's table: a header line, then one line per student and assignment, sorted by name.
 std::string grades_csv(const std::vector<Grade>& grades);
 
 }  // namespace convlab::classroom

@@ -1,3 +1,5 @@
+// Moves submissions from the spool into the database.
+
 #include "convlab/classroom/intake.h"
 
 #include <fmt/format.h>
@@ -24,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr double kHour = 3600, kDay = 24 * kHour;
 constexpr int64_t kMostRefused = 20,
-                  kMostMisfits = 20;  // of a student or a user in a day: what is more leaves no trace
+                  kMostMisfits = 20;  // per student or user and day; more leave no trace
 
 judge::Judgement refusal(std::string reason, std::string what_to_do) {
   return {.verdict = judge::Verdict::refused,
@@ -33,7 +35,7 @@ judge::Judgement refusal(std::string reason, std::string what_to_do) {
           .what_to_do = std::move(what_to_do)};
 }
 
-/// Why a submission is not even queued.
+/// Returns a refusal if a submission must not be queued.
 std::optional<judge::Judgement> refused(const Settings& settings, Store& store, const Submission& submission) {
   const auto found = std::ranges::find(settings.assignments, submission.assignment, &AssignmentSettings::name);
   if (found == settings.assignments.end()) {
@@ -53,7 +55,7 @@ std::optional<judge::Judgement> refused(const Settings& settings, Store& store, 
   return std::nullopt;
 }
 
-/// Why its student may not say what the entry says; "" if he may.
+/// Returns why the sender may not claim what the entry claims, or "".
 std::string forgery(Store& store, const Arrival& arrival) {
   const SpoolEntry& entry = *arrival.entry;
   if (!entry.as.empty()) {
@@ -77,17 +79,17 @@ Student student_of(Store& store, const Arrival& arrival) {
 void keep_file(const Folder& folder, int64_t number, const SpoolEntry& entry) {
   const fs::path path = folder.file(number, entry.file);
   std::error_code error;
-  fs::remove_all(path.parent_path(), error);  // of a process that was killed before the database knew the number
+  fs::remove_all(path.parent_path(), error);  // left by a process that was killed before it stored the number
   fs::create_directories(path.parent_path(), error);
   write_file(path, entry.source);
 }
 
-/// Removes it from the spool; the note is there before, so that its sender always finds one of the two.
+/// Removes an arrival from the spool. The note is written first, so that the sender always finds one of the two.
 void set_aside(const Folder& folder, Store& store, const Arrival& arrival, const std::string& reason) {
   Transaction transaction(store.database());
   std::error_code error;
   if (!fs::exists(fs::symlink_status(arrival.path, error))) return;  // another process was faster
-  // The owner's own come for students of the page, which bounds them itself.
+  // The owner's files come from students through the web page, which has its own limit.
   const bool is_owners = arrival.uid == ::geteuid();
   if (is_owners || store.misfits_since(arrival.uid, arrival.arrived_s - kDay) < kMostMisfits) {
     store.add_misfit({printable(arrival.path.filename().string()), arrival.uid, reason, arrival.arrived_s});
@@ -100,7 +102,7 @@ void set_aside(const Folder& folder, Store& store, const Arrival& arrival, const
   transaction.commit();
 }
 
-/// Its student's number; nullopt: it was set aside.
+/// Returns the student's number, or nullopt if the submission must be set aside.
 std::optional<int64_t> accept(const Folder& folder, const Settings& settings, Store& store, const Arrival& arrival) {
   const SpoolEntry& entry = *arrival.entry;
   Transaction transaction(store.database());
@@ -143,7 +145,7 @@ class Intake {
     }
   }
 
-  /// What was taken leaves the spool when its sender can read so.
+  /// Removes files from the spool only after their senders can read the answers.
   void publish() {
     if (students_.empty()) return;
     classroom::publish(folder_, settings_, store_, {students_.begin(), students_.end()});
@@ -159,8 +161,8 @@ class Intake {
   std::vector<fs::path> taken_;
 };
 
-/// Whoever sent more than an hour allows comes after all others with the rest. (The owner's own come for many
-/// students.)
+/// Moves submissions beyond the hourly limit behind everybody else's. The owner's files are exempt, because they come
+/// from many students.
 void put_floods_last(std::vector<Arrival>& arrivals, int64_t per_hour) {
   std::map<uid_t, int64_t> sent;
   std::vector<std::pair<int64_t, Arrival>> ordered;
@@ -172,7 +174,7 @@ void put_floods_last(std::vector<Arrival>& arrivals, int64_t per_hour) {
   for (size_t i = 0; i < ordered.size(); ++i) arrivals[i] = std::move(ordered[i].second);
 }
 
-/// Notes of more than a day ago: their senders have read them or never will.
+/// Removes notes older than a day: their senders have read them or never will.
 void sweep_notes(const Folder& folder, double before_s) {
   for (const fs::directory_entry& each : fs::directory_iterator(folder.answers())) {
     struct stat status {};

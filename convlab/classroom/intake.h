@@ -9,20 +9,20 @@
 
 namespace convlab::classroom {
 
-/// Takes what is in the spool into the database, then tells the students (answers.h). What comes after the deadline,
-/// too often or for no assignment is a submission that is refused, of which no file is kept; what is none is removed,
-/// and the reason lies where its receipt leads. Any number of the owner's processes may do so at once. It ends after
-/// about `most_s`, with what is left for the next time; of a user who sent more than an hour allows, the rest comes
-/// last.
+/// Moves submissions from the spool into the database, then publishes them to the students (answers.h). A submission
+/// that is late, exceeds the hourly limit or names an unknown assignment is stored as refused, without its file. Files
+/// that are not submissions are removed, and the reason is written under their receipt. Any number of the owner's
+/// processes may run this concurrently. Stops after about `most_s` seconds and leaves the remaining files for the next
+/// call. Submissions beyond a user's hourly limit are processed last.
 void take_in(const Folder& folder, const Settings& settings, Store& store, double most_s = 5);
 
-/// That one alone.
+/// Processes only this submission.
 void take_in_one(const Folder& folder, const Settings& settings, Store& store, const std::string& receipt);
 
-/// Why there is no submission of this receipt: what its sender reads, however it was told that it has arrived.
+/// Returns why a receipt was rejected, or nullopt. The sender reads this even after they saw that the file arrived.
 std::optional<std::string> why_set_aside(const Folder& folder, const std::string& receipt);
 
-/// The owner forgets what was set aside.
+/// Deletes the records of rejected files; for the class owner.
 void forget_set_aside(const Folder& folder, Store& store);
 
 }  // namespace convlab::classroom

@@ -1,3 +1,5 @@
+// Reads and writes the folders of jobs.
+
 #include "convlab/classroom/job.h"
 
 #include <fmt/format.h>
@@ -17,8 +19,8 @@ constexpr int64_t kMostJobBytes = int64_t{64} << 20;
 
 fs::path folder_of(const Folder& folder, const Lease& lease) { return folder.jobs() / job_name(lease); }
 
-/// A broken secret or pack, or an assignment that class.toml has no more, is the teacher's to repair, and no student's
-/// verdict.
+/// Turns errors in a secret, a pack or class.toml into Error(unavailable): the teacher must fix them, and they must not
+/// become a student's verdict.
 judge::Assignment readable_assignment(const Folder& folder, const Settings& settings, const std::string& name) {
   try {
     return assignment_of(folder, settings, settings.assignment(name));

@@ -1,3 +1,5 @@
+// Runs a judge as a child process.
+
 #include "convlab/classroom/judge_run.h"
 
 #include <fcntl.h>
@@ -31,7 +33,7 @@ class LocalRun : public JudgeRun {
     ::signal(SIGCHLD, SIG_DFL);
     process_ = ::fork();
     if (process_ == 0) {
-      // Only what is safe between fork and exec. A group of its own, so that all of it can be ended.
+      // Only async-signal-safe calls until exec. Its own process group, so that all of its processes can be killed.
       ::setpgid(0, 0);
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(1);
@@ -62,7 +64,7 @@ class LocalRun : public JudgeRun {
     int status = 0;
     const pid_t ended = ::waitpid(process_, &status, WNOHANG);
     if (ended == 0 || (ended < 0 && errno == EINTR)) return std::nullopt;
-    ::kill(-process_, SIGKILL);  // what it left behind
+    ::kill(-process_, SIGKILL);  // kills the processes that it left behind
     process_ = -1;
     return End{WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status), complaint()};
   }

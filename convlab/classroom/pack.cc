@@ -1,3 +1,5 @@
+// Loads the assignments that are shipped in classes/.
+
 #include "convlab/classroom/pack.h"
 
 #include <fmt/format.h>

@@ -8,22 +8,22 @@
 
 namespace convlab::classroom {
 
-/// What is shipped of one semester's assignment: a folder in classes/ with pack.toml and the problem's text, README.md.
+/// A semester's assignment as shipped: a folder in classes/ with pack.toml and the problem text, README.md.
 struct Pack {
   std::string name;                 ///< "fa19"
-  std::string title;                ///< in a few words
+  std::string title;                ///< a short description
   std::vector<ConvProblem> layers;  ///< with one image
-  std::string file;                 ///< how students call their file: "new-forward.cuh"
+  std::string file;                 ///< the name of students' files: "new-forward.cuh"
   std::string reference = "cuda.basic", reference_on_cpu = "cpu.reference";
   bool libraries_allowed = false;
 
-  std::filesystem::path text;  ///< of the problem, Markdown
+  std::filesystem::path text;  ///< the problem text, Markdown
   std::filesystem::path template_file;
 };
 
 std::vector<std::string> pack_names();
 
-/// Error(bad_input) with those that there are.
+/// Throws Error(bad_input), which lists the available packs, if there is none of this name.
 Pack load_pack(const std::string& name);
 
 }  // namespace convlab::classroom

@@ -1,3 +1,5 @@
+// Computes the points of submissions.
+
 #include "convlab/classroom/points.h"
 
 #include <algorithm>
@@ -8,14 +10,14 @@
 namespace convlab::classroom {
 namespace {
 
-/// `least` at `zero` and beyond, `most` at `full` and beyond, whichever of the two is larger.
+/// Interpolates from `least` at `zero` to `most` at `full`, clamped at both ends. `full` may be less than `zero`.
 double on_line(const PointsRule& rule, double value) {
   const double share =
       rule.full == rule.zero ? (value >= rule.full ? 1.0 : 0.0) : (value - rule.zero) / (rule.full - rule.zero);
   return rule.least + (rule.most - rule.least) * std::clamp(share, 0.0, 1.0);
 }
 
-/// How far each ratio is below the median, in standard deviations; 0 where all are alike.
+/// Returns by how many standard deviations a ratio is below the median; 0 if all are equal.
 double deviations_faster(double ratio, double middle, double deviation) {
   return deviation > 0 ? (middle - ratio) / deviation : 0;
 }

@@ -8,13 +8,13 @@
 
 namespace convlab::classroom {
 
-/// How an assignment gives points to a submission that passed; others get none.
-///   passed      the most
-///   linear      by the ratio to the reference's time: the most at `full` or less, the least at `zero` or more, and
-///               on a line between
-///   deviations  by how many standard deviations of the class's ratios it is faster than the median: the most at `full`
-///               or more, the least at `zero` or less
-///   top         by the rank: the first gets the most, the n-th the least or more, and who comes later the least
+/// How an assignment gives points to submissions that passed; others get none.
+///   passed      the maximum
+///   linear      by the ratio to the reference's time: the maximum at `full` or less, the minimum at `zero` or more,
+///               linear in between
+///   deviations  by how many standard deviations of the class's ratios it is faster than the median: the maximum at
+///               `full` or more, the minimum at `zero` or less
+///   top         by rank: the first gets the maximum, decreasing to the n-th; ranks after the n-th get the minimum
 enum class Formula { passed, linear, deviations, top };
 
 std::string_view name_of(Formula formula);
@@ -26,13 +26,13 @@ struct PointsRule {
   int64_t n = 10;
 };
 
-/// What the points of one student depend on.
+/// The inputs to one student's points.
 struct Standing {
-  std::optional<double> ratio;  ///< nullopt where there is no clock
+  std::optional<double> ratio;  ///< nullopt if the device does not measure time
   int64_t rank = 0;
 };
 
-/// The points of all who passed, in order. Without a ratio, formulas that need one give the least.
+/// Returns the points of all who passed, in order. Without a ratio, formulas that need one give the minimum.
 std::vector<double> points_of(const PointsRule& rule, const std::vector<Standing>& standings);
 
 }  // namespace convlab::classroom

@@ -1,3 +1,5 @@
+// Schedules jobs fairly among students and estimates when they are done.
+
 #include "convlab/classroom/queue.h"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ Counts unfinished_jobs(const std::vector<QueuedJob>& waiting, const std::vector<
   return unfinished;
 }
 
-/// A worker's device, and when it is free.
+/// A worker's slot, and when it is free.
 struct Place {
   std::string device;
   double free_s = 0;
@@ -53,7 +55,7 @@ std::vector<Place> places(const std::vector<QueuedJob>& waiting, const std::vect
   return result;
 }
 
-/// Of values above so many medians, those many count.
+/// The mean of the values after clamping them to kMostMedians times the median.
 double bounded_mean(const std::vector<double>& values) {
   constexpr double kMostMedians = 3;
   const double most = kMostMedians * median(values);
@@ -82,7 +84,7 @@ std::vector<Turn> turns(const std::vector<QueuedJob>& waiting, const std::vector
   std::vector<bool> started(waiting.size());
   std::vector<Place> free = places(waiting, running, workers);
   std::map<std::string, int64_t> place;
-  std::map<std::string, bool> unknown;  // from the first job on whose duration nobody knows
+  std::map<std::string, bool> unknown;  // true from the first job of unknown duration on
   while (!free.empty()) {
     const auto next = std::ranges::min_element(free, {}, &Place::free_s);
     std::erase_if(ends, [&](const End& end) {

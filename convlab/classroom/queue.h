@@ -9,59 +9,59 @@
 
 namespace convlab::classroom {
 
-// The queue as pure functions of what waits and what runs.
+// The queue as pure functions of waiting and running jobs.
 
-/// One submission that is to be judged.
+/// A submission waiting to be judged.
 struct QueuedJob {
   int64_t job = 0, submission = 0, student = 0;
-  double arrived_s = 0;            ///< of its submission, seconds since 1970
+  double arrived_s = 0;            ///< of the submission, seconds since 1970
   std::string assignment, device;  ///< the assignment's device: "simt", "cuda", "cuda:1"
 };
 
-/// A job that a worker has.
+/// A job that a worker holds.
 struct RunningJob {
   QueuedJob job;
-  double left_s = 0;  ///< until it probably ends
+  double left_s = 0;  ///< estimated time until it ends
 };
 
-/// The index in `waiting` of what a worker takes next, of the jobs that fit it: of the students with the fewest jobs
-/// running and waiting, the oldest. nullopt where none fits.
+/// Returns the index in `waiting` of the job that a worker takes next, among those that fit it: the oldest job of the
+/// students with the fewest running and waiting jobs. Returns nullopt if none fits.
 std::optional<size_t> next_job(const std::vector<QueuedJob>& waiting, const std::vector<RunningJob>& running,
                                const std::function<bool(const QueuedJob&)>& fits);
 
-/// When a waiting job's turn comes.
+/// When a waiting job will be judged.
 struct Turn {
-  int64_t place = 0;            ///< 1: it is the next to start on its device
-  std::optional<double> due_s;  ///< until its verdict; nullopt where nobody knows yet how long jobs take
+  int64_t place = 0;            ///< 1: next to start on its device
+  std::optional<double> due_s;  ///< time until its verdict; nullopt if job durations are not known yet
 };
 
-/// How long an assignment's jobs take on a device; nullopt: nobody knows yet.
+/// Usual duration of an assignment's jobs on a device, in seconds; no entry if it is not known yet.
 using Durations = std::map<std::pair<std::string, std::string>, double>;
 
-/// The turns of all of `waiting`, in its order, if nothing else arrives. `workers`: how many jobs a device takes at
-/// once; 1 where it is not named.
+/// Returns the turns of all jobs in `waiting`, in the same order, if nothing else arrives. `workers`: how many jobs
+/// each device runs at once; 1 if it is not listed.
 std::vector<Turn> turns(const std::vector<QueuedJob>& waiting, const std::vector<RunningJob>& running,
                         const Durations& durations, const std::map<std::string, int>& workers);
 
-/// What one judged job spent in one stage.
+/// Time that a judged job spent in one stage.
 struct StageTime {
   std::string stage;
   double seconds = 0;
 };
 
-/// What stages usually take, from jobs that are done: means, since many jobs add up to so many means. A job that took
-/// more than three times the median counts as three times, so that one that hung does not count for all.
+/// Usual stage times from finished jobs. Uses means, because they add up over many jobs. Times above three times a
+/// stage's median are clamped to that, so that one job that hung has little influence.
 class UsualStages {
  public:
-  /// Each job's stages, in order.
+  /// `jobs`: each job's stages, in order.
   explicit UsualStages(const std::vector<std::vector<StageTime>>& jobs);
 
   bool known() const { return !stages_.empty(); }
 
-  /// Of a whole job: each stage's time, times the share of the jobs that come so far.
+  /// Returns the expected time of a whole job: each stage's time, weighted by the fraction of jobs that reach it.
   double job_s() const;
 
-  /// Of a job that has been in this stage for so long.
+  /// Returns the expected remaining time of a job that has been in this stage for `since_s`.
   double left_s(const std::string& stage, double since_s) const;
 
  private:

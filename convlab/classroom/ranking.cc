@@ -1,3 +1,5 @@
+// Ranks the submissions of an assignment.
+
 #include "convlab/classroom/ranking.h"
 
 #include <algorithm>

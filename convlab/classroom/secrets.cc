@@ -1,3 +1,5 @@
+// Creates, reads and writes the secrets of a class.
+
 #include "convlab/classroom/secrets.h"
 
 #include <fmt/format.h>

@@ -11,27 +11,27 @@
 
 namespace convlab::classroom {
 
-/// What students must not know of an assignment.
+/// Data of an assignment that students must not know.
 struct Secret {
-  uint64_t seed = 0;                ///< the class's: of made-up names
-  std::vector<ConvProblem> shapes;  ///< an assignment's: on which submissions must be right, too
+  uint64_t seed = 0;                ///< of the class: for pseudonyms
+  std::vector<ConvProblem> shapes;  ///< of an assignment: extra shapes to verify on
 
   bool operator==(const Secret&) const = default;
 };
 
-/// So many random bytes as hexadecimal digits.
+/// Returns random bytes as hexadecimal digits.
 std::string random_hex(int bytes);
 
-/// Of what tells a student, or a browser, from others: random_hex(kSecretBytes).
+/// Size of secrets that identify a student or a browser: random_hex(kSecretBytes).
 inline constexpr int kSecretBytes = 16;
 
-/// Whether the text has the form of one.
+/// Returns whether the text has the form of such a secret.
 bool is_secret(std::string_view text);
 
-/// A hidden shape of each layer, see judge::hidden_shapes().
+/// Draws hidden shapes for each layer, see judge::hidden_shapes().
 Secret make_secret(const std::vector<ConvProblem>& layers);
 
-/// 0600.
+/// Writes the file with mode 0600.
 void write_secret(const std::filesystem::path& path, const Secret& secret);
 Secret read_secret(const std::filesystem::path& path);
 

@@ -1,3 +1,5 @@
+// Reads and writes class.toml.
+
 #include "convlab/classroom/settings.h"
 
 #include <fmt/chrono.h>

@@ -1,3 +1,5 @@
+// Computes SHA-256 hashes.
+
 #include "convlab/classroom/sha256.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Finds submissions with similar source text.
+
 #include "convlab/classroom/similarity.h"
 
 #include <algorithm>
@@ -11,9 +13,9 @@ namespace convlab::classroom {
 namespace {
 
 constexpr size_t kRun = 16;     // tokens
-constexpr size_t kFewest = 20;  // runs: less than a kernel's loops
+constexpr size_t kFewest = 20;  // runs; a smaller number is less than a kernel's loops
 
-/// The runs of a text, as numbers that differ where they do, but by chance.
+/// Returns hashes of the text's runs.
 std::set<size_t> runs_of(std::string_view text) {
   std::vector<size_t> tokens;
   for (const Token& token : tokens_of(text)) {

@@ -1,3 +1,5 @@
+// Runs judges as Slurm jobs.
+
 #include "convlab/classroom/slurm.h"
 
 #include <fmt/format.h>
@@ -21,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kPoll_s = 1, kProgram_s = 60;
-constexpr double kLate_s = 30;  ///< after which a file that another machine wrote is seen here
+constexpr double kLate_s = 30;  ///< maximum delay until a file written by another machine is visible here
 constexpr int64_t kMostSaid = 1 << 20, kKept = 4 << 10;
 
 std::string in_quotes(const std::string& text) {
@@ -30,7 +32,7 @@ std::string in_quotes(const std::string& text) {
   return quoted + "'";
 }
 
-/// Of our jobs, which other classes have, too.
+/// The Slurm name of a job. It includes a hash of the class folder, because several classes may share a cluster.
 std::string slurm_name(const Folder& folder, const Lease& lease) {
   Fingerprint place;
   place.add(folder.root().string());
@@ -59,7 +61,7 @@ class SlurmRun : public JudgeRun {
     if (ended_) return;
     try {
       run_slurm({"scancel", id_});
-    } catch (const Error&) {  // then it ends at its limit
+    } catch (const Error&) {  // then it ends at its time limit
     }
   }
   SlurmRun(const SlurmRun&) = delete;
@@ -76,7 +78,7 @@ class SlurmRun : public JudgeRun {
     const std::string state = lookup();
     if (slurm_state(state) == SlurmState::going_on) gone_since_.reset();
     if (slurm_state(state) == SlurmState::going_on) return std::nullopt;
-    // It has ended, or Slurm does not know it: its files may still be on their way.
+    // It has ended, or Slurm does not know it. Its files may not be visible yet.
     if (!gone_since_) gone_since_ = Clock::now();
     if (seconds_since(*gone_since_) < kLate_s) return std::nullopt;
     ended_ = true;
@@ -84,7 +86,7 @@ class SlurmRun : public JudgeRun {
   }
 
  private:
-  /// squeue forgets a job after some minutes; sacct, where there is accounting, does not.
+  /// squeue forgets a job after some minutes; sacct does not, if accounting is enabled.
   std::string lookup() const {
     std::string state = run_slurm({"squeue", "--noheader", "--states=all", "--jobs=" + id_, "--format=%T"}).output;
     if (slurm_state(state) == SlurmState::unknown) {
@@ -114,7 +116,7 @@ std::vector<std::string> sbatch_arguments(const Folder& folder, const Settings& 
       "--job-name=" + slurm_name(folder, lease),
       "--output=" + (place / "slurm.txt").string(),
       fmt::format("--time={}", static_cast<int64_t>(std::ceil(2 * seconds / 60)) + 1),
-      // The judge's own processes need some, too.
+      // Includes memory for the judge's own processes.
       fmt::format("--mem={}M", (limits.memory_bytes >> 20) + 1024),
   };
   if (!settings.slurm.partition.empty()) arguments.push_back("--partition=" + settings.slurm.partition);

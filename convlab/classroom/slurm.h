@@ -11,24 +11,25 @@
 
 namespace convlab::classroom {
 
-// Judging by Slurm: a job of Slurm's for each of ours, on a machine that shares the class's folder. Everything that
-// Slurm's programs print is read here.
+// Judging with Slurm: one Slurm job per job, on a machine that shares the class folder. All parsing of Slurm's output
+// is here.
 
-/// The arguments of sbatch for a job, its name first. `judge` is what runs there, `judge` DIR JOB.
+/// Returns the sbatch command line for a job. `judge` is the program that runs there, as `judge` DIR JOB.
 std::vector<std::string> sbatch_arguments(const Folder& folder, const Settings& settings, const Lease& lease,
                                           const std::string& judge);
 
-/// "123" of "123;cluster\n", what sbatch --parsable prints. Error(unavailable) where it is something else.
+/// Parses the output of sbatch --parsable: "123" for "123;cluster\n". Throws Error(unavailable) for anything else.
 std::string slurm_job_id(const std::string& printed);
 
-/// What a job's state means.
+/// Whether a Slurm job still exists.
 enum class SlurmState { going_on, ended, unknown };
 
-/// "RUNNING\n" of squeue, "CANCELLED by 1000|\n" of sacct; the first line counts. Nothing is `unknown`.
+/// Parses the first line of squeue's ("RUNNING\n") or sacct's output ("CANCELLED by 1000|\n"). Empty output is
+/// `unknown`.
 SlurmState slurm_state(const std::string& printed);
 
-/// Gives the job to Slurm, and ends what an earlier attempt left there. Error(unavailable) where Slurm is not there or
-/// does not take it.
+/// Submits the job to Slurm, after it cancels earlier attempts there. Throws Error(unavailable) if Slurm is missing or
+/// rejects the job.
 std::unique_ptr<JudgeRun> run_by_slurm(const Folder& folder, const Settings& settings, const Lease& lease,
                                        const std::string& judge);
 

@@ -1,3 +1,5 @@
+// Reads and writes submissions in the spool.
+
 #include "convlab/classroom/spool.h"
 
 #include <fcntl.h>
@@ -29,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kEnding = ".json";
 constexpr const char* kUnfinished = ".new-";
-constexpr int64_t kMostEntryBytes = 2 * kMostSourceBytes;  // JSON writes some bytes as several
+constexpr int64_t kMostEntryBytes = 2 * kMostSourceBytes;  // JSON escapes some bytes as several
 constexpr double kMostWriting_s = 3600;
 
 class Descriptor {
@@ -56,7 +58,7 @@ double now_s() {
   return seconds(time);
 }
 
-/// Sources need not be UTF-8, JSON must be: each byte becomes the character of that number.
+/// Encodes bytes as the characters U+0000 to U+00FF, because JSON must be UTF-8 and sources need not be.
 std::string characters_of(const std::string& bytes) {
   std::string text;
   for (const char each : bytes) {
@@ -85,10 +87,10 @@ std::string bytes_of(const std::string& text) {
   return bytes;
 }
 
-/// As hash and name of the bytes at once.
+/// Returns the receipt of a file, which is both a hash of its bytes and its name.
 std::string receipt_of(const std::string& bytes) { return sha256(bytes).substr(0, 2 * kSecretBytes); }
 
-/// The receipt that a file's name tells; "" where it is none.
+/// Returns the receipt in a file name, or "" if it is not a receipt.
 std::string receipt_in(const std::string& name) {
   std::string receipt = name.substr(0, name.find('.'));
   return is_secret(receipt) && name == receipt + kEnding ? receipt : "";
@@ -182,7 +184,7 @@ std::string write_entry(const fs::path& spool, const SpoolEntry& entry) {
   const std::string text = json_text(json, -1);
   std::string receipt = receipt_of(text);
   const fs::path unfinished = spool / (kUnfinished + receipt);
-  constexpr mode_t kMode = 0640;  // the class's owner reads it by the spool's group
+  constexpr mode_t kMode = 0640;  // the class owner reads it through the spool's group
   const Descriptor file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
   if (file.number() < 0) throw bad_input("cannot write {}: {}", spool.string(), std::strerror(errno));
   try {
@@ -212,7 +214,7 @@ std::vector<Arrival> list_spool(const fs::path& spool) {
 }
 
 std::optional<Arrival> read_arrival(const fs::path& path) {
-  // Links are not followed, and a pipe without a writer does not keep us waiting.
+  // O_NOFOLLOW: do not follow links. O_NONBLOCK: do not wait for a pipe's writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   const int failure = errno;
   struct stat status {};

@@ -1,3 +1,5 @@
+// Computes rankings and grades from the database.
+
 #include "convlab/classroom/standings.h"
 
 #include <fmt/format.h>

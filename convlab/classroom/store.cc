@@ -1,3 +1,5 @@
+// Stores the students, submissions, jobs and results of a class in SQLite.
+
 #include "convlab/classroom/store.h"
 
 #include <fmt/format.h>
@@ -91,12 +93,12 @@ CREATE TABLE misfits (
 );
 )";
 
-/// What each version added. A database's version is how many it has.
+/// Schema changes of each version. A database's version is the number of changes applied.
 constexpr std::array kVersions{kTables, kTokens, kReceipts};
 
 double monotonic_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
-/// Tells one start of the machine from the next.
+/// Returns an identifier of the machine's current boot.
 std::string boot() {
   std::string text;
   if (FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "r")) {
@@ -126,7 +128,7 @@ QueuedJob queued_job(const Rows& rows) {
 
 std::string text_of(const judge::Judgement& judgement) { return json_text(judge::to_json(bounded(judgement)), -1); }
 
-/// How many rows there are of what follows FROM.
+/// Counts the rows selected by `from`, the text after FROM.
 template <class... Values>
 int64_t count_of(Database& database, const std::string& from, const Values&... values) {
   const auto rows = database.query("SELECT count(*) FROM " + from, values...);
@@ -327,7 +329,7 @@ QueueState Store::queue(double lease_s) {
   return state;
 }
 
-/// Of the last 50 jobs of each assignment and device.
+/// Uses the last 50 jobs of each assignment and device.
 Durations Store::durations(std::map<std::pair<std::string, std::string>, UsualStages>& usual) {
   std::map<std::pair<std::string, std::string>, std::vector<std::vector<StageTime>>> jobs;
   const auto rows = database_.query(
@@ -367,7 +369,7 @@ void Store::leave(const std::string& worker) {
 }
 
 void Store::end_leases(double lease_s) {
-  // Looking costs no lock.
+  // A query without a transaction takes no lock.
   const double since = monotonic_s() - lease_s;
   if (!database_.query("SELECT 1 FROM workers WHERE boot != ? OR beat_s < ?", boot(), since)->next()) return;
   Transaction transaction(database_);
@@ -383,7 +385,7 @@ void Store::end_leases(double lease_s) {
 std::optional<Lease> Store::take(const std::string& worker, const std::string& device, double lease_s) {
   if (unfinished(device) == 0) return std::nullopt;
   Transaction transaction(database_);
-  beat(worker, device);  // another worker may have taken this one for gone
+  beat(worker, device);  // another worker may have ended this one's lease
   const QueueState state = queue(lease_s);
   const auto place_of = [&](const QueuedJob& job) { return device.empty() ? job.device : device; };
   const auto is_free = [&](const std::string& place) {
@@ -427,8 +429,7 @@ bool Store::finish(const Lease& lease, const judge::Judgement& judgement) {
   if (!holds(lease)) return false;
   database_.run("INSERT INTO results (job, judgement) VALUES (?, ?)", lease.job, text_of(judgement));
   int64_t position = 0;
-  double beside_s =
-      monotonic_s() - lease.taken_s;  // what it took around the stages: processes, folders, a wait for Slurm
+  double beside_s = monotonic_s() - lease.taken_s;  // time around the stages: processes, folders, waiting for Slurm
   const auto keep = [&](judge::Stage stage, double seconds) {
     database_.run("INSERT INTO stages (job, position, stage, seconds) VALUES (?, ?, ?, ?)", lease.job, position++,
                   name_of(stage), seconds);

@@ -1,3 +1,5 @@
+// Judges the jobs of a class one after another.
+
 #include "convlab/classroom/worker.h"
 
 #include <fmt/format.h>
@@ -23,7 +25,7 @@ constexpr int64_t kMostFailures = 3;
 
 void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// Is heard of, often enough.
+/// Sends the worker's heartbeats.
 class Heart {
  public:
   Heart(Store& store, std::string device, double lease_s)
@@ -33,7 +35,7 @@ class Heart {
   ~Heart() {
     try {
       store_.leave(name_);
-    } catch (const Error&) {  // then the lease ends by itself
+    } catch (const Error&) {  // then the lease expires
     }
   }
   Heart(const Heart&) = delete;
@@ -65,7 +67,7 @@ class Worker {
 
   void run() {
     double pause_s = kShortPause_s;
-    publish_rankings(folder_, settings_, store_);  // by the settings of now
+    publish_rankings(folder_, settings_, store_);  // with the current settings
     for (;;) {
       settings_ = read_settings(folder_);
       heart_.beat();
@@ -106,7 +108,7 @@ class Worker {
     publish_rankings(folder_, settings_, store_);
   }
 
-  /// nullopt: the lease has ended, and so has the judge.
+  /// Waits for the judge. Returns nullopt if the lease has ended; then the judge is killed.
   std::optional<JudgeRun::End> await(const Lease& lease) {
     const std::unique_ptr<JudgeRun> judge = options_.start(lease);
     const Clock::time_point began = Clock::now();
@@ -115,7 +117,7 @@ class Worker {
     for (;;) {
       if (std::optional<JudgeRun::End> end = judge->end()) return end;
       heart_.beat();
-      // It is done when its verdict is stored.
+      // The job is done when its verdict is stored, not when the judge reports it.
       if (const auto now = stage_of_job(folder_, lease); now && *now != stage && *now != judge::Stage::done) {
         stage = *now;
         store_.enter(lease, stage);
@@ -130,10 +132,10 @@ class Worker {
     }
   }
 
-  /// No longer than others believe that we live.
+  /// Well below the lease, so that heartbeats are not late.
   double most_intake_s() const { return std::min(1.0, settings_.lease_s / 5); }
 
-  /// Students see their numbers while a job runs. What goes wrong with that is not the job's fault.
+  /// Processes the spool while a job runs, so that students see their numbers. Errors here do not affect the job.
   void take_in_meanwhile() {
     if (seconds_since(last_intake_) < kLongPause_s) return;
     std::string failure;
@@ -149,7 +151,7 @@ class Worker {
     last_intake_ = Clock::now();
   }
 
-  /// The judge keeps limits itself, a stage at a time; this is for a judge that hangs.
+  /// The judge enforces the limit of each stage itself. This limit is for a judge that hangs.
   double limit_s(const Lease& lease) const {
     const judge::JudgeLimits& limits = settings_.assignment(lease.submission.assignment).limits;
     return 60 + 2 * (limits.compile_s + limits.record_s + limits.verify_s + limits.timing_s);
@@ -164,7 +166,8 @@ class Worker {
     store(lease, *judgement);
   }
 
-  /// The judge itself has failed: it has more chances. Why, is for the class's owner: it may tell secrets.
+  /// Handles a failure of the judge itself: the job is retried. The cause is only for the class owner, because it may
+  /// reveal secrets.
   void fail(const Lease& lease, const std::string& why) {
     options_.tell(fmt::format("{}: the judge failed ({})", lease.submission.number, why));
     store_.complain(lease, why);
@@ -194,7 +197,7 @@ class Worker {
   Store store_;
   Heart heart_;
   Clock::time_point last_intake_ = Clock::now();
-  std::string last_failure_;  ///< of an intake
+  std::string last_failure_;  ///< of processing the spool
 };
 
 }  // namespace

@@ -12,16 +12,16 @@ namespace convlab::classroom {
 
 struct WorkOptions {
   std::string device;        ///< which jobs to take; "": all
-  bool until_empty = false;  ///< return when no job waits or runs any more
-  /// Starts the judge on a job whose folder is there.
+  bool until_empty = false;  ///< return when no job is waiting or running
+  /// Starts the judge on a job whose folder is written.
   std::function<std::unique_ptr<JudgeRun>(const Lease& lease)> start;
-  /// Is told what happens, in a line.
+  /// Reports events, one line each.
   std::function<void(const std::string& line)> tell;
 };
 
-/// Takes in what is in the spool, takes one job after another by a lease, has it judged, and stores the verdict.
-/// Whatever ends this process, at any moment, costs an attempt and no more: the lease ends when nobody has heard of it,
-/// and another attempt begins. Error(unavailable) where the judge says that it cannot judge here.
+/// Processes the spool, takes one job after another under a lease, has it judged, and stores the verdict. If this
+/// process dies at any moment, only the current attempt is lost: its lease expires, and another attempt begins. Throws
+/// Error(unavailable) if the judge reports that it cannot judge on this machine.
 void work(const Folder& folder, const WorkOptions& options);
 
 }  // namespace convlab::classroom

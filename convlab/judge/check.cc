@@ -1,3 +1,5 @@
+// Checks a submission's output against a direct reference computation.
+
 #include "convlab/judge/check.h"
 
 #include <algorithm>
@@ -12,7 +14,7 @@
 namespace convlab::judge {
 namespace {
 
-/// From the most exact on. A transform of float32's shows errors that sums of float32 do not.
+/// Arithmetic classes from the most exact on. An fp32 transform has larger errors than fp32 sums.
 struct Class {
   Math math;
   Sum sum;
@@ -35,7 +37,7 @@ convlab::Verdict compared(const Probe& probe, const Expected& expected, std::spa
 
 IntegerLimits limits_of(const ConvProblem& problem, Fill fill, Math math) {
   if (fill != Fill::integers) return {};
-  // What is coarser than bf16x2 may be computed in float16, whose range is the smallest.
+  // Classes coarser than bf16x2 may compute in fp16, whose range is the smallest.
   return integer_limits({.problem = problem}, std::min(math, Math::tf32) == Math::tf32 ? Math::fp16 : math);
 }
 
@@ -56,7 +58,7 @@ Checked check_output(const Probe& probe, std::span<const float> got, double cour
   const ConvStep step{.problem = probe.problem};
   const Expected expected = convolve(step, probe.x, probe.w, threads);
   for (const Class& each : kClasses) {
-    // Integers that float32 sums exactly show any other arithmetic, unless it is a transform.
+    // fp32 sums these integers exactly, so any other arithmetic shows, unless it is a transform.
     const bool exact = probe.fill == Fill::integers && each.math == Math::fp32 && each.sum == Sum::direct;
     const ErrorModel model = exact ? exact_model(step) : rounding_model(step, {.math = each.math, .sum = each.sum});
     if (compared(probe, expected, got, model, each.sum).passed()) return {true, each.math, ""};

@@ -13,15 +13,17 @@
 
 namespace convlab::judge {
 
-/// No algorithm does fewer than one in so many of a convolution's operations: Winograd's largest tiles in use do a
-/// fifth of the multiplications, and transforms of large filters may save more.
+/// No algorithm saves more than a factor of 8 in operations: Winograd with the largest tiles in use does a fifth of the
+/// multiplications, and transforms of large filters may save more.
 inline constexpr int kMostSavedFlops = 8;
 
-/// What direct convolution of this class takes at best: all its operations, and each float32 array moved once.
+/// Returns the roofline bound in seconds for direct convolution in this arithmetic class: all its operations, and each
+/// fp32 array moved once.
 double direct_bound_s(const ConvProblem& problem, const Ceilings& ceilings, Math math);
 
-/// Fresh data for one run of a submission. What it must give, nobody computes before the run has ended. Integers are
-/// such that their sums are exact in a class of arithmetic: that of which the submission has shown to be so far.
+/// Fresh data for one run of a submission. The expected output is computed only after the run has ended. For
+/// Fill::integers, the values are small enough that their sums are exact in the class `math`, the class that the
+/// submission has shown so far.
 struct Probe {
   ConvProblem problem;
   Fill fill;
@@ -32,13 +34,13 @@ struct Probe {
 
 struct Checked {
   bool right = false;
-  Math math = Math::fp32;  ///< right: the most exact class that allows for its errors
-  std::string reason;      ///< wrong: in words, with numbers
+  Math math = Math::fp32;  ///< if right: the most exact class whose error bounds it meets
+  std::string reason;      ///< if wrong: a description with numbers
 };
 
-/// Compares an output with the definition. `course_tolerance`: the largest error, over the largest value, with which
-/// the course's projects compared (0: none): what is right by that alone is of the least exact class. NaN is never
-/// right, but where a pixel is NaN.
+/// Compares an output with a direct reference computation. `course_tolerance` is the largest error relative to the
+/// largest value that the course's projects accepted (0: none); an output that only meets that tolerance gets the least
+/// exact class. A NaN in the output is wrong unless the expected value is NaN.
 Checked check_output(const Probe& probe, std::span<const float> got, double course_tolerance, ThreadPool& threads);
 
 }  // namespace convlab::judge

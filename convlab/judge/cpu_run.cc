@@ -1,3 +1,5 @@
+// Runs and times CPU kernels in jails.
+
 #include "convlab/judge/cpu_run.h"
 
 #include <fcntl.h>
@@ -45,7 +47,7 @@ CpuRun::CpuRun(const Kernel& kernel, const ConvProblem& problem, const WorkFolde
                                       {"processes", in_jail ? limits.processes : 0},
                                       {"answer", answer_.string()}},
                                  -1));
-  // Of a size that nobody can change: a shorter one would crash us.
+  // Sealed: if the process could shrink the file, the judge would crash on access.
   memory_ = ::memfd_create("arrays", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (memory_ < 0 || ::ftruncate(memory_, static_cast<off_t>(bytes_)) != 0 ||
       ::fcntl(memory_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
@@ -56,7 +58,7 @@ CpuRun::CpuRun(const Kernel& kernel, const ConvProblem& problem, const WorkFolde
   x_ = {static_cast<float*>(memory), static_cast<size_t>(problem.input_count())};
   w_ = {x_.data() + x_.size(), static_cast<size_t>(problem.filter_count())};
   y_ = {w_.data() + w_.size(), static_cast<size_t>(problem.output_count())};
-  ::signal(SIGPIPE, SIG_IGN);  // a process may end before it is told to go
+  ::signal(SIGPIPE, SIG_IGN);  // a process may end before it is started
   const std::array<int, 2> go = make_pipe(), done = make_pipe();
   go_ = go[1];
   done_ = done[0];
@@ -94,7 +96,7 @@ std::optional<double> CpuRun::sample(const Probe& probe, bool zeros, std::vector
   std::memset(y_.data(), zeros ? 0 : 0xff, y_.size_bytes());
   char byte = 0;
   const Clock::time_point begin = Clock::now();
-  jailed_->thaw();  // until now it could not look at its input
+  jailed_->thaw();  // until now it could not read its input
   if (::write(go_, &byte, 1) != 1 || !jailed_->wait_for(done_) || ::read(done_, &byte, 1) != 1) return std::nullopt;
   std::memcpy(y.data(), y_.data(), y_.size_bytes());
   const double seconds = seconds_since(begin);
@@ -110,7 +112,7 @@ bool CpuRun::changed_input(const Probe& probe) const {
 Json CpuRun::answer() const {
   try {
     return parse_foreign_json(read_text(answer_, kMostAnswerBytes), "answer", {});
-  } catch (const Error&) {  // whoever has taken the process over may have written anything
+  } catch (const Error&) {  // a submission that took over the process may have written anything
   }
   return Json::object();
 }

@@ -13,29 +13,29 @@
 
 namespace convlab::judge {
 
-/// A kernel of the CPU in a jail of its own, which is called again and again. It gets x and w, and gives y, in memory
-/// that it shares with the judge, whose clock it is: from "here is the input" until the output is taken. At all other
-/// times it is frozen: it neither works before the clock starts nor slows down whoever runs then.
+/// A CPU kernel in its own jail, called repeatedly. It reads x and w and writes y in memory shared with the judge. The
+/// judge measures the time, from announcing the input to copying the output. Outside of that interval the process is
+/// stopped, so it can neither compute before the clock starts nor slow down other runs.
 class CpuRun {
  public:
   struct Kernel {
     std::filesystem::path source, library;
   };
-  /// Starts it, and waits until its file is loaded.
+  /// Starts the process and waits until it has loaded its file.
   CpuRun(const Kernel& kernel, const ConvProblem& problem, const WorkFolder& work, const JudgeLimits& limits,
          double limit_s, bool in_jail);
   ~CpuRun();
   CpuRun(const CpuRun&) = delete;
   CpuRun& operator=(const CpuRun&) = delete;
 
-  /// Calls it once. y is filled with zeros or, with all bits set, with NaN before. Seconds; nullopt if the process has
-  /// ended.
+  /// Runs one call. Before it, y is filled with zeros, or with NaN (all bits set). Returns the seconds, or nullopt if
+  /// the process has ended.
   std::optional<double> sample(const Probe& probe, bool zeros, std::vector<float>& y);
 
-  /// Whether x or w are not the probe's any more.
+  /// Returns whether x or w differ from the probe's.
   bool changed_input(const Probe& probe) const;
 
-  /// When it has ended: how, and what it has answered, see work_inside().
+  /// After the process has ended: how it ended, and its answer, see work_inside().
   JailEnd end() { return jailed_->end(); }
   Json answer() const;
 

@@ -1,3 +1,5 @@
+// Matches the symbol names of a cubin with those of the host compiler.
+
 #include "convlab/judge/cubin_names.h"
 
 #include <elf.h>
@@ -12,7 +14,7 @@
 namespace convlab::judge {
 namespace {
 
-/// Objects of an untrusted file.
+/// Reads the symbols of an untrusted ELF file.
 class Elf {
  public:
   explicit Elf(std::span<const uint8_t> bytes) : bytes_(bytes) {
@@ -62,8 +64,8 @@ class Elf {
   std::vector<Elf64_Shdr> sections_;
 };
 
-/// A symbol as people write it, without what only one of the two compilers has in it: the name that nvcc gives to a
-/// whole file, and the namespace that convlab has for each compiler.
+/// Returns a demangled symbol without the parts that only one of the compilers adds: nvcc's name for the translation
+/// unit, and the namespace that convlab uses per compiler.
 std::string plain(const std::string& symbol) {
   std::string text = demangled(symbol);
   for (const std::string_view only_there : {"for_gpu::", "for_simt::"}) {

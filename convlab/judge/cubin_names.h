@@ -8,15 +8,15 @@
 
 namespace convlab::judge {
 
-/// What a file's kernels and variables are called in its machine code: nvcc gives those that no other file may see, in
-/// unnamed namespaces or static, other names than the host's compiler does.
+/// Maps symbol names between compilers. For symbols with internal linkage, in unnamed namespaces or static, nvcc
+/// generates other mangled names than the host compiler.
 class CubinNames {
  public:
-  /// Of a file of machine code, as nvcc -cubin writes it. Error(bad_input) where it is none.
+  /// Reads a cubin as `nvcc -cubin` writes it. Throws Error(bad_input) if it is not a 64-bit ELF file or is truncated.
   explicit CubinNames(std::span<const uint8_t> cubin);
 
-  /// The name in the machine code of what is `symbol`, mangled, in a library of the host's compiler. Error(bad_input)
-  /// where nothing is, or more than one.
+  /// Returns the cubin's name for `symbol`, a mangled name from a library built by the host compiler. Throws
+  /// Error(bad_input) if there is no match, or more than one.
   const std::string& of(const std::string& symbol) const;
 
  private:

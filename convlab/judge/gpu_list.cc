@@ -1,3 +1,5 @@
+// Replays launch lists on a GPU through the CUDA driver.
+
 #include "convlab/judge/gpu_list.h"
 
 #include <fmt/format.h>
@@ -16,10 +18,10 @@
 namespace convlab::judge {
 namespace {
 
-constexpr int64_t kAlignment = 256;    // of what cudaMalloc gives
+constexpr int64_t kAlignment = 256;    // of cudaMalloc's addresses
 constexpr int64_t kMostGap = 1 << 20;  // between arrays
 
-/// A function of the driver's, which programs find at run time: they must start where there is no driver.
+/// Looks up a driver function at run time, so that programs start on machines without a driver.
 template <class Function>
 Function* driver(const char* name, int version = 12000) {
   void* function = nullptr;
@@ -196,7 +198,7 @@ std::function<void()> GpuRun::made_launch(const Operation& op) {
   static auto* const parameter = CONVLAB_DRIVER(cuFuncGetParamInfo, 12040);
   const std::string name = short_symbol(op.symbol);
   const CUfunction kernel = module_.kernel(op.symbol);
-  // The driver reads as many parameters, of as many bytes, as the machine code says: the list must give them.
+  // The driver reads the parameter count and sizes from the machine code, so the list must match them.
   auto arguments = std::make_shared<std::vector<std::string>>();
   size_t offset = 0, bytes = 0;
   for (size_t i = 0; i <= op.arguments.size(); ++i) {
@@ -229,7 +231,7 @@ std::function<void()> GpuRun::made_launch(const Operation& op) {
 }
 
 std::function<void()> GpuRun::made_product(const Operation& op) {
-  const GpuProducts& products = GpuProducts::get();  // its handle is made before the clock runs
+  const GpuProducts& products = GpuProducts::get();  // creates the handle before the clock starts
   simt::Product product = op.product;
   const auto place = [&](const MatrixPlace& matrix) { return arrays_.at(matrix.array).begin + matrix.offset; };
   product.a.data = place(op.a);

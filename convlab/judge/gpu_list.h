@@ -15,12 +15,12 @@
 
 namespace convlab::judge {
 
-/// What a submission's kernels did wrong, in CUDA's words. The GPU's context may be of no use after it.
+/// An error of a submission's kernels, with CUDA's message. The CUDA context may be unusable afterwards.
 struct GpuFault {
   std::string text;
 };
 
-/// Machine code on the GPU: its kernels, and its variables as the file initialises them.
+/// A cubin loaded on the GPU: its kernels, and its variables with their initial values.
 class GpuModule {
  public:
   GpuModule(std::span<const uint8_t> cubin, const CubinNames& names);
@@ -28,7 +28,8 @@ class GpuModule {
   GpuModule(const GpuModule&) = delete;
   GpuModule& operator=(const GpuModule&) = delete;
 
-  /// By the names of the host's compiler. GpuFault where they are not there, or end before offset + bytes.
+  /// Look up symbols by the host compiler's mangled names. Throw GpuFault if the symbol is missing, or if offset +
+  /// bytes is past its end.
   CUfunction kernel(const std::string& symbol) const;
   CUdeviceptr variable(const std::string& symbol, int64_t offset, int64_t bytes) const;
 
@@ -37,26 +38,26 @@ class GpuModule {
   CUmodule module_ = nullptr;
 };
 
-/// How one piece of memory is cut into arrays: where one of the same size was given back, otherwise behind all others,
-/// with a gap.
+/// Suballocates one block of memory. Reuses a freed array of the same size if there is one; otherwise appends the array
+/// with a gap after it.
 class Cuts {
  public:
   explicit Cuts(int64_t begin) : end_(begin) {}
 
-  /// Where the array begins. `gap`: behind it, if it is new.
+  /// Returns the array's offset. `gap` is left after the array if it is new.
   int64_t cut(int64_t bytes, int64_t gap);
   void give_back(int64_t begin, int64_t bytes) { free_.emplace(bytes, begin); }
   int64_t end() const { return end_; }
 
  private:
   int64_t end_;
-  std::multimap<int64_t, int64_t> free_;  ///< by bytes
+  std::multimap<int64_t, int64_t> free_;  ///< by size in bytes
 };
 
-/// Memory of the GPU that is poisoned and cut into arrays anew for each run, at other addresses.
+/// GPU memory that is filled with NaN and suballocated anew for each run, at other addresses.
 class GpuArena {
  public:
-  /// For arrays of so many bytes in all. Error(unavailable) if there are not so many.
+  /// Allocates `bytes` for all arrays. Throws Error(unavailable) if the GPU has not that much free memory.
   explicit GpuArena(int64_t bytes);
   ~GpuArena();
   GpuArena(const GpuArena&) = delete;
@@ -66,7 +67,7 @@ class GpuArena {
   char* cut(int64_t bytes);
   void give_back(const char* array, int64_t bytes) { cuts_.give_back(array - memory_, bytes); }
 
-  /// What arrays of a list take at most.
+  /// Returns the most memory that the arrays of a list need.
   static int64_t bytes_for(const LaunchList& list, const ConvProblem& problem);
 
  private:
@@ -78,12 +79,12 @@ class GpuArena {
   Cuts cuts_{0};
 };
 
-/// One run of a list on the GPU: made, executed once, and asked for y.
+/// One run of a list on the GPU: prepared, executed once, then read back.
 class GpuRun {
  public:
   struct Data {
     std::span<const uint8_t> x, w;
-    bool zeros = false;  ///< y holds zeros before, and not poison
+    bool zeros = false;  ///< y is filled with zeros before the run instead of NaN
   };
   GpuRun(const LaunchList& list, const ConvProblem& problem, const GpuModule& module, GpuArena& arena, const Data& data,
          uint64_t seed);
@@ -91,7 +92,7 @@ class GpuRun {
   GpuRun(const GpuRun&) = delete;
   GpuRun& operator=(const GpuRun&) = delete;
 
-  /// Gives all operations to the GPU, and waits for them. GpuFault if a kernel faults or cannot be launched.
+  /// Submits all operations to the GPU and waits for them. Throws GpuFault if a kernel faults or cannot be launched.
   void execute();
 
   void read_output(std::span<float> y) const;
@@ -102,7 +103,7 @@ class GpuRun {
     int64_t bytes;
   };
   void place(int number, std::span<const uint8_t> bytes);
-  /// What the operation comes to when its time has come; null for what is done already.
+  /// Returns the step to execute for the operation, or null if preparing it was all.
   std::function<void()> made(const Operation& op);
   std::function<void()> made_copy(void* to, const void* from, int64_t bytes, cudaMemcpyKind kind,
                                   cudaStream_t stream) const;

@@ -1,3 +1,5 @@
+// Starts the separate process that replays launch lists on a GPU.
+
 #include "convlab/judge/gpu_process.h"
 
 #include <nlohmann/json.hpp>

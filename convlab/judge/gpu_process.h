@@ -7,8 +7,8 @@
 
 namespace convlab::judge {
 
-/// What replay_on_gpu() answers to a request, in a process of its own: convlab-class, which lies beside this program.
-/// nullopt if it was not done after `limit_s`, and was ended. Error(unavailable) with its words if it cannot do it.
+/// Runs replay_on_gpu() on a request in a separate process, convlab-class, which is next to this program. Returns its
+/// answer, or nullopt if it was killed after `limit_s`. Throws Error(unavailable) with its message if it fails.
 std::optional<Json> replayed_on_gpu(Json request, const WorkFolder& work, double limit_s);
 
 }  // namespace convlab::judge

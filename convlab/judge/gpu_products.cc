@@ -1,3 +1,5 @@
+// Calls cuBLAS for replayed launch lists.
+
 #include "convlab/judge/gpu_products.h"
 
 #include <cublas_v2.h>
@@ -24,7 +26,7 @@ void* open_library() {
   return library;
 }
 
-/// cublasGemmStridedBatchedEx, of which its header has two.
+/// cublasGemmStridedBatchedEx, which cuBLAS's header overloads.
 using Compute = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*,
                                const void*, cudaDataType, int, long long, const void*, cudaDataType, int, long long,
                                const void*, void*, cudaDataType, int, long long, int, cublasComputeType_t,

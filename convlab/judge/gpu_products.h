@@ -8,13 +8,13 @@
 
 namespace convlab::judge {
 
-/// cuBLAS on the current GPU, for submissions that may call it. One of a process; the first caller makes its handle.
-/// Error(unavailable) where the library is not there, which comes with the CUDA toolkit.
+/// cuBLAS on the current GPU, for submissions that may call it. One instance per process; the first call of get()
+/// creates the handle. Throws Error(unavailable) if the library, part of the CUDA toolkit, is missing.
 class GpuProducts {
  public:
   static GpuProducts& get();
 
-  /// Gives a product, its matrices in the GPU's memory, to a stream. A text says what cuBLAS refused; "": nothing.
+  /// Enqueues a product of matrices in GPU memory on a stream. Returns cuBLAS's error, or "" on success.
   std::string multiply(const simt::Product& product, cudaStream_t stream) const;
 
  private:

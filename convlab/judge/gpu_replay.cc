@@ -1,3 +1,5 @@
+// Verifies and times submissions on a GPU by replaying their launch lists.
+
 #include "convlab/judge/gpu_replay.h"
 
 #include <cuda_runtime_api.h>
@@ -32,12 +34,12 @@ namespace convlab::judge {
 namespace fs = std::filesystem;
 namespace {
 
-/// Machine code, and the lists of what is done with it.
+/// A cubin, from which modules are loaded.
 class Program {
  public:
   explicit Program(const std::string& cubin) : cubin_(read_file(cubin)), names_(cubin_) {}
 
-  /// The module, loaded anew: its variables are as the file initialises them.
+  /// Returns a newly loaded module, whose variables have their initial values.
   GpuModule loaded() const { return {cubin_, names_}; }
 
  private:
@@ -101,7 +103,7 @@ Json verified(const JsonMembers& from, const Program& program, bool zeros) {
 
 // ---- Timing ----
 
-/// Writes over all that the GPU's last cache holds, and takes back what a kernel wanted to stay there.
+/// Evicts the L2, and resets persisting lines that a kernel set aside.
 class CacheFlush {
  public:
   explicit CacheFlush(int gpu) {
@@ -131,12 +133,12 @@ struct Layer {
   LaunchList list, reference;
 };
 
-/// How outputs that nobody computes in double differ: the submission's from the reference's, each with errors of its
-/// class.
+/// Returns how the submission's output differs from the reference's beyond their error bounds, or "". No fp64 result is
+/// computed; each output may have the errors of its own arithmetic class.
 std::string disagreement(const Probe& probe, Math math, std::span<const float> got, std::span<const float> want,
                          ThreadPool& threads) {
   const ConvStep step{.problem = probe.problem};
-  // A transform's errors are fp32's largest.
+  // A transform has the largest errors of fp32.
   const Sum sum = math == Math::fp32 ? Sum::transform : Sum::direct;
   const ErrorModel ours = rounding_model(step, {.math = math, .sum = sum}), reference = rounding_model(step, {});
   const auto largest = [](std::span<const float> values) {
@@ -195,7 +197,7 @@ class Timing {
     }
     arena_ = std::make_unique<GpuArena>(most);
     constexpr int64_t kFewest = 2, kMost = 5;
-    for (int64_t left = random_.integer(kFewest, kMost); left > 0; --left) {  // until clocks and caches have settled
+    for (int64_t left = random_.integer(kFewest, kMost); left > 0; --left) {  // warm-up: clocks and caches settle
       if (!sample()) return failure_;
     }
     Json samples = Json::array();
@@ -233,7 +235,7 @@ class Timing {
     return {static_cast<const uint8_t*>(tensor.raw()), tensor.bytes()};
   }
 
-  /// Times each layer, and the reference, once; false where the submission does something wrong.
+  /// Times each layer, and the reference, once. Returns false if the submission fails.
   bool sample() {
     seconds_.assign(layers_.size(), 0);
     reference_seconds_ = seconds_;
@@ -261,8 +263,8 @@ class Timing {
     return true;
   }
 
-  /// The physical bound of a layer: its arithmetic, of which no algorithm saves more than most, and its traffic beyond
-  /// what the cache may keep.
+  /// Returns the physical lower bound of a layer: its operations divided by the largest possible savings, and its
+  /// traffic beyond what the L2 may retain.
   double least_seconds(const ConvProblem& problem, const Ceilings& ceilings) const {
     const double flops = problem.flops() / kMostSavedFlops;
     const auto bytes = static_cast<double>(problem.input_count() + problem.output_count()) * sizeof(float) -
@@ -303,7 +305,7 @@ void replay_on_gpu(const fs::path& request) {
   bool zeros = false;
   from.read("gpu", gpu);
   from.read("zeros", zeros);
-  ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);  // a kernel's first launch is no later than its others
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);  // so that a kernel's first launch takes no longer than later ones
   check_cuda(cudaSetDevice(static_cast<int>(gpu)), "selecting the GPU");
   check_cuda(cudaFree(nullptr), "initializing the GPU");
   const Program program(text_of(from, "cubin"));

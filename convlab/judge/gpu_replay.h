@@ -4,26 +4,26 @@
 
 #include "convlab/judge/judgement.h"
 
-/// Lists carried out on a GPU, by a process in which no line of a submission's host code runs: of a submission it takes
-/// the machine code of its kernels, and a list.
+/// Replays launch lists on a GPU, in a process that runs no host code of a submission. It uses only the cubin of the
+/// submission's kernels, and a list.
 namespace convlab::judge {
 
-/// The compute capability of the GPU with this number, 90 for 9.0. Error(unavailable) where there is none.
+/// Returns the compute capability of a GPU, 90 for 9.0. Throws Error(unavailable) if there is no such GPU.
 int compute_capability_of(int gpu);
 
-/// Does what a request, a file of JSON, asks for, and writes an answer to the file that it names as "answer". "gpu" is
-/// the GPU's number, "cubin" a file of machine code, and "zeros" whether y holds zeros before, and not poison.
+/// Handles a request, a JSON file, and writes the answer to the file that the request names as "answer". "gpu" is the
+/// GPU's number, "cubin" a path, and "zeros" whether y is filled with zeros before a run instead of NaN.
 ///
 ///   {"work": "verify", "runs": [{"list", "problem", "inputs", "output"}]}
-///       carries each list out, after the module has been loaded anew; `inputs` holds x and then w, `output` gets y.
-///       The answer is {"done": N}, or {"done": how many came before it, "fault": what CUDA says}.
-///   {"work": "time", "layers": [{"list", "problem", "reference"}], "math", "reference_cubin", "seed", "limit_s"}
-///       samples all layers in turns with the reference, each with fresh data in other places, until the ratio is known
-///       well enough. The answer is {"samples": [{"seconds": [...], "reference": [...]}], "least_s": [...],
-///       "bound_s": [...]}, of each layer the least time that is possible and what direct convolution takes at best, or
-///       {"layer": I, "fault"} or {"layer": I, "wrong": in words}.
+///       replays each list after reloading the module. File `inputs` holds x and then w; y is written to `output`.
+///       The answer is {"done": N}, or {"done": number of runs before the fault, "fault": CUDA's message}.
+///   {"work": "time", "layers": [{"list", "problem", "reference"}], "math", "reference_cubin", "key", "limit_s"}
+///       samples all layers, interleaved with the reference, each with fresh data at other addresses, until the ratio
+///       is known precisely enough. The answer is {"samples": [{"seconds": [...], "reference": [...]}], "least_s":
+///       [...], "bound_s": [...]}, with the physical lower bound and the direct convolution's bound per layer, or
+///       {"layer": I, "fault"} or {"layer": I, "wrong": description}.
 ///
-/// Error(unavailable) where the GPU cannot do it.
+/// Throws Error(unavailable) if the GPU cannot do it.
 void replay_on_gpu(const std::filesystem::path& request);
 
 }  // namespace convlab::judge

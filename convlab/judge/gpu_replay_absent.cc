@@ -1,3 +1,5 @@
+// Replaces gpu_replay.cc in builds without CUDA.
+
 #include "convlab/base/error.h"
 #include "convlab/judge/gpu_replay.h"
 

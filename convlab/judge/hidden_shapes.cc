@@ -1,3 +1,5 @@
+// Draws the hidden shapes on which submissions are verified.
+
 #include "convlab/judge/hidden_shapes.h"
 
 #include <algorithm>
@@ -11,13 +13,13 @@ struct Extent {
 constexpr Extent kFewImages{.least_images = 1, .most_images = 5, .most_side = 40};
 constexpr Extent kManyImages{.least_images = 33, .most_images = 40, .most_side = 10};
 
-/// Of one layer, since a file's arrays may suffice for each layer, but not for the largest numbers of several.
+/// Derived from one layer, because a file's static arrays may fit each layer, but not the maxima over several.
 ConvProblem shape_of(const ConvProblem& layer, const Extent& extent, KeyedRng& random) {
   ConvProblem shape;
   shape.n = random.integer(extent.least_images, extent.most_images);
   shape.c = random.integer(1, layer.c);
   shape.k = random.integer(1, layer.k);
-  shape.r = layer.r;  // a kernel for the network's filters alone is right
+  shape.r = layer.r;  // a kernel that supports only the network's filter sizes is valid
   shape.s = layer.s;
   const auto side = [&](int64_t filter, int64_t of_layer) {
     return random.integer(filter + 1, std::max(filter + 2, std::min(of_layer, extent.most_side)));

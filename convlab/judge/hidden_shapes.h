@@ -7,9 +7,9 @@
 
 namespace convlab::judge {
 
-/// Shapes on which a submission must be right without knowing them, two for each layer: not larger than the layer in
-/// channels, maps and filters, and at most 40 pixels a side, so that a file whose arrays suffice for the layers can be
-/// right on them. None is square. One has a few images, one has more images than kernels take together, and small ones.
+/// Returns hidden shapes for verification, two per layer. Channels, output channels and filters do not exceed the
+/// layer's, and images have at most 40 pixels a side, so a file whose static arrays fit the layers can pass. Images are
+/// never square. One shape has a few images; the other has many small ones, more than kernels batch together.
 std::vector<ConvProblem> hidden_shapes(const std::vector<ConvProblem>& layers, KeyedRng& random);
 
 }  // namespace convlab::judge

@@ -1,3 +1,5 @@
+// Keeps the host memory of a replayed launch list.
+
 #include "convlab/judge/host_memory.h"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 
 namespace convlab::judge {
 
-/// The host's memory while a list is carried out: x and w as they are given, and what has been copied back so far.
+/// Host memory during a replay: x and w as given, and the downloads so far.
 class HostMemory {
  public:
   HostMemory(std::span<const uint8_t> x, std::span<const uint8_t> w) : x_(x), w_(w) {}
@@ -19,10 +19,10 @@ class HostMemory {
 
   const void* at(const HostBytes& source) const;
 
-  /// Where the list's next download goes: zeros, which stay where they are.
+  /// Returns the zero-filled buffer of the list's next download. Its address stays valid.
   char* next_download(int64_t bytes);
 
-  /// y as the file has left it on the host; zeros where nobody wrote.
+  /// Assembles y as the file left it on the host; zeros where it was never written.
   void put_together(const std::vector<OutputPiece>& output, std::span<char> y) const;
 
  private:

@@ -1,3 +1,5 @@
+// Implements convlab-jail, which runs untrusted code inside of jails.
+
 #include "convlab/judge/inside.h"
 
 #include <dlfcn.h>
@@ -49,9 +51,9 @@ void write_to(const std::string& path, const std::string& text) {
 
 void answer(const std::string& path, const Json& json) { write_to(path, json_text(json, -1)); }
 
-std::string answer_of_crash, text_of_crash;  // what a signal's handler needs, made before
+std::string answer_of_crash, text_of_crash;  // prepared for the signal handler
 
-/// A host that touches the device's memory says so, if it can.
+/// Reports host code that accesses device memory, if this process still can.
 void answer_and_end(int, siginfo_t* info, void*) {
   if (ListRecorder::is_of_device(info->si_addr)) {
     const int file = ::open(answer_of_crash.c_str(), O_WRONLY | O_TRUNC);
@@ -78,8 +80,8 @@ void watch_for_device_addresses(const std::string& path) {
   ::sigaction(SIGSEGV, &action, nullptr);
 }
 
-/// Calls a file that registers itself, or a function, as the kernel that it is. Why it does not take the problem, or
-/// "".
+/// Calls a file that registers itself, or a function, through its registered kernel. Returns why it does not support
+/// the problem, or "".
 std::string call_kernel(const KernelSource& source, const std::string& library, const ConvProblem& problem,
                         ListRecorder& recorder) {
   load_kernel_file(source, library, "submission", DeviceKind::simt);
@@ -102,7 +104,7 @@ std::string call_kernel(const KernelSource& source, const std::string& library, 
   return "";
 }
 
-/// Writes the list to `list_path`, and returns the answer.
+/// Writes the list to `list_path` and returns the answer.
 Json recorded(const std::string& source_path, const std::string& library, const ConvProblem& problem,
               const std::string& list_path) {
   const KernelSource source = read_kernel_source(source_path);
@@ -305,7 +307,7 @@ void work_inside(const std::string& work, const std::filesystem::path& path) {
 }
 
 std::string libraries_of_program() {
-  ::dlopen("libgomp.so.1", RTLD_NOW | RTLD_GLOBAL);  // of files with OpenMP
+  ::dlopen("libgomp.so.1", RTLD_NOW | RTLD_GLOBAL);  // for files with OpenMP
   std::string names;
   ::dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* data) {

@@ -3,33 +3,34 @@
 #include <filesystem>
 #include <string>
 
-/// What the program convlab-jail does inside of jails, beside somebody else's code. Requests come from the judge and
-/// are right; answers may come from anybody who has taken the process over.
+/// What the program convlab-jail does inside of jails, in one process with untrusted code. Requests come from the judge
+/// and are trusted. Answers are untrusted: code that has taken over the process may have written them.
 namespace convlab::judge {
 
-/// Does what a request, a file of JSON, asks for, and writes an answer to the file that it names as "answer".
-/// "processes" is how many processes and threads its user may have in the jail; 0: any number.
+/// Handles a request, a JSON file, and writes the answer to the file that the request names as "answer". "processes"
+/// limits the processes and threads of its user in the jail; 0: no limit.
 ///
-///   read    what the judge does with the text of a file before it is compiled. {"source"}. A trial: the judge does
-///           it again if that ends in time. The answer is {"bytes": of what is compiled} or {"refused": why it is no
-///           kernel file}.
-///   record  what a kernel file asks of the device for one problem. {"source", "library", "problem", "list"}: paths,
-///           but for the problem. `list` gets the list, see list_text(). The answer is {"recorded"}, {"refused": why
-///           no list can say it}, {"misfit": why the kernel does not take the problem} or {"threw": what the file
-///           throws}.
-///   replay  carries a list out on simt, and calls nothing of the file but its kernels. {"library", "list",
-///           "problem", "lenient", "zeros", "counted", "threads", "inputs", "output"}: `inputs` holds x and then w,
-///           `output` gets y, which was filled with zeros or poison. The answer is {"counts": [...]}, {"fault":
-///           kind, "text"} or {"threw"}.
-///   run     calls a kernel of the CPU again and again. {"source", "library", "problem"}. It writes a byte to the
-///           file with number 4 when it is ready, and then, again and again, waits for a byte from the file with
-///           number 3, computes y in the memory of file 5, which holds x, w and y, and writes a byte to 4. The
-///           answer is {"misfit"} or {"threw"} where it does not come to that.
+///   read    parses and translates a kernel file as the judge does before compiling it. {"source"}. A trial: the judge
+///           repeats it only if it finishes in time. The answer is {"bytes": size of the translated text} or
+///           {"refused": why it is not a kernel file}.
+///   record  records what a kernel file asks of the device for one problem. {"source", "library", "problem", "list"}:
+///           paths, except for the problem. The list is written to `list`, see list_text(). The answer is {"recorded"},
+///           {"refused": why it cannot be recorded}, {"misfit": why the kernel does not support the problem} or
+///           {"threw": the file's exception}.
+///   replay  replays a list on simt, and calls nothing of the file but its kernels. {"library", "list", "problem",
+///           "lenient", "zeros", "counted", "threads", "inputs", "output"}: file `inputs` holds x and then w; y is
+///           written to `output`, and starts as zeros or uninitialized. The answer is {"counts": [...]},
+///           {"fault": kind, "text"} or {"threw"}.
+///   run     calls a CPU kernel repeatedly. {"source", "library", "problem"}. Writes a byte to file descriptor 4 when
+///           it is ready. Then, in a loop, reads a byte from file descriptor 3, computes y in the memory of file
+///           descriptor 5, which holds x, w and y, and writes a byte to 4. If it cannot start or throws, the answer is
+///           {"misfit"} or {"threw"}.
 ///
-/// Error(bad_input) for other work.
+/// Throws Error(bad_input) for other work.
 void work_inside(const std::string& work, const std::filesystem::path& request);
 
-/// The libraries of this program, and those that files may want, one a line: what a jail must show.
+/// Returns the shared libraries that a jail must show: this program's, and those that kernel files may need, one per
+/// line.
 std::string libraries_of_program();
 
 }  // namespace convlab::judge

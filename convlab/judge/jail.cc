@@ -1,3 +1,5 @@
+// Runs untrusted processes in bubblewrap jails under resource limits.
+
 #include "convlab/judge/jail.h"
 
 #include <fcntl.h>
@@ -32,7 +34,7 @@ constexpr int kFirstPassed = 3;
 constexpr int64_t kTmpBytesOfCompiler = int64_t{512} << 20, kTmpBytes = int64_t{96} << 20;
 constexpr int kSignalBase = 128;
 
-/// What compilers read, and no more of /usr: a class may lie below it.
+/// The folders that compilers read. Not all of /usr, because a class folder may be below it.
 constexpr std::array kFoldersOfCompilers{"/usr/bin",   "/usr/include", "/usr/lib",    "/usr/lib32",
                                          "/usr/lib64", "/usr/libx32",  "/usr/libexec"};
 
@@ -42,7 +44,7 @@ double now_s() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Older ones cannot limit the size of a tmpfs, which then is bounded by the memory of the machine.
+/// Older versions cannot limit the size of a tmpfs; then only the machine's memory limits it.
 bool knows_size() {
   static const bool knows = [] {
     const ProcessRun help = run_process(kBubblewrap, {kBubblewrap, "--help"});
@@ -51,7 +53,7 @@ bool knows_size() {
   return knows;
 }
 
-/// bubblewrap's words for the jail. `filter` is the number of the file with the filter of system calls.
+/// Returns bubblewrap's command line. `filter` is the file descriptor of the system call filter.
 std::vector<std::string> jail_words(const JailRequest& request, int filter) {
   std::vector<std::string> words{kBubblewrap,  "--unshare-all", "--die-with-parent", "--new-session",
                                  "--hostname", "jail",          "--cap-drop",        "ALL"};
@@ -70,7 +72,7 @@ std::vector<std::string> jail_words(const JailRequest& request, int filter) {
     add({"--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--ro-bind-try", "/etc/ld.so.cache",
          "/etc/ld.so.cache"});
   }
-  // There is no /proc: bubblewrap's own process in the jail is not filtered, and could be taken over there.
+  // No /proc: bubblewrap's own process in the jail is not filtered, and could be taken over through it.
   add({"--dev-bind", "/dev/null", "/dev/null"});
   if (knows_size()) add({"--size", std::to_string(request.compiles ? kTmpBytesOfCompiler : kTmpBytes)});
   add({"--tmpfs", "/tmp"});
@@ -81,13 +83,13 @@ std::vector<std::string> jail_words(const JailRequest& request, int filter) {
   return words;
 }
 
-/// Whether no thread of a process runs any more.
+/// Returns whether all threads of a process are stopped or have ended.
 bool has_stopped(pid_t process) {
   std::error_code error;
   for (const fs::directory_entry& thread : fs::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
     std::string text;
     std::getline(std::ifstream(thread.path() / "stat"), text);
-    const size_t state = text.rfind(')') + 2;  // behind the program's name
+    const size_t state = text.rfind(')') + 2;  // after the program's name
     if (state < text.size() && std::string_view("TtZX").find(text[state]) == std::string_view::npos) return false;
   }
   return true;
@@ -146,7 +148,7 @@ Jailed::Jailed(const JailRequest& request, bool in_jail) : request_(request), be
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw unavailable("cannot create a pipe: {}", std::strerror(errno));
   const int filter = in_jail ? system_call_filter(request.compiles) : -1;
-  // The process gets numbers from kFirstPassed on: ours must be beyond them, lest a copy closes another.
+  // The child gets descriptors from kFirstPassed on. Ours must be above them, so that dup2 does not close one in use.
   const int beyond = kFirstPassed + static_cast<int>(request.passed.size()) + 1;
   std::vector<int> passed;
   for (const int number : request.passed) passed.push_back(::fcntl(number, F_DUPFD_CLOEXEC, beyond));
@@ -164,7 +166,7 @@ Jailed::Jailed(const JailRequest& request, bool in_jail) : request_(request), be
   const int64_t processor_s = static_cast<int64_t>(std::ceil(request.limit_s)) * usable_threads() + 1;
   ::signal(SIGCHLD, SIG_DFL);
   child_ = ::fork();
-  if (child_ == 0) {  // from here on only what a signal's handler may call
+  if (child_ == 0) {  // only async-signal-safe calls from here on
     ::setsid();
     ::dup2(nothing, STDIN_FILENO);
     ::dup2(prints, STDOUT_FILENO);
@@ -202,14 +204,14 @@ Jailed::~Jailed() {
 
 void Jailed::stop() {
   if (child_ < 0) return;
-  ::kill(-child_, SIGKILL);  // bubblewrap, with which its whole jail ends, or an ordinary process and its group
+  ::kill(-child_, SIGKILL);  // kills bubblewrap, and with it its jail, or an ordinary process group
   ::waitpid(child_, nullptr, 0);
   child_ = -1;
 }
 
 void Jailed::read_prints() {
   std::array<char, 65536> piece;
-  constexpr int kMostPieces = 64;  // at once: some print faster than we read, and our clock goes on
+  constexpr int kMostPieces = 64;  // per call: some processes print faster than we read
   for (int i = 0; i < kMostPieces; ++i) {
     const ssize_t count = ::read(prints_, piece.data(), piece.size());
     if (count <= 0) break;
@@ -236,7 +238,7 @@ bool Jailed::wait_for(int number) {
     if (watched[0].revents != 0) return true;
     if (watched[1].revents != 0) return false;
     read_prints();
-    if ((watched[2].revents & POLLIN) == 0) ::usleep(1000);  // its end is closed: nothing more comes
+    if ((watched[2].revents & POLLIN) == 0) ::usleep(1000);  // its write end is closed: no more output
   }
 }
 
@@ -245,11 +247,11 @@ JailEnd Jailed::end() {
   if (wait_for(-1) || child_ < 0) return end_;
   int status = 0;
   ::waitpid(child_, &status, 0);
-  ::kill(-child_, SIGKILL);  // what an ordinary process has left in its group
+  ::kill(-child_, SIGKILL);  // kills what an ordinary process left in its group
   child_ = -1;
   end_.seconds = now_s() - begin_s_;
   read_prints();
-  // bubblewrap tells of a signal as a shell does.
+  // Like a shell, bubblewrap reports a signal as exit status 128 + signal.
   int signal = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - kSignalBase;
   if (signal <= 0 || signal > 64) signal = 0;
   end_.how = signal == 0 ? JailEnd::How::exited : signal == SIGSYS ? JailEnd::How::forbidden : JailEnd::How::crashed;
@@ -263,7 +265,7 @@ pid_t Jailed::innermost() const {
   for (;;) {
     std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", process));
     pid_t child = 0;
-    if (!(children >> child)) return process;  // bubblewrap has one, and so has its own child in the jail
+    if (!(children >> child)) return process;  // bubblewrap has one child, which has one child in the jail
     process = child;
   }
 }

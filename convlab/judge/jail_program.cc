@@ -1,3 +1,5 @@
+// Finds the program convlab-jail and its libraries.
+
 #include "convlab/judge/jail_program.h"
 
 #include <string>

@@ -5,8 +5,8 @@
 
 namespace convlab::judge {
 
-/// The program convlab-jail, which lies beside this one, and the libraries that it loads: what a jail must show of it.
-/// Error(unavailable) if it is not there.
+/// Returns the program convlab-jail, which is next to this program, and the libraries that it loads: the files that a
+/// jail must show. Throws Error(unavailable) if it is missing.
 const std::vector<std::filesystem::path>& jail_program();
 
 }  // namespace convlab::judge

@@ -1,3 +1,5 @@
+// Runs compilers in jails.
+
 #include "convlab/judge/jailed_compiler.h"
 
 #include <string>
@@ -11,9 +13,10 @@ namespace convlab::judge {
 namespace fs = std::filesystem;
 namespace {
 
-/// The compiler where `nvcc` may be a script that starts it, as in some containers: a jail shows a toolkit, no scripts.
+/// Returns the real compiler if `nvcc` is a wrapper script, as in some containers: a jail shows the toolkit but no
+/// scripts.
 fs::path real_nvcc(const std::string& nvcc) {
-  // It prints the variables of its configuration, one of them "#$ _HERE_=/usr/local/cuda-13.0/bin".
+  // nvcc prints its configuration variables, including "#$ _HERE_=/usr/local/cuda-13.0/bin".
   constexpr std::string_view kHere = "_HERE_=";
   const std::string printed = run_process(nvcc, {nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"}).complaint;
   const size_t found = printed.find(kHere);
@@ -22,8 +25,8 @@ fs::path real_nvcc(const std::string& nvcc) {
   return fs::path(printed.substr(first, printed.find('\n', first) - first)) / "nvcc";
 }
 
-/// What a compiler of a toolkit that is not the system's needs of it: /usr/local/cuda/bin, include, ... of
-/// /usr/local/cuda/bin/nvcc, and the same where a link leads.
+/// Adds the folders that a toolkit outside of the system folders needs: for /usr/local/cuda/bin/nvcc these are
+/// /usr/local/cuda/bin, include, ..., and the same folders at the target of a symbolic link.
 void add_toolkit(const fs::path& compiler, std::vector<fs::path>& shown) {
   std::error_code error;
   for (const fs::path& program : {compiler, fs::canonical(compiler, error)}) {

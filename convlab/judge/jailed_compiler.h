@@ -7,9 +7,9 @@
 
 namespace convlab::judge {
 
-/// Runs compilers in jails, for CompileOptions::runner: they see the system's programs and headers, convlab's, and the
-/// file. The folder of what they make is theirs alone. `late` becomes true if one took longer than its limit. All must
-/// outlive it.
+/// Returns a runner for CompileOptions::runner that runs compilers in jails. They see the system's programs and
+/// headers, convlab's headers, and the file; only the output folder is writable. Sets `late` if a compiler exceeded its
+/// time limit. The arguments must outlive the runner.
 CompilerRunner jailed_compiler(const KernelSource& source, const JudgeLimits& limits, bool in_jail,
                                std::atomic<bool>& late);
 

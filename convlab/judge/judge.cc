@@ -1,3 +1,5 @@
+// Runs the stages of a judgment: compiling, recording, verifying and timing.
+
 #include <fmt/format.h>
 #include <algorithm>
 #include <cctype>
@@ -25,7 +27,7 @@ namespace convlab::judge {
 namespace fs = std::filesystem;
 namespace {
 
-/// A file's name without what a shell, a page or a message could stumble over.
+/// Returns a file name without characters that are special in a shell, a web page or a message.
 std::string plain_name(const fs::path& file) {
   std::string name = file.filename().string();
   for (char& c : name) {
@@ -34,7 +36,7 @@ std::string plain_name(const fs::path& file) {
   return has_source_suffix(name) && name.size() < 100 && !name.starts_with('.') ? name : "kernel.cu";
 }
 
-/// Lines that a terminal or a page can show.
+/// Returns lines that are safe to show in a terminal or on a web page.
 std::string shown(std::string_view text, size_t most) {
   std::string result;
   for (const std::string& line : split(text.substr(0, most), '\n')) result += printable(line) + "\n";
@@ -42,7 +44,7 @@ std::string shown(std::string_view text, size_t most) {
   return result;
 }
 
-/// The number in "cuda:1"; 0 in others.
+/// Returns the number in "cuda:1", and 0 for other devices.
 int gpu_in(const std::string& device) {
   constexpr std::string_view kNumbered = "cuda:";
   constexpr int64_t kMost = 255;
@@ -51,7 +53,7 @@ int gpu_in(const std::string& device) {
              : 0;
 }
 
-/// Does work, and then `end`, also where the work ends the judgement.
+/// Runs `work` and then `end`, also if `work` ends the judgment.
 template <class End>
 void run_then(const std::function<void()>& work, const End& end) {
   try {
@@ -247,7 +249,7 @@ Json Judging::ask(const std::string& work, Json request, std::vector<fs::path> s
                     in_jail_);
   try {
     json = parse_foreign_json(read_text(answer, kMostAnswerBytes), "answer", {});
-  } catch (const Error&) {  // whoever has taken the process over may have written anything
+  } catch (const Error&) {  // a submission that took over the process may have written anything
   }
   fs::remove(answer, error);
   fs::remove(path, error);
@@ -349,12 +351,12 @@ void Judging::require_no_words(const Json& answer, const Task& task) {
 }
 
 void Judging::make_tasks() {
-  constexpr int64_t kMostVerified = 4;  // images, where others are timed
+  constexpr int64_t kMostVerified = 4;  // images; larger batches are only timed
   for (const ConvProblem& each : assignment_.layers) {
     tasks_.push_back({.problem = each});
     if (is_gpu()) tasks_.back().problem.n = std::min(each.n, kMostVerified);
   }
-  // Of the assignment, and of this judgement alone: whoever learns them gains nothing for the next one.
+  // Hidden shapes are drawn for this judgment alone, so learning them does not help with the next one.
   std::vector<ConvProblem> secret = hidden_shapes(assignment_.layers, random_);
   secret.insert(secret.end(), assignment_.secret.begin(), assignment_.secret.end());
   for (const ConvProblem& each : secret) tasks_.push_back({.problem = each, .secret = true});
@@ -388,7 +390,7 @@ void Judging::record() {
 
 std::vector<Fill> Judging::fills_of(const Task& task) const {
   if (task.counted) return {Fill::reals};
-  constexpr int64_t kMostRawChannels = 3;  // whose reals are raw pixels: whole numbers without a sign
+  constexpr int64_t kMostRawChannels = 3;  // with up to 3 channels, Fill::reals are raw pixels: unsigned integers
   std::vector<Fill> fills;
   const bool raw = task.problem.c <= kMostRawChannels;
   if (!raw || !task.secret) fills.push_back(Fill::reals);
@@ -403,7 +405,7 @@ void Judging::require_right(const Task& task, const Probe& probe, std::span<cons
   const double tolerance = !is_of_course() ? 0 : source_.half || source_.tf32 ? kToleranceOfHalf : kToleranceOfFloat;
   const Checked checked = check_output(probe, got, tolerance, threads_);
   if (!checked.right) end_at(task, Verdict::wrong, checked.reason, kTryVerify);
-  // Both keep 11 bits of a number; which of them it is, the file's text tells.
+  // tf32 and fp16 both keep 11 significant bits; the file's text decides.
   const Math math = checked.math == Math::tf32 && source_.half ? Math::fp16 : checked.math;
   judgement_.math = std::max(judgement_.math, math);
 }

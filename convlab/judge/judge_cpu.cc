@@ -1,3 +1,5 @@
+// Verifies and times submissions on the CPU.
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -73,7 +75,7 @@ void Judging::time_on_cpu() {
       if (!first) reference_runs();
       seconds[i] = sample(*ours[i], task, probe, is_of_course(), y, limit_s);
       if (first) reference_runs();
-      require_right(task, probe, y);  // every output that is timed
+      require_right(task, probe, y);  // check every timed output
     }
     sampling.add(seconds, reference_s);
   }

@@ -1,3 +1,5 @@
+// Verifies and times submissions on a GPU.
+
 #include <fmt/format.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -17,7 +19,7 @@ namespace convlab::judge {
 namespace fs = std::filesystem;
 namespace {
 
-/// What the process at the GPU, in which nothing of the submission's host code runs, has seen.
+/// Returns what the GPU process reports. It is trusted, because it runs no host code of the submission.
 std::string what_it_did(const Json& answer) {
   return printable(answer.at(answer.contains("wrong") ? "wrong" : "fault").get<std::string>());
 }
@@ -71,7 +73,8 @@ void Judging::verify_on_gpu() {
         if (secret && task.secret) record(task);
       }
       verify_on_gpu(secret, {Fill::reals, Fill::signed_reals});
-      verify_on_gpu(secret, {Fill::integers, Fill::one_nan});  // which keep to the class that the others have shown
+      verify_on_gpu(
+          secret, {Fill::integers, Fill::one_nan});  // their values depend on the class that the other fills have shown
     });
   }
 }

@@ -1,3 +1,5 @@
+// Verifies submissions and collects their counters on simt.
+
 #include <fmt/format.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -56,7 +58,7 @@ void Judging::verify(const Task& task, Fill fill) {
 }
 
 void Judging::keep_counters(const Task& task, const Json& answer) {
-  // Whoever has taken the process over may have written any numbers: they must not overflow when they are added.
+  // A submission that took over the process may have written any number; their sums must not overflow.
   constexpr int64_t kMostCount = int64_t{1} << 50;
   try {
     JsonMembers(answer, "counters").objects("counts", [&](const JsonMembers& each) {

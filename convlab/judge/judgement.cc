@@ -1,3 +1,5 @@
+// Converts judgments and assignments to and from JSON.
+
 #include "convlab/judge/judgement.h"
 
 #include <nlohmann/json.hpp>
@@ -174,7 +176,7 @@ Judgement judgement_from(const Json& json, const std::string& place) {
     ratio.read("high", value.high);
     ratio.read("samples", value.samples);
   }
-  if (from.has("times")) {  // judgements from before there were any are in databases
+  if (from.has("times")) {  // databases hold judgments from before there were times
     from.objects("times", [&](const JsonMembers& each) { judgement.times.push_back(time_in(each)); });
   }
   from.objects("counters", [&](const JsonMembers& each) { judgement.counters.push_back(counts_in(each)); });

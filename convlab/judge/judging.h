@@ -25,7 +25,7 @@
 
 namespace convlab::judge {
 
-/// Ends a judgement before all stages are done.
+/// Ends a judgment before all stages are done.
 struct Ended {
   Verdict verdict;
   std::string reason, what_to_do;
@@ -35,31 +35,31 @@ struct Ended {
 struct Task {
   ConvProblem problem;
   bool secret = false;
-  bool counted = false;  ///< for its counters, not for the verdict
-  bool timed = false;    ///< on a GPU: at its whole number of images, which is too many to verify
+  bool counted = false;  ///< run for its counters, not for the verdict
+  bool timed = false;    ///< on a GPU: with the full batch size, which is too large to verify
 
-  // When it is recorded:
-  std::filesystem::path list;    ///< a file, since a list may be large, and there are several
-  KernelCountsSummary products;  ///< of cuBLAS; nothing counts what a library does, but its flops follow from the sizes
+  // Set by recording:
+  std::filesystem::path list;    ///< a file, because lists may be large
+  KernelCountsSummary products;  ///< of cuBLAS; simt cannot count inside a library, but the flops follow from the sizes
 };
 
-/// One judgement: its stages, and what they hand on. Compiling and recording are in judge.cc; each kind of device has a
-/// file for how kernels are verified and timed there.
+/// One judgment: its stages and the data they pass on. Compiling and recording are in judge.cc; verifying and timing
+/// are in one file per device type.
 class Judging {
  public:
   Judging(const std::filesystem::path& file, const Assignment& assignment, const std::string& device, bool in_jail,
           const std::function<void(Stage)>& entered);
 
-  /// A judgement whatever the submission does. Error as of judge_submission().
+  /// Returns a judgment whatever the submission does. Throws like judge_submission().
   Judgement run();
 
  private:
-  /// Does the work of a stage, and keeps what it printed and how long it took, without what was hidden.
+  /// Runs a stage, and keeps its output and duration, without the hidden parts.
   void stage(Stage stage, const std::function<void()>& work);
   void keep_log(const std::string& printed);
 
-  /// Does work on a task that may be secret: how long that takes, nobody is told, as a submission could sleep as long
-  /// as a shape is wide.
+  /// Runs work on a task that may be secret. Its duration is hidden, because a submission could leak a shape by
+  /// sleeping for its width.
   void hidden_if_secret(const Task& task, const std::function<void()>& work);
 
   // ---- Compiling ----
@@ -67,11 +67,11 @@ class Judging {
   std::filesystem::path compiled(Toolchain toolchain, const std::string& folder, CompileOptions options,
                                  std::string& complaints);
 
-  /// Reads the file in a jail first: its text decides how long that takes.
+  /// Reads the file in a jail first, because parsing time depends on the untrusted text.
   void try_to_read();
 
-  /// A submission is one file. Its reader looks for headers beside it; beside it is nothing, and elsewhere nothing of
-  /// its own.
+  /// Rejects #includes of absolute paths and of paths with "..". A submission is one file; no other headers of its own
+  /// exist.
   void refuse_foreign_includes() const;
   bool uses_cublas() const;
   void compile();
@@ -81,55 +81,58 @@ class Judging {
 
   double seconds_left(double limit_s) const;
 
-  /// Lets convlab-jail do its work on a request, and returns what it, or whoever took it over, has answered: an object,
-  /// empty where there is none that makes sense. `end`: how it ended.
+  /// Runs convlab-jail on a request. Returns the answer written by it, or by a submission that took it over: a JSON
+  /// object, empty if the answer is invalid. `end` is how the process ended.
   Json ask(const std::string& work, Json request, std::vector<std::filesystem::path> shown,
            std::vector<std::filesystem::path> writable, double limit_s, JailEnd& end);
 
-  /// Files for a replay: any bytes, x and then w, a list.
+  /// Write files for a replay: raw bytes, x followed by w, a list.
   std::filesystem::path written(const std::string& name, const std::string& bytes);
   std::filesystem::path written_inputs(const Probe& probe);
   std::filesystem::path written_list(const LaunchList& list);
 
-  /// A text of somebody else's answer, marked as such, since a submission may have written it; "" where there is none.
+  /// Returns a string of an untrusted answer, marked as such because a submission may have written it; "" if it is
+  /// missing.
   static std::string text_in(const Json& json, const char* name);
 
-  /// Ends the judgement at a task. Of one that is secret nothing is told, and it is always Verdict::wrong: texts,
-  /// names, signals and what it does at all come from a process that knows its shape, and could pass it on.
+  /// Ends the judgment at a task. For a secret task the reason reveals nothing and the verdict is always
+  /// Verdict::wrong: texts, names, signals and even the kind of failure come from a process that knows the shape and
+  /// could leak it.
   [[noreturn]] static void end_at(const Task& task, Verdict verdict, const std::string& why, const char* what_to_do);
 
   /// The same with Verdict::wrong, for a finding in the submission: the reason shows its source lines.
   [[noreturn]] static void end_at(const Task& task, Finding finding);
 
-  /// Ends the judgement if the process did not come to its end.
+  /// Ends the judgment if the process did not exit normally.
   static void require_end(const JailEnd& end, const Json& answer, const Task& task, const char* when, double limit_s);
 
   // ---- Recording ----
 
   struct Compiled {
-    std::filesystem::path source, library;  ///< library: of simt's, or the CPU's
+    std::filesystem::path source, library;  ///< library: for simt, or for the CPU
   };
   Compiled submission() const { return {source_.path, library_}; }
 
-  /// One recording of a problem. Each has other data, addresses and gaps between arrays.
+  /// Returns one recording of a problem. Each has different data, addresses and gaps between arrays.
   LaunchList recorded(const Compiled& file, const Task& task, bool keeps_log);
 
-  /// Ends the judgement where a kernel does not take a problem, or throws.
+  /// Ends the judgment if a kernel does not support a problem, or throws.
   static void require_no_words(const Json& answer, const Task& task);
   static bool is_product(const Operation& op) { return op.kind == Operation::Kind::multiply; }
 
   void make_tasks();
 
-  /// Twice. Secret ones are recorded when they are verified, so that the stage tells nothing.
+  /// Records a task twice. Secret tasks are recorded when they are verified, so that the stage's duration reveals
+  /// nothing.
   void record(Task& task);
   void record();
 
-  /// What a task is verified on, in turn.
+  /// Returns the fills on which a task is verified, in order.
   std::vector<Fill> fills_of(const Task& task) const;
 
-  // ---- Timing, on devices with a clock ----
+  // ---- Timing, on devices that measure time ----
 
-  /// `layers` and their bounds in the order in which they were sampled.
+  /// Stores the times; `layers` and their bounds are in sampling order.
   void keep_times(const RatioSampling& sampling, const std::vector<const Task*>& layers,
                   const std::vector<double>& bounds_s);
 
@@ -148,12 +151,12 @@ class Judging {
 
   bool is_gpu() const { return device_ != "simt" && device_ != "cpu"; }
 
-  /// What the process at the GPU has to say of the submission's machine code.
+  /// Returns the GPU process's answer for the submission's cubin.
   Json ask_gpu(Json request, const Task& task, const char* when, double limit_s);
   void verify_on_gpu(bool secret, std::initializer_list<Fill> fills);
   void verify_on_gpu();
 
-  /// The reference's file, compiled as a submission is.
+  /// The reference kernel's file, compiled like a submission.
   struct GpuReference {
     Compiled file;
     std::filesystem::path cubin;
@@ -166,15 +169,15 @@ class Judging {
 
   std::unique_ptr<CpuRun> cpu_run(const CpuRun::Kernel& kernel, const Task& task, double limit_s) const;
 
-  /// Seconds of one call, whose output is in `y`.
+  /// Runs one call, which writes `y`. Returns its seconds.
   double sample(CpuRun& run, const Task& task, const Probe& probe, bool zeros, std::vector<float>& y, double limit_s);
   void verify_on_cpu();
 
-  /// The reference's file, compiled as a submission is.
+  /// Returns the reference kernel's file, compiled like a submission.
   CpuRun::Kernel reference_on_cpu() const;
   void time_on_cpu();
 
-  /// What no machine can do, was not done.
+  /// Rejects a time below the machine's lower bound.
   void require_possible(double seconds, const Ceilings& ceilings) const;
 
   static constexpr const char* kWhatLists =
@@ -200,7 +203,7 @@ class Judging {
   std::vector<Task> tasks_;
   std::atomic<int> asked_ = 0;
   Clock::time_point stage_begin_;
-  double hidden_s_ = 0;  // of this stage
+  double hidden_s_ = 0;  // hidden time of this stage
   std::string log_;
   Judgement judgement_;
 };

@@ -1,3 +1,5 @@
+// Writes, parses and validates launch lists.
+
 #include "convlab/judge/launch_list.h"
 
 #include <fmt/format.h>
@@ -21,7 +23,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-constexpr int64_t kMostLiteralBytes = int64_t{16} << 20;  // of all, zeros included
+constexpr int64_t kMostLiteralBytes = int64_t{16} << 20;  // total, including zeros
 constexpr int64_t kMostArgumentBytes = 4096;              // of one launch, as in CUDA
 constexpr size_t kMostSymbol = 4096;
 constexpr int kMostStreams = 1024;
@@ -218,7 +220,7 @@ Operation operation_in(const JsonMembers& from, const Json& json) {
   return op;
 }
 
-/// An array as JSON, of which never more than one element is in memory as such.
+/// Returns an array as JSON text. Holds only one element at a time as JSON in memory.
 template <class T, class AsJson>
 std::string array_text(const std::vector<T>& all, AsJson as_json) {
   std::string text = "[";
@@ -229,7 +231,7 @@ std::string array_text(const std::vector<T>& all, AsJson as_json) {
   return text + "]";
 }
 
-/// Follows a list, operation by operation, and throws at the first that makes no sense.
+/// Validates a list operation by operation, and throws at the first invalid one.
 class Checker {
  public:
   Checker(const ConvProblem& problem, bool on_device, int64_t memory_bytes)
@@ -343,7 +345,7 @@ class Checker {
         literal_bytes_ += op.bytes;
         require(literal_bytes_ <= kMostLiteralBytes,
                 "the submission copies more than 16 MiB of its own data to the device");
-        // Zeros are free: many files clear y so, for which others call cudaMemset.
+        // Zeros are free: many files clear y with a copy of zeros instead of cudaMemset.
         own_bytes_ += std::ranges::count_if(source.literal, [](char byte) { return byte != 0; });
         require(own_bytes_ <= kMostOwnBytes,
                 "the submission copies more than 64 KiB of its own data to the device (not from x, w or a kernel); "

@@ -1,3 +1,5 @@
+// Finds where a compiled kernel file is loaded.
+
 #include "convlab/judge/library_place.h"
 
 #include <dlfcn.h>

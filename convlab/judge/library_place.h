@@ -6,7 +6,8 @@
 
 namespace convlab::judge {
 
-/// Where a compiled kernel file lies in this process, which loads it if it is not there. Error(bad_input) if it cannot.
+/// Returns where a compiled kernel file is loaded in this process, and loads it if necessary. Throws Error(bad_input)
+/// if that fails.
 const link_map& place_of_library(const std::string& path);
 
 }  // namespace convlab::judge

@@ -1,3 +1,5 @@
+// Collects the timing samples of a judgment and decides when there are enough.
+
 #include "convlab/judge/ratio_sampling.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Records what a submission asks of the device as a launch list.
+
 #include "convlab/judge/recording.h"
 
 #include <fmt/format.h>
@@ -21,14 +23,14 @@ namespace {
 
 using Kind = Operation::Kind;
 
-// No system puts memory of its own here, in the middle of the 47 bits that a process has.
+// The middle of the 47-bit user address space, which no system uses for mappings.
 constexpr uintptr_t kFirstAddress = uintptr_t{0x10} << 40, kBeyondAddresses = uintptr_t{0x30} << 40;
 constexpr size_t kAlignment = 512;
 constexpr size_t kMostBytes = size_t{1} << 39;
 
-/// The inverse of an odd number modulo 2^32, by Newton's method: each step doubles the bits that are right.
+/// The inverse of an odd number modulo 2^32, by Newton's method: each step doubles the correct bits.
 constexpr uint32_t inverse(uint32_t odd) {
-  uint32_t result = odd;  // right in three bits
+  uint32_t result = odd;  // correct in three bits
   for (int i = 0; i < 4; ++i) result *= 2 - odd * result;
   return result;
 }
@@ -118,7 +120,7 @@ ListRecorder::Place ListRecorder::place_of(uintptr_t address) const {
   const auto& [begin, array] = *std::prev(above);
   const auto offset = static_cast<int64_t>(address - begin), bytes = static_cast<int64_t>(array.bytes);
   if (offset > bytes) return {};
-  return {array.number, offset, bytes - offset};  // one past the end is an address of the array, too
+  return {array.number, offset, bytes - offset};  // one past the end belongs to the array
 }
 
 size_t ListRecorder::room_at(const void* memory) const {
@@ -234,7 +236,7 @@ void ListRecorder::copy_to_symbol(const void* symbol, const void* from, size_t b
 
 LaunchArgument ListRecorder::argument_of(const char* bytes, const simt::ArgumentPlace& place, std::string_view kernel) {
   LaunchArgument argument{.place = static_cast<int64_t>(place.offset), .bytes{bytes + place.offset, place.bytes}};
-  const auto ranges = simt::internal::current_ranges();  // of the host's memory, which kernels may touch
+  const auto ranges = simt::internal::current_ranges();  // host memory that kernels may access
   for (size_t at = 0; at + sizeof(uintptr_t) <= place.bytes; at += sizeof(uintptr_t)) {
     uintptr_t value = 0;
     std::memcpy(&value, argument.bytes.data() + at, sizeof(value));
@@ -339,7 +341,7 @@ LaunchList ListRecorder::finish(std::span<const float> host_y, uintptr_t library
     say_no("launch of a kernel from another library");
   }
   for (size_t i = 0; i < host_y.size() && no_.empty();) {
-    size_t count = 1;  // of elements of one piece
+    size_t count = 1;  // elements in this piece
     OutputPiece piece;
     const HostBytes first = source_of(&host_y[i], 4);
     if (first.kind == HostBytes::Kind::download) {

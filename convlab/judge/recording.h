@@ -12,9 +12,9 @@
 
 namespace convlab::judge {
 
-/// Words of 32 bits, each of which tells where it comes from: a number that is scrambled with a key, and nothing that a
-/// program can foresee. x, w and all that is copied to the host are such words while a submission is recorded, so that
-/// the bytes which it hands on tell what they are.
+/// 32-bit words that identify their origin: a number scrambled with a key, which a program cannot predict. While a
+/// submission is recorded, x, w and everything copied to the host consist of such words, so the recorder can tell where
+/// the bytes that the submission passes on come from.
 class TellingWords {
  public:
   explicit TellingWords(uint32_t key) : key_(key) {}
@@ -25,28 +25,28 @@ class TellingWords {
   uint32_t key_;
 };
 
-/// Writes the list of what a submission asks of the device. Addresses, gaps between arrays and words depend on the
-/// seed.
+/// Records the list of operations that a submission asks of the device. Addresses, gaps between arrays and words depend
+/// on the seed.
 class ListRecorder final : public simt::Recorder {
  public:
   ListRecorder(const ConvProblem& problem, uint64_t seed);
 
-  /// x, w and y as arrays of the device: before anything else, and once.
+  /// Creates x, w and y as device arrays. Call it once, before anything else.
   void put_arrays_on_device();
   float* device_x() { return static_cast<float*>(address_of(kArrayX)); }
   float* device_w() { return static_cast<float*>(address_of(kArrayW)); }
   float* device_y() { return static_cast<float*>(address_of(kArrayY)); }
 
-  /// Fills the host's x and w with words.
+  /// Fill the host's x and w with words.
   void fill_x(std::span<float> x) const;
   void fill_w(std::span<float> w) const;
 
-  /// The list; `host_y`: what is in the host's y now, which held zeros, if the file takes it there.
-  /// Error(bad_input)
-  /// in words where no list can say what the submission did. `library_bias`: where the submission's library lies.
+  /// Returns the list. `host_y` is the host's y after the call, which was zero-filled before, if the file writes y
+  /// there. `library_bias` is the load address of the submission's library. Throws Error(bad_input) with the reason if
+  /// a list cannot express what the submission did.
   LaunchList finish(std::span<const float> host_y, uintptr_t library_bias);
 
-  /// Whether an address lies where this recorder's arrays are named, and no memory is.
+  /// Returns whether an address is in the range reserved for this recorder's arrays, which no memory backs.
   static bool is_of_device(const void* address);
 
   void* allocate(size_t bytes, std::string_view name) override;
@@ -71,7 +71,7 @@ class ListRecorder final : public simt::Recorder {
     int number;
     size_t bytes;
   };
-  /// Where an address lies; `number` -1 in no array.
+  /// The array that contains an address; `number` is -1 if there is none.
   struct Place {
     int number = -1;
     int64_t offset = 0, room = 0;
@@ -86,7 +86,7 @@ class ListRecorder final : public simt::Recorder {
   LaunchArgument argument_of(const char* bytes, const simt::ArgumentPlace& place, std::string_view kernel);
   void say_no(const std::string& why);
 
-  /// Words that stand for one array or download, from a number on.
+  /// Words of one array or download, from a number on.
   struct Words {
     HostBytes::Kind kind;
     int download;
@@ -106,8 +106,9 @@ class ListRecorder final : public simt::Recorder {
   std::map<const void*, int> streams_{{nullptr, 0}}, events_;
   int stream_ = 0, next_array_ = kFirstArray, downloads_ = 0;
   uint32_t first_x_ = 0, first_w_ = 0;
-  uintptr_t bias_ = 0, module_address_ = 0;  // of the library with the kernels launched so far, and in it
-  std::string no_;                           // why there is no list
+  uintptr_t bias_ = 0,
+            module_address_ = 0;  // load address of the library with the kernels launched so far, and an address in it
+  std::string no_;                // the reason why there is no list
 };
 
 }  // namespace convlab::judge

@@ -1,3 +1,5 @@
+// Replays launch lists on simt.
+
 #include "convlab/judge/simt_replay.h"
 
 #include <cstring>
@@ -15,7 +17,7 @@ namespace {
 using simt::internal::Module;
 using simt::internal::Symbol;
 
-/// `inputs`: x and then w. Error(bad_input) where they have another length.
+/// `inputs`: x followed by w. Throws Error(bad_input) if their size is wrong.
 HostMemory host_memory(std::span<const uint8_t> inputs, const ConvProblem& problem) {
   const size_t bytes_x = static_cast<size_t>(problem.input_count()) * sizeof(float),
                bytes_w = static_cast<size_t>(problem.filter_count()) * sizeof(float);
@@ -100,7 +102,7 @@ void SimtReplay::launch(const Operation& op) const {
                     {.grid = {op.grid[0], op.grid[1], op.grid[2]},
                      .block = {op.block[0], op.block[1], op.block[2]},
                      .shared_bytes = static_cast<size_t>(op.shared_bytes),
-                     .where = {}});  // a list has no lines
+                     .where = {}});  // a list has no source lines
 }
 
 void SimtReplay::multiply(const Operation& op) const {
@@ -142,7 +144,7 @@ void SimtReplay::run(const Operation& op) {
     case Operation::Kind::record:
     case Operation::Kind::wait:
     case Operation::Kind::synchronize:
-      return;  // everything is done when it is given
+      return;  // simt executes operations synchronously
   }
 }
 

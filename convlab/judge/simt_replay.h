@@ -13,10 +13,10 @@
 
 namespace convlab::judge {
 
-/// Carries a list out on simt, with the kernels of a compiled file. Errors are the submission's.
+/// Replays a list on simt, with the kernels of a compiled file. Errors are the submission's.
 class SimtReplay {
  public:
-  /// `inputs`: x and then w. `zeros`: y holds zeros before, and not poison.
+  /// `inputs`: x followed by w. `zeros`: y is filled with zeros before the run instead of being uninitialized.
   SimtReplay(const std::string& library, const LaunchList& list, const ConvProblem& problem, bool zeros,
              std::span<const uint8_t> inputs);
 

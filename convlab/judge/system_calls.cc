@@ -1,3 +1,5 @@
+// Builds the seccomp filters for jailed processes.
+
 #include "convlab/judge/system_calls.h"
 
 #include <sched.h>
@@ -13,9 +15,9 @@
 namespace convlab::judge {
 namespace {
 
-/// By name, since older kernels' headers know fewer.
+/// Forbidden for every jailed process. By name, because older kernel headers define fewer numbers.
 constexpr const char* kNobodys[] = {
-    // Other processes.
+    // Access to other processes.
     "ptrace",
     "process_vm_readv",
     "process_vm_writev",
@@ -23,7 +25,7 @@ constexpr const char* kNobodys[] = {
     "pidfd_getfd",
     "process_madvise",
     "process_mrelease",
-    // The network.
+    // Network.
     "socket",
     "socketpair",
     "connect",
@@ -31,7 +33,7 @@ constexpr const char* kNobodys[] = {
     "listen",
     "accept",
     "accept4",
-    // The machine.
+    // System administration.
     "mount",
     "umount2",
     "move_mount",
@@ -80,7 +82,7 @@ constexpr const char* kNobodys[] = {
     "msgget",
     "semget",
     "mq_open",
-    // Ways into the kernel that have had many holes.
+    // Kernel interfaces with a history of vulnerabilities.
     "bpf",
     "perf_event_open",
     "userfaultfd",
@@ -97,19 +99,19 @@ constexpr const char* kNobodys[] = {
     "move_pages",
 };
 
-/// Other processes, and memory that is none of a process's own, which its limits do not count.
+/// Other processes, and memory outside of a process's address space, which its limits do not count.
 constexpr const char* kNotOfSubmissions[] = {"fork", "vfork", "memfd_create"};
 
 constexpr const char* kNewPrograms[] = {"execve", "execveat"};
 
-/// Makes filters narrower, and is a way into the kernel.
+/// Not needed: a process could add filters, and seccomp is attack surface of the kernel.
 constexpr const char* kFilters = "seccomp";
 
 using Filter = std::unique_ptr<void, decltype(&seccomp_release)>;
 
 void deny(const Filter& filter, const char* name) {
   const int number = seccomp_syscall_resolve_name(name);
-  if (number == __NR_SCMP_ERROR) return;  // this library, and most likely this kernel, does not know it
+  if (number == __NR_SCMP_ERROR) return;  // unknown to libseccomp, and most likely to this kernel
   seccomp_rule_add(filter.get(), SCMP_ACT_KILL_PROCESS, number, 0);
 }
 
@@ -128,8 +130,8 @@ int system_call_filter(bool starts_processes) {
     deny(filter, kFilters);
   } else {
     for (const char* name : kNotOfSubmissions) deny(filter, name);
-    // Threads, yes; processes, no. clone3 keeps its flags in memory, where a filter cannot look: the C library then
-    // uses clone.
+    // Allow threads but not processes. clone3 passes its flags in memory, which a filter cannot read; on ENOSYS the C
+    // library falls back to clone.
     seccomp_rule_add(filter.get(), SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
                      SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
     seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);

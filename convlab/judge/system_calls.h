@@ -2,13 +2,14 @@
 
 namespace convlab::judge {
 
-/// A file without a name that holds, as bubblewrap reads it, the kernel's filter of system calls: a process that makes
-/// one that no jailed process needs is ended by SIGSYS. Only a compiler starts processes. The caller closes the file.
-/// Error(unavailable) if it cannot be made.
+/// Returns an anonymous file with a seccomp filter in bubblewrap's format. A process that makes a system call that no
+/// jailed process needs is killed by SIGSYS. Only compilers may start processes. The caller closes the file. Throws
+/// Error(unavailable) if it cannot be created.
 int system_call_filter(bool starts_processes);
 
-/// From here on this process, which such a filter without processes holds, starts no other program in its own place.
-/// bubblewrap cannot forbid it, as it starts this one after it has loaded its filter. Error(unavailable).
+/// Forbids execve in this process, which runs under a filter without processes. bubblewrap's filter cannot forbid it,
+/// because bubblewrap starts this program after it loads the filter. Throws Error(unavailable) if the filter cannot be
+/// loaded.
 void start_no_programs();
 
 }  // namespace convlab::judge

@@ -1,3 +1,5 @@
+// Creates and cleans up the temporary folders of judgments.
+
 #include "convlab/judge/work_folder.h"
 
 #include <fcntl.h>
@@ -21,7 +23,8 @@ namespace {
 constexpr std::string_view kBegin = "convlab-judge-";
 constexpr const char* kLock = "in-use";
 
-/// The number of the folder's lock, which ends with whoever holds it; -1 if another process has it, or there is none.
+/// Returns the file descriptor of the folder's lock, which is released when its owner ends; -1 if another process holds
+/// it or there is none.
 int locked(const fs::path& folder, int flags) {
   const int file = ::open((folder / kLock).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, S_IRUSR | S_IWUSR);
   if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0) return file;
@@ -29,7 +32,7 @@ int locked(const fs::path& folder, int flags) {
   return -1;
 }
 
-/// Removes what judges that were killed have left.
+/// Removes folders left by judges that were killed.
 void sweep(const fs::path& parent) {
   std::error_code error;
   for (const fs::directory_entry& each : fs::directory_iterator(parent, error)) {

@@ -6,11 +6,11 @@
 
 namespace convlab::judge {
 
-/// What a process answers the judge with at most, and writes to one file.
+/// The maximum size of an answer to the judge, and of a file that a process writes.
 inline constexpr int64_t kMostAnswerBytes = int64_t{1} << 20, kMostFileBytes = int64_t{64} << 20;
 
-/// A new folder for one judgement, which nobody else can open and which ends with the value; those of judges that were
-/// killed end then, too. Error(unavailable) if none can be made.
+/// A temporary folder for one judgment, with access only for its user, removed by the destructor. The constructor also
+/// removes folders of judges that were killed. Throws Error(unavailable) if it cannot be created.
 class WorkFolder {
  public:
   WorkFolder();
@@ -20,12 +20,12 @@ class WorkFolder {
 
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
-  /// An empty file of this name.
+  /// Creates an empty file of this name.
   std::filesystem::path empty_file(const std::string& name) const;
-  /// An empty folder of this name.
+  /// Creates an empty folder of this name.
   std::filesystem::path folder(const std::string& name) const;
 
-  /// The text without the paths of this folder and of the folders in it, which mean nothing to a reader.
+  /// Returns the text without the paths of this folder and of the folders in it, which mean nothing to a reader.
   std::string without_path(std::string text) const;
 
  private:

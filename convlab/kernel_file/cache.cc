@@ -1,3 +1,5 @@
+// Keeps compiled kernel files in a folder between runs.
+
 #include "convlab/kernel_file/cache.h"
 
 #include <fmt/format.h>

@@ -6,11 +6,12 @@
 
 namespace convlab {
 
-/// A folder that keeps files by name. Files appear whole, by renaming, so that several processes may share it.
+/// A folder that stores files by name. Files are created by rename, so readers never see a partial file and several
+/// processes can share the folder.
 class Cache {
  public:
-  /// The folder $CONVLAB_CACHE, otherwise convlab in $XDG_CACHE_HOME or in ~/.cache. Where it cannot be written, a
-  /// temporary one, which ends with the value.
+  /// Uses $CONVLAB_CACHE, otherwise convlab in $XDG_CACHE_HOME or in ~/.cache. If that folder is not writable, creates
+  /// a temporary one, which the destructor removes. Throws Error(unavailable) if neither can be written.
   Cache();
   ~Cache();
   Cache(const Cache&) = delete;
@@ -19,10 +20,10 @@ class Cache {
   bool is_temporary() const { return temporary_; }
   std::filesystem::path path_of(const std::string& name) const { return folder_ / name; }
 
-  /// A name beside path_of(name) that nobody else writes to.
+  /// Returns a unique path next to path_of(name), for writing the file before it is renamed.
   std::filesystem::path place_for(const std::string& name) const;
 
-  /// Removes the oldest files until at most so many bytes are left.
+  /// Removes the oldest files until the folder holds at most `most_bytes` bytes.
   void shrink(uintmax_t most_bytes) const;
 
  private:

@@ -1,3 +1,5 @@
+// Generates the functions through which convlab calls a kernel file.
+
 #include "convlab/kernel_file/calls.h"
 
 #include <fmt/format.h>
@@ -32,7 +34,7 @@ constexpr const char* kFinishOnDevice =
     "#endif\n"
     "}\n";
 
-/// The numbers that a function of the mini-dnn generation takes after its pointers: B, M, C, H, W, K and, since 2023,
+/// Returns the integer arguments of a mini-dnn function, which follow its pointers: B, M, C, H, W, K and, since 2023,
 /// S.
 std::string minidnn_numbers(const KernelSource& source, const FileFunction& function, int pointers) {
   const auto all = static_cast<int>(function.list.size()), numbers = function.number_count();
@@ -121,14 +123,14 @@ struct NamedValue {
 constexpr std::string_view kRows = "(p.height - p.filter_h) / p.stride + 1";
 constexpr std::string_view kColumns = "(p.width - p.filter_w) / p.stride + 1";
 
-/// The names of NVIDIA's libraries: K maps, filters of R x S.
+/// Parameter names as in NVIDIA's libraries: K output channels, R x S filters.
 constexpr std::array kByMaps{
     NamedValue{"n", "p.images"},      NamedValue{"c", "p.channels"}, NamedValue{"h", "p.height"},
     NamedValue{"w", "p.width"},       NamedValue{"k", "p.maps"},     NamedValue{"r", "p.filter_h"},
     NamedValue{"s", "p.filter_w"},    NamedValue{"p", kRows},        NamedValue{"q", kColumns},
     NamedValue{"stride", "p.stride"},
 };
-/// The course's: M maps, filters of K x K. Which of the two it is, M or R tells.
+/// Parameter names of the course: M output channels, K x K filters. Used if there is an M and no R.
 constexpr std::array kByCourse{
     NamedValue{"b", "p.images"},   NamedValue{"n", "p.images"},      NamedValue{"m", "p.maps"},
     NamedValue{"c", "p.channels"}, NamedValue{"h", "p.height"},      NamedValue{"w", "p.width"},

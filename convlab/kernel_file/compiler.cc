@@ -1,3 +1,5 @@
+// Compiles kernel files with nvcc or the host compiler, and caches the results.
+
 #include "convlab/kernel_file/compiler.h"
 
 #include <fmt/format.h>
@@ -35,14 +37,15 @@ namespace {
 constexpr uintmax_t kMostCacheBytes = uintmax_t{512} << 20;
 constexpr int64_t kMostPreprocessedBytes = 16 << 20;
 
-/// The folder beside a portable binary with other projects' headers that convlab's own read; "" if there is none.
+/// Returns the folder next to a portable binary with the third-party headers that convlab's headers include; "" if
+/// there is none.
 fs::path portable_headers() {
   std::error_code error;
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path() / "include";
   return fs::is_directory(folder, error) ? folder : fs::path();
 }
 
-/// The program's path if it can be run; "" if it cannot. Without a folder in its name we look in PATH.
+/// Returns the program's path if it is executable, otherwise "". Searches PATH if the name has no folder.
 std::string found_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
   const char* path = std::getenv("PATH");
@@ -71,11 +74,11 @@ std::vector<std::string> words(std::string_view text) {
   return result;
 }
 
-/// unrolled() is about loops whose rounds the compiler can count; others would only grow.
+/// unrolled() handles loops with a known trip count. Unrolling the remaining loops at run time would only add code.
 constexpr const char* kNoRuntimeUnrolling = "-fdisable-rtl-loop2_unroll";
 constexpr const char* kInclude = "-include";
 
-/// The host compiler with its include folders and language options.
+/// Returns the host compiler's command with include folders and language options.
 std::vector<std::string> host_command(bool own, Toolchain toolchain, const fs::path& root) {
   std::vector<std::string> command{host_compiler(), "-fPIC", "-I",
                                    root.string(),   "-I",    (root / "convlab/kernel_file/include").string()};
@@ -89,12 +92,12 @@ std::vector<std::string> host_command(bool own, Toolchain toolchain, const fs::p
   return command;
 }
 
-/// The flags that instrument a kernel file for simt.
+/// Returns the flags that instrument a kernel file for simt.
 std::vector<std::string> simt_flags(bool own, bool counted) {
   std::vector<std::string> flags = words(CONVLAB_SIMT_FLAGS);
   const auto add = [&](std::vector<std::string> more) { flags.insert(flags.end(), more.begin(), more.end()); };
-  // Each basic block reports that it begins. Checks of bounds and alignment would cut blocks up that a GPU has whole.
-  // Vectors are loaded whole, as they are written.
+  // trace-pc makes each basic block report its start. Bounds and alignment checks would split basic blocks that are
+  // whole on a GPU, and SRA would split vector loads.
   if (counted) {
     add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds,alignment", "-fno-tree-sra"});
 #ifndef __clang__
@@ -102,7 +105,8 @@ std::vector<std::string> simt_flags(bool own, bool counted) {
 #endif
   }
 #ifndef __clang__
-  // clang has hooks for these. g++ leaves calls, which go to hooks, too, or accesses that nobody sees.
+  // clang has hooks for these. g++ would inline them as accesses without hooks; as calls, they reach the wrapped
+  // functions.
   add({"-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-malloc",
        "-fno-builtin-free"});
 #endif
@@ -110,10 +114,10 @@ std::vector<std::string> simt_flags(bool own, bool counted) {
   return flags;
 }
 
-/// The header that simt's kernel files include before all others.
+/// The header that simt's kernel files include first.
 fs::path first_header(const fs::path& root) { return root / "convlab/simt/cuda/copies.h"; }
 
-/// The command, without the names of its input and output.
+/// Returns the compiler command, without the names of its input and output.
 std::vector<std::string> command_of(const KernelSource& source, Toolchain toolchain, const CompileOptions& options,
                                     const fs::path& root) {
   const bool own = source.kind == FileKind::own;
@@ -124,7 +128,7 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
     for (const std::string& definition : options.definitions) command.push_back("-D" + definition);
   };
   if (toolchain == Toolchain::nvcc) {
-    // 9.0 has instructions of its own, which only code for it alone may use.
+    // sm_90a, because 9.0 has architecture-specific instructions such as wgmma.
     const int capability = options.compute_capability;
     add({nvcc(), "-lineinfo", "-O3", own ? "-std=c++20" : "-std=c++17",
          fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""), "--expt-relaxed-constexpr",
@@ -132,7 +136,7 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
          (root / "convlab/kernel_file/include").string()});
     if (options.output == CompilerOutput::library) {
       add({"-shared", "-Xcompiler", "-fPIC", "-cudart", "static", "-Xlinker", "--exclude-libs,ALL"});
-      add({"-Xlinker", "-Bsymbolic"});  // its templates are not the program's of the same name
+      add({"-Xlinker", "-Bsymbolic"});  // its template instantiations must not bind to the program's
       if (source.text.find("cublas") != std::string::npos) add({"-lcublas"});
     } else {
       add({"-cubin"});
@@ -147,7 +151,7 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
   add({"-iquote", folder.string()});
   define();
   if (options.output == CompilerOutput::warnings) {
-    // Without simt's instrumentation, which hides some and makes up others.
+    // No simt instrumentation: it hides some of these warnings and causes others.
     add({"-c", "-O1", "-fpermissive", "-Wuninitialized", "-Wmaybe-uninitialized", "-Wreturn-type"});
     return command;
   }
@@ -161,17 +165,17 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
 #ifndef __clang__
   add({kInclude, first_header(root).string()});
 #endif
-  // In kernels these are the device's: see convlab/simt/device_heap.h and hooks.cc. Of the host's arrays simt knows
-  // the sizes: see convlab/simt/host_arrays.h.
+  // In kernels these calls use the device heap: see convlab/simt/device_heap.h and hooks.cc. On the host, simt records
+  // array sizes: see convlab/simt/host_arrays.h.
   add({"-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free",
        "-Wl,--wrap=_Znwm,--wrap=_Znam,--wrap=_ZdlPv,--wrap=_ZdaPv,--wrap=_ZdlPvm,--wrap=_ZdaPvm"});
-  // Without the thread sanitizer's own library, in whose place simt stands.
+  // No libtsan: simt implements the thread sanitizer's interface instead.
   add({"-Wl,--wrap=__cxa_allocate_exception,--wrap=__assert_fail,--wrap=printf,--wrap=__printf_chk,-Bsymbolic",
        "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
   return command;
 }
 
-/// Replaces the header that the command includes first by the precompiled ones. A file to be counted is compiled from
+/// Replaces the first header that the command includes by its precompiled version. A counted file is compiled from
 /// preprocessed text, which includes nothing.
 void take_precompiled(CompilerCommand& command, FileKind kind, bool counted, const fs::path& root, const Cache& cache) {
   const auto include = std::ranges::find(command.words, kInclude);
@@ -196,12 +200,13 @@ std::string fingerprint_of(const KernelSource& source, const std::string& unit, 
   return fingerprint.hex();
 }
 
-/// The compiler's lines, without those that name only `unit`, which the user does not know, and not without end.
+/// Returns at most kMostLines of the compiler's lines, without those about the generated file `unit`, which the user
+/// does not know.
 std::string shown(const std::string& complaint, const std::string& unit) {
   constexpr size_t kMostLines = 40;
   std::vector<std::string> lines = split(complaint, '\n');
   std::erase_if(lines, [&](const std::string& line) {
-    const bool of_option = line.find("note: disable pass") != std::string::npos;  // of kNoRuntimeUnrolling
+    const bool of_option = line.find("note: disable pass") != std::string::npos;  // caused by kNoRuntimeUnrolling
     return line.empty() || of_option || line.find(unit) != std::string::npos;
   });
   std::string text;
@@ -214,7 +219,7 @@ struct Hint {
   std::string_view when, what;
 };
 
-/// What convlab knows better than the compiler.
+/// Help for compiler errors whose cause the compiler's message does not show.
 constexpr std::array kHints{
     Hint{"No such file or directory", "put the included file next to this one, or remove the include"},
     Hint{"clockRate", "CUDA 13 removed this member of cudaDeviceProp; use cudaDeviceGetAttribute"},
@@ -222,7 +227,8 @@ constexpr std::array kHints{
     Hint{"No space left on device", "the disk of the cache is full; set CONVLAB_CACHE to a folder on another disk"},
 };
 
-/// The names that the compiler does not know, in its order. Its quotation marks depend on the user's language.
+/// Returns the undeclared names in the compiler's errors, in order. Accepts any quotation marks, because they depend on
+/// the user's locale.
 std::vector<std::string> undeclared_names(const std::string& complaint) {
   std::vector<std::string> names;
   for (const std::string_view known : {" was not declared in this scope", " has not been declared"}) {
@@ -237,7 +243,7 @@ std::vector<std::string> undeclared_names(const std::string& complaint) {
   return names;
 }
 
-/// Whether the token stands where a declaration has its name: behind a type, and not in an initial value.
+/// Returns whether the token is at the position of a declared name: after a type, and not in an initializer.
 bool is_declared_at(const std::vector<Token>& tokens, size_t at) {
   constexpr std::array<std::string_view, 22> kTypes{
       "auto",   "bool",     "char", "const",      "constexpr",  "dim3",        "double", "extern",
@@ -247,7 +253,7 @@ bool is_declared_at(const std::vector<Token>& tokens, size_t at) {
   size_t begin = at;
   while (begin > 0 && (tokens[begin - 1].is("*") || tokens[begin - 1].is("&"))) --begin;
   if (begin > 0 && is_type(begin - 1)) return true;
-  while (begin > 0) {  // to where the statement begins
+  while (begin > 0) {  // to the start of the statement
     const Token& before = tokens[begin - 1];
     if (before.is("=") || before.is("[") || before.is("return")) return false;
     if (before.is(";") || before.is("{") || before.is("}") || before.is("(")) break;
@@ -257,7 +263,7 @@ bool is_declared_at(const std::vector<Token>& tokens, size_t at) {
   return begin < at && is_type(begin);
 }
 
-/// Whether the file itself seems to declare the name.
+/// Returns whether the file itself appears to declare the name.
 bool declares(const std::vector<Token>& tokens, std::string_view name) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind == Token::Kind::directive) {
@@ -283,7 +289,7 @@ std::string hint_for(const KernelSource& source, const std::string& complaint) {
   }
   const std::vector<Token> tokens = tokens_of(source.text);
   for (const std::string& name : undeclared_names(complaint)) {
-    if (declares(tokens, name)) continue;  // what stands before it is wrong
+    if (declares(tokens, name)) continue;  // declared in the file, so the error is in the code before it
     if (is_cuda_name(name))
       return fmt::format("simt does not support '{}'; compile it with nvcc on a machine with a GPU", name);
     return fmt::format("the file does not declare '{}'; convlab compiles it alone, without other files of its project",
@@ -292,7 +298,7 @@ std::string hint_for(const KernelSource& source, const std::string& complaint) {
   return "";
 }
 
-/// The message of a compiler that has failed.
+/// Throws the error of a failed compilation.
 [[noreturn]] void complain(const KernelSource& source, const CompilerCommand& command, const ProcessRun& run) {
   const std::string file = source.path.string(), program = command.words.front();
   const std::string complaint = without_binders(run.complaint + run.output);
@@ -312,7 +318,7 @@ std::string hint_for(const KernelSource& source, const std::string& complaint) {
                      std::move(findings));
 }
 
-/// Error(bad_input) if code of one side uses what is of the other. nvcc finds that by itself.
+/// Throws FindingError(bad_input) if code of one side uses functions or variables of the other. nvcc finds that itself.
 void check_sides(const KernelSource& source, const CompilerCommand& command, const CompilerRunner& runner) {
   const SideCheck check(source);
   if (!check.suspects()) return;
@@ -323,7 +329,7 @@ void check_sides(const KernelSource& source, const CompilerCommand& command, con
   }
   write_file(asking.text, compilation_unit(source, Toolchain::simt, check.marks()));
   const ProcessRun run = runner(asking);
-  if (run.status != 0) return;  // what is wrong beside that is wrong without the marks, too
+  if (run.status != 0) return;  // other errors also show without the marks
   std::vector<Finding> findings = check.errors(run.complaint + run.output);
   if (findings.empty()) return;
   std::error_code error;
@@ -361,13 +367,13 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
       .words = command_of(source, toolchain, options, root), .shown = {root / "convlab"}, .limit_s = options.limit_s};
   if (const fs::path portable = portable_headers(); !portable.empty()) command.shown.push_back(portable);
   const CompilerRunner& runner = options.runner ? options.runner : run_plainly;
-  static const Cache cache;  // a temporary one lasts as long as the program
+  static const Cache cache;  // a temporary cache lasts until the program exits
   const char* const suffix = toolchain == Toolchain::nvcc ? ".cu" : ".cc";
   const auto compile = [&](const fs::path& made) {
     take_precompiled(command, source.kind, options.counted, root, cache);
     command.made = made;
     command.text = made.string() + suffix;
-    // Libraries come after what needs them.
+    // The input precedes the libraries that it needs on the command line.
     command.words.insert(command.words.begin() + 1, {"-o", made.string(), command.text.string()});
     if (toolchain == Toolchain::simt) check_sides(source, command, runner);
     write_file(command.text, unit);
@@ -377,7 +383,7 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
       preprocess.words.push_back("-E");
       run = runner(preprocess);
       if (run.status == 0) write_file(command.text, unrolled(read_text(made, kMostPreprocessedBytes)));
-      // What is included before anything else is in this text already.
+      // The preprocessed text already contains the forced include.
       const auto included = std::ranges::find(command.words, kInclude);
       if (included != command.words.end()) command.words.erase(included, included + 2);
     }
@@ -441,7 +447,7 @@ std::vector<Finding> warnings_of(const KernelSource& source) try {
   });
   for (Finding& each : warnings) {
     each.labels.resize(1);
-    each.count = 1;  // once for each instance of a template
+    each.count = 1;  // g++ repeats the warning for each template instance
   }
   if (warnings.size() > kMost) warnings.resize(kMost);
   return warnings;

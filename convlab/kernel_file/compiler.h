@@ -13,66 +13,68 @@
 
 namespace convlab {
 
-/// A kernel file as a library that can be loaded.
+/// A kernel file compiled into a loadable library.
 struct CompiledFile {
   std::filesystem::path library;
-  double seconds = 0;      ///< of the compiler; 0 if the cache had it
-  std::string complaints;  ///< warnings of the compiler
+  double seconds = 0;      ///< compile time; 0 on a cache hit
+  std::string complaints;  ///< compiler warnings
 };
 
-/// A compiler's command. It reads `text` and `shown`, and writes `made`.
+/// A compiler command line. The compiler reads `text` and the folders in `shown`, and writes `made`.
 struct CompilerCommand {
-  std::vector<std::string> words;  ///< the first is the compiler's path
+  std::vector<std::string> words;  ///< argv; the first word is the compiler's path
   std::filesystem::path text, made;
-  std::vector<std::filesystem::path> shown;  ///< folders of headers
+  std::vector<std::filesystem::path> shown;  ///< header folders
   double limit_s = 0;
 };
 using CompilerRunner = std::function<ProcessRun(const CompilerCommand& command)>;
 
-/// What a compiler makes of a file. `machine_code` and `registers` are of nvcc alone, `warnings` are not.
+/// What the compiler produces. `machine_code` and `registers` need nvcc; `warnings` needs the host compiler.
 enum class CompilerOutput {
-  library,       ///< to be loaded
-  machine_code,  ///< the GPU's alone, nothing of the host's
-  registers,     ///< the text of what the GPU's assembler says of each kernel
-  warnings,      ///< the text of what the compiler says of variables without a value and functions without a return
+  library,       ///< a loadable shared library
+  machine_code,  ///< a cubin: GPU code without host code
+  registers,     ///< the output of ptxas -v: registers per kernel
+  warnings,      ///< the host compiler's warnings about uninitialized variables and missing returns
 };
 
 struct CompileOptions {
-  int compute_capability = 0;  ///< of the GPU, 90 for 9.0; nvcc only
-  double limit_s = 300;        ///< a compiler that takes longer is ended
-  bool counted = false;        ///< simt can count what the kernels do; they are slower
+  int compute_capability = 0;  ///< of the GPU: 90 for 9.0; nvcc only
+  double limit_s = 300;        ///< timeout: the compiler is killed after this many seconds
+  bool counted = false;        ///< instrument for simt's operation counters; kernels run slower
   CompilerOutput output = CompilerOutput::library;
-  std::vector<std::string> definitions = {};  ///< of macros: "WITH_TILE=1"
-  CompilerRunner runner = {};                 ///< runs the compiler in another way than as a process of the user's
-  /// Where the result lies instead of in the cache: an untrusted text must not become the library of another user.
+  std::vector<std::string> definitions = {};  ///< macro definitions: "WITH_TILE=1"
+  CompilerRunner runner = {};                 ///< runs the compiler; by default as a plain child process of the user
+  /// Output folder used instead of the cache, so that untrusted source never ends up in a cache that other users load
+  /// from.
   std::filesystem::path folder = {};
 };
 
-/// The folder that holds convlab/, with the kernels and the headers that kernel files read. Error(unavailable) if it is
-/// not there.
+/// Returns the folder that contains convlab/, with the kernels and the headers that kernel files include. Throws
+/// Error(unavailable) if it is missing.
 std::filesystem::path header_root();
 
-/// The path of a program that compiles or reads code, "nvcc", "objdump": in PATH, otherwise in CUDA's toolkit,
-/// $CUDA_HOME or /usr/local/cuda. "" if it is not there.
+/// Returns the path of a toolchain program such as "nvcc" or "objdump". Searches PATH, $CUDA_HOME/bin and
+/// /usr/local/cuda/bin. Returns "" if the program is not found.
 std::string found_tool(const std::string& name);
 
-/// Compiles a file, unless the cache has the result for the same text, headers, compiler and options. The cache is a
-/// folder: $CONVLAB_CACHE, otherwise convlab in $XDG_CACHE_HOME or in ~/.cache; where it cannot be written, a temporary
-/// one. Several processes may share it.
+/// Compiles a file, unless the cache already has the result for the same text, headers, compiler and options. The cache
+/// folder is $CONVLAB_CACHE, otherwise convlab in $XDG_CACHE_HOME or in ~/.cache, or a temporary folder if that is not
+/// writable. Several processes may share it.
 ///
-/// FindingError(bad_input) with the compiler's own lines, numbered as in the file, and with each of its errors as a
-/// finding, if it does not compile; Error(unavailable) if the compiler is not installed.
+/// If the file does not compile, throws FindingError(bad_input) with the compiler's output, whose line numbers match
+/// the file, and with each compiler error as a finding. Throws Error(unavailable) if the compiler is not installed.
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options);
 
-/// The host compiler's warnings about the file's own lines: variables without a value, functions without a return. At
-/// most a few: "'sum' may be used uninitialized [-Wmaybe-uninitialized]". None if it cannot say.
+/// Returns the host compiler's warnings about the file's own lines: uninitialized variables and missing returns.
+/// Returns at most five, such as "'sum' may be used uninitialized [-Wmaybe-uninitialized]", and none if the compiler
+/// fails.
 std::vector<Finding> warnings_of(const KernelSource& source);
 
-/// How many registers of a GPU of this compute capability a thread of each of a file's kernels takes, as ptxas says, by
-/// the kernels' names without namespaces: "convolve<5>". Error as of compile_kernel_file().
+/// Returns registers per thread for each kernel of the file, as ptxas reports them for a GPU of this compute
+/// capability. Keys are kernel names without namespaces: "convolve<5>". Throws like compile_kernel_file().
 std::map<std::string, int> registers_of(const KernelSource& source, int compute_capability);
 
-/// The same of ptxas' own words: what `nvcc -Xptxas -v` prints.
+/// Parses registers_of() out of the output of `nvcc -Xptxas -v`.
 std::map<std::string, int> registers_in(std::string_view words_of_ptxas);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Registers loaded kernel files as convolution kernels.
+
 #include "convlab/kernel_file/file_kernel.h"
 
 #include <algorithm>
@@ -16,13 +18,13 @@
 namespace convlab {
 namespace {
 
-/// What the functions of a ConvKernel cannot carry with them: each loaded file has a place, and functions of its own.
+/// State that a ConvKernel's plain function pointers cannot carry: each loaded file has a slot and its own functions.
 struct Place {
   std::string name;  ///< of the kernel
   const FileEntry* entry = nullptr;
   bool zero_before = false;
   bool takes_strides = false;
-  bool square = false;  ///< its interface tells one side of a filter
+  bool square = false;  ///< its interface has one size for both sides of a filter
 };
 std::array<Place, kMostFiles> places;
 int taken = 0;
@@ -52,7 +54,7 @@ void keep(const std::string& file, const std::string& problem, const PhaseSecond
   at->launches.push_back(seconds);
 }
 
-/// An array of the host's, which stays for the next launch: fresh pages of large ones take longer than many a kernel.
+/// A host array that is kept for the next launch, because page faults on fresh memory take longer than many kernels.
 class KeptArray {
  public:
   std::span<float> of(int64_t count) {
@@ -64,7 +66,7 @@ class KeptArray {
   std::vector<float> values_;
 };
 
-/// The file's code takes arrays of the host's to the device and back. Only its call is the operator.
+/// Runs a file that copies host arrays to the device and back itself. Only its call counts as the operator's time.
 void launch_from_host(const Place& place, const ConvArgs& args, Stream& stream) {
   static KeptArray kept_x, kept_w, kept_y;
   const ConvProblem& problem = args.step.problem;
@@ -95,7 +97,7 @@ void launch_at(const Place& place, const ConvArgs& args, Stream& stream) {
   if (place.zero_before) {
     stream.fill(args.y, 0, static_cast<size_t>(args.step.problem.output_count()) * sizeof(float));
   }
-  stream.synchronize();  // the file's work goes to streams of its own
+  stream.synchronize();  // the file launches work on its own streams
   call_file(entry, args.step.problem, args.y, const_cast<float*>(static_cast<const float*>(args.x)),
             const_cast<float*>(args.w));
 }
@@ -116,7 +118,7 @@ ConvKernel kernel_at(int place, std::integer_sequence<int, kPlace...>) {
   return kKernels[static_cast<size_t>(place)];
 }
 
-/// Of a function: whether it takes the filter's height by itself, and so its width.
+/// Returns whether a convolve() function has separate parameters for the filter's height and width.
 bool takes_both_sides(const KernelSource& source) {
   return std::ranges::any_of(source.functions.front().list,
                              [](const FileParameter& each) { return each.name == "R" || each.name == "r"; });

@@ -11,17 +11,17 @@
 
 namespace convlab {
 
-/// Loads a compiled kernel file into this process and registers its kernel under `name`, as what it is to whoever asks
-/// the registry: one that takes plain float32 images and, unless it is convlab's own kind, problems without padding,
-/// dilation and groups. A course's file gets its output filled with zeros before each call. A process loads up to
-/// kMostFiles. Error(bad_input) if it cannot be loaded or holds no kernel for the device, or several.
+/// Loads a compiled kernel file into this process and registers its kernel under `name`. The kernel accepts fp32 nchw
+/// images and, unless it is of convlab's own kind, only problems without padding, dilation and groups. For the course's
+/// files, the output is filled with zeros before each call. A process loads at most kMostFiles files. Throws
+/// Error(bad_input) if the file cannot be loaded, or registers no kernel for the device or more than one.
 void load_kernel_file(const KernelSource& source, const std::filesystem::path& library, const std::string& name,
                       DeviceKind device);
 
 inline constexpr int kMostFiles = 32;
 
-/// What the prologs, calls and epilogs of a loaded file took on one problem, launch by launch. Only the calls are in
-/// its kernel's times.
+/// Times of the prolog, call and epilog of a loaded file on one problem, per launch. Only the call counts as kernel
+/// time.
 struct FilePhases {
   std::string file, problem;
   std::vector<PhaseSeconds> launches;
@@ -29,10 +29,11 @@ struct FilePhases {
   bool early() const { return launches.back().early; }
 };
 
-/// Of all files that have a prolog and an epilog, and all problems, in the order of their first launches.
+/// Returns the phases of all files with a prolog and an epilog on all problems, in order of first launch.
 const std::vector<FilePhases>& file_phases();
 
-/// Whether this kernel is a file whose output was there after its prolog, so that its call's time tells nothing.
+/// Returns whether this kernel is a file whose output was already complete after its prolog, so that its call time is
+/// meaningless.
 bool computes_in_prolog(std::string_view kernel);
 
 }  // namespace convlab

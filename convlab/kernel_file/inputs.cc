@@ -1,4 +1,4 @@
-// What the result of a compilation depends on: the headers and the compiler.
+// Fingerprints everything that a compilation depends on: headers and the compiler.
 
 #include "convlab/kernel_file/inputs.h"
 

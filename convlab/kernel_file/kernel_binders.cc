@@ -1,4 +1,4 @@
-// Finds the kernels that a source defines, and writes the functions that stand for them in launches.
+// Finds the kernels that a source defines, and generates the functions that replace them in launches.
 
 #include "convlab/kernel_file/kernel_binders.h"
 
@@ -17,7 +17,7 @@ using TokenRange = std::span<const Token>;
 
 constexpr std::string_view kBinderPrefix = "convlab_bind_";
 
-/// The tokens as they stand, in one line and without comments.
+/// Returns the source text of the tokens, on one line and without comments.
 std::string text_of(TokenRange part) {
   std::string text;
   for (size_t i = 0; i < part.size(); ++i) {
@@ -33,7 +33,7 @@ int depth_change(const Token& token) {
   return token.is(")") || token.is("]") || token.is("}") || token.is(">") ? -1 : 0;
 }
 
-/// What stands between commas that are in no bracket.
+/// Splits a list at the commas that are outside of brackets.
 std::vector<TokenRange> split_at_commas(TokenRange list) {
   std::vector<TokenRange> parts;
   size_t begin = 0;
@@ -48,7 +48,7 @@ std::vector<TokenRange> split_at_commas(TokenRange list) {
   return parts;
 }
 
-/// The tokens before the first of these signs that is in no bracket.
+/// Returns the tokens before the first `sign` that is outside of brackets.
 TokenRange before(TokenRange part, std::string_view sign) {
   int depth = 0;
   for (size_t i = 0; i < part.size(); ++i) {
@@ -62,7 +62,7 @@ bool is_pack(TokenRange part) {
   return std::ranges::count_if(part, [](const Token& token) { return token.is("."); }) >= 3;
 }
 
-/// Words of a type that are no type's name.
+/// Words in a type that are not type names.
 bool is_qualifier(const Token& token) {
   constexpr std::array<std::string_view, 8> kWords{"const",        "volatile", "struct",     "class",
                                                    "__restrict__", "restrict", "__restrict", "typename"};
@@ -75,7 +75,7 @@ bool is_builtin_type(const Token& token) {
   return std::ranges::find(kWords, token.text) != kWords.end();
 }
 
-/// "x" of `const float* x = nullptr`; "xs..." of a pack; nullopt where we see none.
+/// Returns "x" for `const float* x = nullptr`, "xs..." for a pack, and nullopt if there is no name.
 std::optional<std::string> parameter_name(TokenRange parameter) {
   TokenRange declared = before(before(parameter, "="), "[");
   if (std::ranges::any_of(declared, [](const Token& token) { return token.is("("); })) return std::nullopt;
@@ -83,12 +83,12 @@ std::optional<std::string> parameter_name(TokenRange parameter) {
   const Token& name = declared.back();
   if (is_builtin_type(name) || is_qualifier(name)) return std::nullopt;
   const TokenRange type = declared.first(declared.size() - 1);
-  if (std::ranges::all_of(type, is_qualifier)) return std::nullopt;  // then that was the type
+  if (std::ranges::all_of(type, is_qualifier)) return std::nullopt;  // then `name` is the type
   if (type.back().is("::")) return std::nullopt;
   return fmt::format("{}{}", name.text, is_pack(parameter) ? "..." : "");
 }
 
-/// "T", "N" or "Ts..." of a template's parameter.
+/// Returns "T", "N" or "Ts..." for a template parameter.
 std::optional<std::string> template_argument(TokenRange parameter) {
   const TokenRange declared = before(parameter, "=");
   if (declared.size() < 2 || declared.back().kind != Token::Kind::name || is_builtin_type(declared.back())) {
@@ -99,7 +99,7 @@ std::optional<std::string> template_argument(TokenRange parameter) {
 
 using ReadName = std::optional<std::string> (*)(TokenRange);
 
-/// All names of a list, or nullopt if one has none.
+/// Returns all names of a list, or nullopt if an element has none.
 std::optional<std::vector<std::string>> names_of(TokenRange list, ReadName read) {
   std::vector<std::string> names;
   for (const TokenRange part : split_at_commas(list)) {
@@ -110,7 +110,7 @@ std::optional<std::vector<std::string>> names_of(TokenRange list, ReadName read)
   return names;
 }
 
-/// The token after the `>` that closes the bracket at `open`; `end` if none does.
+/// Returns the index after the `>` that closes the bracket at `open`, or `end` if it is not closed.
 size_t after_angle(const Tokens& tokens, size_t open, size_t end) {
   int depth = 0;
   for (size_t i = open; i < end; ++i) {
@@ -120,7 +120,7 @@ size_t after_angle(const Tokens& tokens, size_t open, size_t end) {
   return end;
 }
 
-/// Whether each branch of an #if in here closes the braces that it opens.
+/// Returns whether each preprocessor branch inside `body` has balanced braces.
 bool branches_are_whole(TokenRange body) {
   std::vector<int> at_if;
   int depth = 0;
@@ -139,7 +139,8 @@ bool branches_are_whole(TokenRange body) {
   return at_if.empty();
 }
 
-/// The kernel's name, followed by its parameters, after `__global__`; `tokens.size()` if there is none.
+/// Returns the index of the kernel's name, which precedes its parameters, after `__global__`; `tokens.size()` if there
+/// is none.
 size_t kernel_name(const Tokens& tokens, size_t global) {
   for (size_t i = global + 1; i + 1 < tokens.size(); ++i) {
     if (tokens[i].kind != Token::Kind::name) break;

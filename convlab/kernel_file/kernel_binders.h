@@ -8,23 +8,24 @@
 
 namespace convlab {
 
-/// A function that stands for a kernel where it is launched: with the kernel's template head and parameters, so that
-/// C++ itself finds the overload, deduces, converts and knows the defaults. It returns the kernel with its arguments.
+/// A generated function that replaces a kernel at its launch. It has the kernel's template head and parameter list, so
+/// C++ itself resolves overloads, deduces template arguments, converts arguments and applies defaults. It returns the
+/// kernel bound to its arguments.
 struct KernelBinder {
-  std::string_view kernel;  ///< its name in the source
-  std::string_view after;   ///< the brace that ends the kernel: from there on the binder is known
-  std::string text;         ///< its definition, in one line
+  std::string_view kernel;  ///< the kernel's name in the source
+  std::string_view after;   ///< the kernel's closing brace; the binder is declared right after it
+  std::string text;         ///< the binder's definition, on one line
 };
 
-/// "convlab_bind_" and the kernel's name.
+/// Returns "convlab_bind_" followed by the kernel's name.
 std::string binder_name(std::string_view kernel);
 
-/// Those of the kernels that are defined here. None for what our tokens do not tell well enough: parameters without a
-/// name, pointers to functions, definitions that the preprocessor puts together. Such kernels are launched by their
+/// Returns binders for the kernels defined in these tokens. Skips kernels that the tokens do not describe well enough:
+/// unnamed parameters, function pointers, or definitions assembled by the preprocessor. Those kernels are launched by
 /// address.
 std::vector<KernelBinder> kernel_binders(const std::vector<Token>& tokens);
 
-/// A compiler's words with the kernels' names in place of the binders'.
+/// Replaces binder names in compiler output with the kernels' names.
 std::string without_binders(std::string complaint);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Loads compiled kernel files and runs their phases.
+
 #include "convlab/kernel_file/library.h"
 
 #include <dlfcn.h>
@@ -26,7 +28,7 @@ FileProblem file_problem(const ConvProblem& problem) {
           .stride = static_cast<int>(problem.stride_h)};
 }
 
-/// The seconds that a phase takes until the device has done what it was given.
+/// Returns the wall-clock seconds of a phase, including its device work.
 template <class Phase>
 double seconds_of(const FileEntry& entry, Phase&& phase) {
   const Clock::time_point begin = Clock::now();
@@ -37,7 +39,7 @@ double seconds_of(const FileEntry& entry, Phase&& phase) {
   return seconds_since(begin);
 }
 
-/// Some floats of an array, to see whether somebody has written to it since.
+/// Samples of an array, to detect whether it has been written since.
 class Samples {
  public:
   Samples(const float* array, int64_t count) : array_(array), count_(count), before_(now()) {}
@@ -58,7 +60,7 @@ class Samples {
   std::array<uint32_t, kSamples> before_;
 };
 
-/// Takes arrays back from the device when a call is over, however it ends.
+/// Unregisters the arrays from the device when a call ends, also by an exception.
 struct Releasing {
   const FileEntry& entry;
   std::array<float*, 3> arrays;
@@ -73,7 +75,7 @@ struct Releasing {
 }  // namespace
 
 LoadedFile::LoadedFile(const std::filesystem::path& library) {
-  // Now, so that a name which nobody defines shows here and not in the middle of a run.
+  // RTLD_NOW, so that undefined symbols are reported here and not in the middle of a run.
   void* const handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* why = ::dlerror();
@@ -90,7 +92,7 @@ PhaseSeconds call_file(const FileEntry& entry, const ConvProblem& problem, float
   const FileProblem shape = file_problem(problem);
   const Releasing releasing{entry, {y, x, w}};
   if (entry.forward != nullptr) return {.call = seconds_of(entry, [&] { entry.forward(y, x, w, shape); })};
-  // Some prologs leave the output's pointer alone, and free it in the epilog.
+  // Some prologs do not set the output pointer, but their epilog frees it.
   float *device_y = nullptr, *device_x = nullptr, *device_w = nullptr;
   PhaseSeconds seconds;
   const Samples output(y, problem.output_count());

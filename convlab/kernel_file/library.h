@@ -8,34 +8,34 @@
 
 namespace convlab {
 
-/// A compiled kernel file, loaded into this process for the rest of its life: what it keeps, it keeps. It may do to the
-/// process whatever it likes, so that only processes of their own load files (see app/guests/guest.h).
+/// A compiled kernel file, loaded into this process and never unloaded, because its static state must stay valid. Its
+/// code can corrupt the process, so load files only in child processes (see app/guests/guest.h).
 class LoadedFile {
  public:
-  /// Error(bad_input) if it cannot be loaded, because of names that nobody defines, say, or if a GPU's compiler would
-  /// refuse it.
+  /// Throws Error(bad_input) if the library cannot be loaded, for example because of undefined symbols, or if it
+  /// contains code that nvcc would reject.
   explicit LoadedFile(const std::filesystem::path& library);
 
-  /// Its entry points; nullptr if the file registers itself.
+  /// Returns the entry points, or nullptr if the file registers itself.
   const FileEntry* entry() const { return entry_; }
 
  private:
   const FileEntry* entry_;
 };
 
-/// Seconds on the clock, the device's work included; a file without a prolog and an epilog has its call alone.
+/// Wall-clock seconds of each phase, including device work. A file without a prolog and an epilog has only `call`.
 struct PhaseSeconds {
   double prolog = 0, call = 0, epilog = 0;
-  bool early = false;  ///< the output was there when the prolog had ended: the call's time tells nothing
+  bool early = false;  ///< the output was complete after the prolog, so the call time is meaningless
 
-  /// From the begin of the prolog to the end of the epilog, arrays of the host to arrays of the host, whatever happens
-  /// where: what two files are compared by, one of which computes in its prolog.
+  /// Returns the time from the start of the prolog to the end of the epilog, host arrays to host arrays. Use it to
+  /// compare two files when one of them computes in its prolog.
   double layer() const { return prolog + call + epilog; }
 };
 
-/// Calls a file, with its prolog and epilog where it has them, and waits for the device after each. The arrays are the
-/// host's where the entry says so, otherwise the device's. Error(wrong_result) with the device's error; and what the
-/// file throws.
+/// Runs a file's call, with its prolog and epilog if it has them, and waits for the device after each phase. Arrays are
+/// in host memory if the entry is `on_host`, otherwise in device memory. Throws Error(wrong_result) with the device's
+/// error message. Exceptions thrown by the file pass through.
 PhaseSeconds call_file(const FileEntry& entry, const ConvProblem& problem, float* y, float* x, float* w);
 
 }  // namespace convlab

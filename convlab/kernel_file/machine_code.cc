@@ -1,3 +1,5 @@
+// Counts the instructions that a compiler produced, from the output of disassemblers.
+
 #include "convlab/kernel_file/machine_code.h"
 
 #include <fmt/format.h>
@@ -18,7 +20,7 @@
 namespace convlab {
 namespace {
 
-/// A sort of instructions: those whose names begin with one of these.
+/// An instruction class: instructions whose names begin with one of these.
 struct Sort {
   std::string_view name;
   std::vector<std::string_view> beginnings;
@@ -28,8 +30,8 @@ struct Sort {
   }
 };
 
-// NVIDIA's "CUDA Binary Utilities" lists the instructions. A division of integers begins with the reciprocal of its
-// divisor as a float, rounded up: I2F.RP.
+// NVIDIA's "CUDA Binary Utilities" lists the instructions. An integer division begins with the fp32 reciprocal of its
+// divisor, rounded up: I2F.RP.
 const std::array kOfGpu{
     Sort{"global loads", {"LDG", "LD."}},
     Sort{"shared loads", {"LDS"}},
@@ -46,14 +48,14 @@ const std::array kOfCpu{
     Sort{"divisions", {"idiv", "div ", "divl", "divq", "sdiv", "udiv"}},
 };
 
-/// A function's instructions, a line each.
+/// A function's instructions, one per line.
 struct FunctionCode {
   std::string name;
   std::string instructions = {};
   int64_t registers = 0;
 };
 
-/// Counts functions; their order and names do not matter.
+/// Counts the instructions of functions. Their order and names do not matter.
 MachineCode counted(std::vector<FunctionCode> functions, std::span<const Sort> sorts) {
   std::ranges::sort(functions, {}, &FunctionCode::instructions);
   int64_t instructions = 0;
@@ -77,7 +79,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-/// The number after `name` in the line; 0 if it is not there.
+/// Returns the number after `name` in the line, or 0 if there is none.
 int64_t number_after(std::string_view line, std::string_view name) {
   const size_t at = line.find(name);
   if (at == std::string_view::npos) return 0;
@@ -86,7 +88,8 @@ int64_t number_after(std::string_view line, std::string_view name) {
   return digits == 0 ? 0 : parse_int(rest.substr(0, digits), name, 0, INT64_MAX);
 }
 
-/// "LDG.E R2, [R2.64]" of "        /*0040*/              @P0 LDG.E R2, [R2.64] ;    /* 0x... */"; "" of other lines.
+/// Returns "LDG.E R2, [R2.64]" for "        /*0040*/              @P0 LDG.E R2, [R2.64] ;    /* 0x... */"; "" for other
+/// lines.
 std::string_view instruction_of_sass(std::string_view line) {
   line = trimmed(line);
   const size_t comment = line.find("*/"), end = line.find(';');
@@ -99,17 +102,17 @@ std::string_view without_predicate(std::string_view instruction) {
                                       : instruction;
 }
 
-/// Instructions that only fill up a function's last line.
+/// Returns whether this instruction only pads a function's end.
 bool is_filler(std::string_view instruction) { return instruction == "NOP" || instruction.starts_with("nop"); }
 
-/// Whether a function, mangled, is the one of this short name: "convolve<5>".
+/// Returns whether a function with a mangled name has this short name: "convolve<5>".
 bool is_called(const FunctionCode& function, const std::string& name) {
   const std::string whole = demangled(function.name);
   const size_t at = whole.find(name + "(");
   return whole == name || (at != std::string::npos && (at == 0 || whole[at - 1] == ' ' || whole[at - 1] == ':'));
 }
 
-/// What a program prints on its standard output.
+/// Runs a program and returns its standard output.
 std::string output_of(const std::string& program, std::vector<std::string> arguments) {
   constexpr double kMostSeconds = 120;
   const ProcessRun run = run_process(program, std::move(arguments), kMostSeconds);
@@ -121,7 +124,7 @@ std::string output_of(const std::string& program, std::vector<std::string> argum
 
 MachineCode parse_sass(std::string_view text, const std::vector<std::string>& launched) {
   std::vector<FunctionCode> functions;
-  // Registers stand in a table of their own.
+  // cuobjdump prints register counts in a separate table.
   std::map<std::string, int64_t, std::less<>> registers;
   std::string of;
   for (const std::string& line : split(text, '\n')) {
@@ -158,7 +161,7 @@ MachineCode parse_objdump(std::string_view text) {
     if (functions.empty() || (!line.starts_with('\t') && !line.starts_with(' '))) continue;
     const std::string_view instruction = trimmed(std::string_view(line).substr(0, line.find('#')));
     if (instruction.empty() || is_filler(instruction)) continue;
-    // Whole vectors of floats; a scalar of the same registers ends with ss or sd.
+    // Packed single precision; scalar instructions on the same registers end with ss or sd.
     vectors += instruction.find("ps ") != std::string_view::npos || instruction.find(".4s") != std::string_view::npos;
     memory += instruction.find('(') != std::string_view::npos || instruction.find('[') != std::string_view::npos;
     functions.back().instructions += fmt::format("{}\n", instruction);

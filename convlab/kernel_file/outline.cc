@@ -1,4 +1,4 @@
-// A reader of declarations that knows just enough C++ to find functions and variables and the side that they are for.
+// Parses just enough C++ to find functions, variables and the side (host or device) they are declared for.
 
 #include "convlab/kernel_file/outline.h"
 
@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 13> kBuiltInTypes{"void", "bool",   "char
                                                          "long", "float",  "double", "unsigned", "signed",
                                                          "auto", "size_t", "wchar_t"};
 
-/// What CUDA's words among a declaration's specifiers say.
+/// The CUDA execution and memory space specifiers of a declaration.
 struct Space {
   bool host = false, device = false, kernel = false, constant = false, shared = false, constant_expression = false;
 
@@ -53,7 +53,7 @@ struct Space {
   bool says_where() const { return host || device || kernel || constant || shared; }
 };
 
-/// "ifdef" of "# ifdef A".
+/// Returns "ifdef" for "# ifdef A".
 std::string_view word_of(std::string_view directive) {
   const size_t begin = directive.find_first_not_of(" \t", 1);
   if (begin == std::string_view::npos) return "";
@@ -62,7 +62,7 @@ std::string_view word_of(std::string_view directive) {
   return directive.substr(begin, end - begin);
 }
 
-/// The file's macros, each with the CUDA words of all its definitions.
+/// The file's macros, each with the CUDA specifiers of all its definitions.
 class Macros {
  public:
   void define(std::string_view directive) {
@@ -83,7 +83,7 @@ class Macros {
   std::map<std::string_view, Space> spaces_;
 };
 
-/// The tokens of the branches that count.
+/// Returns the tokens of the first branches that are compiled.
 Tokens first_branches(std::string_view source, Macros& macros) {
   struct Branch {
     bool counts, any_counted;
@@ -115,14 +115,14 @@ class Reader {
  public:
   Reader(Outline& outline, const Macros& macros) : outline_(outline), tokens_(outline.tokens), macros_(macros) {}
 
-  /// False: there is no outline.
+  /// Returns false if the file cannot be outlined.
   bool read() {
     read_scope(0, tokens_.size(), "");
     return !lost_;
   }
 
  private:
-  /// Declarations up to `end`; `class_name` is "" in namespaces.
+  /// Reads declarations up to `end`. `class_name` is "" in namespaces.
   void read_scope(size_t at, size_t end, std::string_view class_name) {
     while (at < end && !lost_) {
       const size_t before = at;
@@ -131,14 +131,14 @@ class Reader {
     }
   }
 
-  // The token that closes the bracket at `open`; brackets that do not match are the end of the outline.
+  // Returns the index of the token that closes the bracket at `open`. An unmatched bracket aborts the outline.
   size_t close_of(size_t open) {
     const size_t close = closing_bracket(tokens_, open);
     lost_ |= close == tokens_.size();
     return close;
   }
 
-  // After the next semicolon outside of brackets.
+  // Returns the index after the next semicolon that is outside of brackets.
   size_t after_semicolon(size_t at, size_t end) {
     for (; at < end && !lost_; ++at) {
       if (tokens_[at].is(";")) return at + 1;
@@ -171,7 +171,7 @@ class Reader {
     return read_entity(at, end, class_name);
   }
 
-  // What is inside of the braces at `open`, if there are braces.
+  // Reads the contents of the braces at `open`, if any.
   size_t read_block(size_t open, size_t end, std::string_view class_name) {
     if (open >= end || !tokens_[open].is("{")) return std::min(open + 1, end);
     const size_t close = close_of(open);
@@ -179,7 +179,7 @@ class Reader {
     return close + 1;
   }
 
-  // A class, an enumeration, a function or variables.
+  // Reads a class, an enumeration, a function or variables.
   size_t read_entity(size_t first, size_t end, std::string_view class_name) {
     for (size_t at = first; at < end && !lost_;) {
       const Token& token = tokens_[at];
@@ -199,7 +199,7 @@ class Reader {
       } else if (token.is("(")) {
         const size_t name = name_before(at, first);
         const size_t next = close_of(at) + 1;
-        if (lost_ || name == at) return after_semicolon(at, end);  // a pointer to a function, say
+        if (lost_ || name == at) return after_semicolon(at, end);  // for example a function pointer
         const size_t after = after_qualifiers(next, end);
         const bool ends = after < end && (tokens_[after].is("{") || tokens_[after].is(":") || tokens_[after].is(";") ||
                                           tokens_[after].is("="));
@@ -212,7 +212,7 @@ class Reader {
     return end;
   }
 
-  // The brace that opens a type's definition; `end` if there is none here.
+  // Returns the index of the brace that opens a type's definition, or `end` if there is none.
   size_t brace_of_type(size_t at, size_t end) {
     for (++at; at < end && !lost_; ++at) {
       const Token& token = tokens_[at];
@@ -238,7 +238,7 @@ class Reader {
     return name;
   }
 
-  // The parameters' bracket of an operator.
+  // Returns the index of the bracket that opens an operator's parameters.
   size_t operator_parameters(size_t at, size_t end) const {
     if (at + 2 < end && tokens_[at + 1].is("(") && tokens_[at + 2].is(")")) at += 2;
     do ++at;
@@ -246,7 +246,7 @@ class Reader {
     return at;
   }
 
-  // The name before the bracket at `open`, as "f" in `f<3>(`; `open` if there is none.
+  // Returns the index of the name before the bracket at `open`, such as "f" in `f<3>(`, or `open` if there is none.
   size_t name_before(size_t open, size_t first) const {
     size_t at = open;
     if (at > first && tokens_[at - 1].is(">")) {
@@ -261,7 +261,7 @@ class Reader {
     return is_name ? at - 1 : open;
   }
 
-  // After `const noexcept -> float` and the like.
+  // Skips `const`, `noexcept`, `-> float` and similar.
   size_t after_qualifiers(size_t at, size_t end) {
     constexpr std::array<std::string_view, 7> kQualifiers{"const",    "volatile", "override", "final",
                                                           "noexcept", "throw",    "try"};
@@ -303,7 +303,7 @@ class Reader {
     return close + 1;
   }
 
-  // The brace of a constructor's body, after `: a(1), b{2}`.
+  // Returns the index of the brace that opens a constructor's body, after `: a(1), b{2}`.
   size_t body_after_initializers(size_t at, size_t end) {
     bool after_group = false;
     for (++at; at < end && !lost_; ++at) {
@@ -320,11 +320,11 @@ class Reader {
     return end;
   }
 
-  // Variables whose first name stands before tokens[at]; those of classes are not the file's.
+  // Reads variables whose first name is before tokens[at]. Class members are not entities.
   size_t read_variables(size_t first, size_t at, size_t end, std::string_view class_name) {
     const size_t after = after_semicolon(at, end);
     if (lost_ || !class_name.empty()) return after;
-    size_t name = first;  // of the first one
+    size_t name = first;  // of the first variable
     for (size_t i = first; i < at; ++i) {
       if (tokens_[i].is("<")) i = std::max(after_angles(tokens_, i), i + 1) - 1;
       if (tokens_[i].is("[") || tokens_[i].is(",") || tokens_[i].is(":")) break;
@@ -337,8 +337,8 @@ class Reader {
     if (name == first) return after;
     Space space;
     const Side side = side_of(first, name, "", space);
-    if (tokens_[name - 1].is("::") && side == Side::host) return after;  // a class's
-    bool is_const = false;                                               // the variable, not what it points to
+    if (tokens_[name - 1].is("::") && side == Side::host) return after;  // a static class member
+    bool is_const = false;                                               // the variable itself, not its pointee
     for (size_t i = first; i < name; ++i) {
       if (tokens_[i].is("const")) is_const = true;
       if (tokens_[i].is("*")) is_const = false;
@@ -358,10 +358,10 @@ class Reader {
     return after;
   }
 
-  // For which side the declaration is whose specifiers are [first, name).
+  // Returns the side for which a declaration with the specifiers [first, name) is.
   Side side_of(size_t first, size_t name, std::string_view class_name, Space& space) {
     bool built_in = false;
-    int others = 0;  // names that may be types, or macros that we do not know
+    int others = 0;  // names that may be types or macros of other files
     for (size_t at = first; at < name && !lost_; ++at) {
       const Token& token = tokens_[at];
       space.add(token);
@@ -382,7 +382,7 @@ class Reader {
       } else if (is_one_of(token, kBuiltInTypes)) {
         built_in = true;
       } else if (!(at + 1 < name && tokens_[at + 1].is("::"))) {
-        ++others;  // of a::b::c the last alone
+        ++others;  // for a::b::c only the last
       }
     }
     const bool has_no_type =
@@ -394,7 +394,7 @@ class Reader {
     return others > (built_in || has_no_type ? 0 : 1) ? Side::unknown : Side::host;
   }
 
-  // With the lambdas and local classes inside that have a side of their own.
+  // Adds a body, and the lambdas and local classes in it that have their own side.
   void add_body(const Body& body) {
     outline_.bodies.push_back(body);
     for (size_t at = body.first + 1; at < body.last && !lost_; ++at) {
@@ -406,7 +406,7 @@ class Reader {
                               tokens_[at + 2].is("(");
       if (!space.says_where() && !is_lambdas) continue;
       if (space.shared) continue;
-      if (is_lambdas && add_space(tokens_[at + 1], space)) continue;  // in the next round
+      if (is_lambdas && add_space(tokens_[at + 1], space)) continue;  // handled in the next iteration
       size_t open = is_lambdas ? at + 2 : next;
       while (open < body.last && !tokens_[open].is("{") && !tokens_[open].is(";")) {
         open = tokens_[open].is("(") ? close_of(open) + 1 : open + 1;
@@ -454,7 +454,7 @@ size_t after_angles(const std::vector<Token>& tokens, size_t open) {
 const Body* Outline::body_around(size_t token) const {
   const Body* found = nullptr;
   for (const Body& body : bodies) {
-    if (body.first < token && token < body.last) found = &body;  // bodies inside of others follow them
+    if (body.first < token && token < body.last) found = &body;  // nested bodies follow the enclosing ones
   }
   return found;
 }

@@ -18,7 +18,7 @@ namespace convlab {
 namespace fs = std::filesystem;
 namespace {
 
-/// What every kernel file of kind own includes.
+/// Headers that every kernel file of kind own includes.
 constexpr const char* kOwnHeaders =
     "#include \"convlab/device/cuda_compat.h\"\n#include \"convlab/kernels/registry.h\"\n";
 
@@ -26,7 +26,7 @@ constexpr size_t kMostKept = 6;
 constexpr double kLimitS = 60;
 constexpr const char *kHeader = "first.h", *kPrecompiled = "first.h.gch";
 
-/// Writes and compiles the header in `place`, then renames that to `folder`. Returns whether the result is there.
+/// Writes and compiles the header in `place`, then renames `place` to `folder`. Returns whether the result exists.
 bool make(const fs::path& folder, const fs::path& place, const std::string& text, std::vector<std::string> command) {
   std::error_code error;
   fs::create_directories(place, error);
@@ -36,14 +36,15 @@ bool make(const fs::path& folder, const fs::path& place, const std::string& text
   const bool made = run_process(command.front(), command, kLimitS).status == 0;
   if (made) {
     fs::create_directories(folder.parent_path(), error);
-    if (!fs::exists(folder / kPrecompiled, error)) fs::remove_all(folder, error);  // what is left of a cleaned one
-    fs::rename(place, folder, error);  // fails if another process has made it meanwhile
+    if (!fs::exists(folder / kPrecompiled, error))
+      fs::remove_all(folder, error);   // an incomplete folder left by a cache cleaner
+    fs::rename(place, folder, error);  // fails if another process was faster
   }
   fs::remove_all(place, error);
   return made && fs::exists(folder / kPrecompiled, error);
 }
 
-/// Removes all folders but the most recently used.
+/// Removes all but the kMostKept most recently used folders.
 void keep_newest(const fs::path& folders) {
   std::error_code error;
   std::vector<std::pair<fs::file_time_type, fs::path>> all;

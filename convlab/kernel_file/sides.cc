@@ -1,4 +1,4 @@
-// Keeps host and device apart in files that a host's compiler reads.
+// Detects host/device mix-ups in files that the host compiler compiles.
 
 #include "convlab/kernel_file/sides.h"
 
@@ -21,21 +21,21 @@ constexpr std::string_view kMark = "convlab_mark_", kDeviceSection = "convlab_de
 
 std::string mark_of(const Entity& entity) { return fmt::format("{}{}", kMark, entity.declaration); }
 
-/// Whether the name at `at` is called: `f(`, `f<3>(`.
+/// Returns whether the name at `at` is called: `f(`, `f<3>(`.
 bool is_called(const std::vector<Token>& tokens, size_t at) {
   size_t next = at + 1;
   if (next < tokens.size() && tokens[next].is("<")) next = after_angles(tokens, next);
   return next < tokens.size() && tokens[next].is("(");
 }
 
-/// Whether the name stands where nothing is evaluated: `sizeof(table)`.
+/// Returns whether the name is in an unevaluated operand: `sizeof(table)`.
 bool is_unevaluated(const std::vector<Token>& tokens, size_t at) {
   constexpr std::array<std::string_view, 4> kOperators{"sizeof", "decltype", "alignof", "noexcept"};
   const size_t word = at > 1 && tokens[at - 1].is("(") ? at - 2 : at - 1;
   return at > 0 && std::ranges::find(kOperators, tokens[word].text) != kOperators.end();
 }
 
-/// Whether code that convlab does not translate has variables of the device. A text without an outline may have some.
+/// Returns whether a text that convlab does not translate may have device variables. Without an outline it may.
 bool has_device_variables(std::string_view text) {
   if (text.find("__") == std::string_view::npos) return false;
   const Outline outline = outline_of(text);
@@ -44,7 +44,7 @@ bool has_device_variables(std::string_view text) {
          });
 }
 
-/// Whether the declaration at `at` is of a variable, for which nothing else finds a place.
+/// Returns whether the declaration at `at` is of a variable whose section is not set otherwise.
 bool has_place(const std::vector<Token>& tokens, size_t at) {
   if (at > 0 && tokens[at - 1].is("__shared__")) return false;
   for (; at < tokens.size() && !tokens[at].is(";") && !tokens[at].is("=") && !tokens[at].is("["); ++at) {
@@ -55,18 +55,18 @@ bool has_place(const std::vector<Token>& tokens, size_t at) {
   return true;
 }
 
-/// From 1, in bytes.
+/// Returns the column in bytes, from 1.
 int column_of(std::string_view text, const Token& token) {
   const auto at = static_cast<size_t>(token.text.data() - text.data());
   const size_t before = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
   return static_cast<int>(before == std::string_view::npos ? at + 1 : at - before);
 }
 
-/// Of "/home/me/mine.cu:17:5: warning: 'float f(float)' is deprecated: convlab_mark_231".
+/// A compiler warning like "/home/me/mine.cu:17:5: warning: 'float f(float)' is deprecated: convlab_mark_231".
 struct Warning {
   int line;
   std::string mark;
-  std::string subject;  ///< "float f(float)", with the compiler's quote behind it
+  std::string subject;  ///< "float f(float)", followed by the compiler's closing quote
 
   bool is_about(std::string_view name) const {
     return std::ranges::any_of(tokens_of(subject), [&](const Token& token) { return token.is(name); });
@@ -104,12 +104,12 @@ void SideCheck::look_at(size_t at) {
   if (entity == outline_.entities.end()) return;
   const Body* const body = outline_.body_around(at);
   if (body == nullptr || body->side == Side::unknown) return;
-  // nvcc takes a function that is declared for both sides as one of both.
+  // nvcc accepts calls from both sides if a function is declared for both in any of its declarations.
   const bool is_clear = std::ranges::all_of(outline_.entities, [&](const Entity& other) {
     return !named(other) || (other.side == entity->side && other.kind == entity->kind);
   });
   if (!is_clear || entity->side == Side::unknown || entity->side == body->side) return;
-  // What becomes of the device's variables in host code shows when it runs.
+  // Host uses of device variables are detected at run time.
   const bool is_function = entity->kind == Entity::Kind::function;
   if (is_function ? !is_called(tokens, at) : entity->kind != Entity::Kind::variable || entity->side != Side::host)
     return;

@@ -10,36 +10,35 @@
 
 namespace convlab {
 
-/// What a translation puts before a part of the source.
+/// Text that the translation inserts before a part of the source.
 struct Insertion {
   std::string_view before;
   std::string text;
 };
 
-/// Finds what nvcc refuses and a host's compiler, for which both sides are one, does not see: calls across the sides
-/// and host variables in kernels.
+/// Finds cross-side errors that nvcc reports but the host compiler cannot see, because for it both sides are the same:
+/// calls across sides, and host variables used in kernels.
 ///
-/// Tokens alone do not tell which of several things a name means, so they only raise suspicions. Then a compiler
-/// decides: what is suspected to be used on the wrong side is marked as deprecated, and the compiler says where it is
-/// used.
+/// Tokens alone cannot resolve a name with several meanings, so they only yield candidates. The compiler then decides:
+/// the candidates' declarations are marked as deprecated, and the compiler's warnings show where they are used.
 class SideCheck {
  public:
   /// The source must outlive the check.
   explicit SideCheck(const KernelSource& source);
 
-  /// Whether a compiler has to decide anything.
+  /// Returns whether there are candidates for the compiler to decide.
   bool suspects() const { return !uses_.empty(); }
 
-  /// For the text that the compiler gets.
+  /// Returns the marks to insert into the text that is compiled.
   std::vector<Insertion> marks() const;
 
-  /// The compiler's warnings as nvcc's errors, at most a few.
+  /// Converts the compiler's deprecation warnings to nvcc's errors, at most eight.
   std::vector<Finding> errors(std::string_view warnings) const;
 
  private:
   struct Use {
     size_t token;          ///< the name
-    const Entity* entity;  ///< what it may mean
+    const Entity* entity;  ///< the entity it may refer to
     const Body* body;
   };
 
@@ -51,11 +50,11 @@ class SideCheck {
   std::vector<Use> uses_;
 };
 
-/// Before the file's `__device__` variables, and `static` ones of device code: a section for each, by which simt tells
-/// them from the host's. The views are of `source`.
+/// Returns a section attribute for each `__device__` variable of the file and each `static` variable in device code, by
+/// which simt tells them from host variables. The views point into `source`.
 std::vector<Insertion> device_sections(const KernelSource& source);
 
-/// Whether a header beside the file, or one that it includes, has variables of the device: those get no sections.
+/// Returns whether a header next to the file, or one included by it, declares device variables. Those get no sections.
 bool has_device_variables_in_headers(const KernelSource& source);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Parses kernel files and detects their kind.
+
 #include "convlab/kernel_file/source.h"
 
 #include <algorithm>
@@ -23,7 +25,7 @@ constexpr std::string_view kClassOfMinidnn = "GPUInterface";
 
 using Tokens = std::vector<Token>;
 
-// On one line, without comments.
+// Joins tokens on one line, without comments.
 std::string joined(const Tokens& tokens, size_t first, size_t end) {
   std::string text;
   for (size_t i = first; i < end; ++i) {
@@ -49,7 +51,7 @@ std::vector<FileParameter> parameters_of(const Tokens& tokens, size_t open, size
     if (token.is("(") || token.is("[") || token.is("<")) ++depth;
     if (i < close && (token.is(")") || token.is("]") || token.is(">"))) --depth;
     if (i != close && !(token.is(",") && depth == 0)) continue;
-    size_t end = i;  // of the name, before the brackets of an array
+    size_t end = i;  // of the name, before array brackets
     while (end > first && tokens[end - 1].is("]")) {
       while (end > first && !tokens[end - 1].is("[")) --end;
       --end;
@@ -64,7 +66,7 @@ std::vector<FileParameter> parameters_of(const Tokens& tokens, size_t open, size
   return list;
 }
 
-// The functions that the file defines and that are `wanted`, by scope and name.
+// Returns the functions that the file defines and for which wanted(scope, name) is true.
 template <class Wanted>
 std::vector<FileFunction> definitions(const Tokens& tokens, Wanted&& wanted) {
   std::vector<FileFunction> found;
@@ -109,7 +111,7 @@ bool defines_class(const Tokens& tokens) {
   return false;
 }
 
-/// The type without what does not matter to a function's caller: "int" of "const int", "float**" of "float * *".
+/// Returns the type in the form that matters to a caller: "int" for "const int", "float**" for "float * *".
 std::string canonical(const std::string& type) {
   std::string text;
   for (const char c : type) {
@@ -136,8 +138,8 @@ bool declares(const Tokens& tokens, const FileFunction& function) {
   return false;
 }
 
-/// Whether a header beside the file has the class with the functions as the file defines them. Some add members to it,
-/// and some lie beside files of another semester.
+/// Returns whether a header next to the file declares the class with the functions as the file defines them. Some files
+/// add members to the class, and some are next to headers of another semester.
 bool brings_class(const Tokens& tokens, const std::filesystem::path& folder,
                   const std::vector<FileFunction>& functions) {
   return std::ranges::any_of(tokens, [&](const Token& token) {
@@ -153,7 +155,7 @@ bool brings_class(const Tokens& tokens, const std::filesystem::path& folder,
   });
 }
 
-/// What only one semester's network has: sides of its layers' inputs and outputs, or numbers of maps.
+/// Numbers that occur only in one semester's network: input and output sizes or output channels of its layers.
 struct Semester {
   std::string_view name;
   std::array<int, 3> marks;
@@ -164,7 +166,7 @@ constexpr std::array kSemesters{
     Semester{"sp18", {60, 30, 26}}, Semester{"fa17", {28, 50, 28}},
 };
 
-// All whole numbers of the code, also those of its macros.
+// Returns all integers in the code, including macros.
 std::set<int> numbers_of(const Tokens& tokens) {
   std::set<int> numbers;
   const auto add = [&](std::string_view text) {
@@ -181,7 +183,7 @@ std::set<int> numbers_of(const Tokens& tokens) {
   return numbers;
 }
 
-// The semester whose marks the file's numbers show; "" if they show none, or those of several.
+// Returns the semester whose marks occur among the file's numbers; "" if none or several match.
 std::string semester_of(const Tokens& tokens) {
   const std::set<int> numbers = numbers_of(tokens);
   std::string found;
@@ -273,8 +275,8 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
            fmt::format("entry points of two kinds found, {} and {}: remove one", name_of(kinds[0]), name_of(kinds[1])));
   }
   source.kind = kinds.front();
-  // "gpu" is the course's word, in forward<gpu, float>: without it a misspelt __global__ would make a file one for
-  // CPUs.
+  // "gpu" is from the course's forward<gpu, float>: without it, a file with a misspelled __global__ would count as one
+  // for CPUs.
   source.cuda = std::ranges::any_of(std::array{"__global__", "GPUInterface", "kCompiledFor", "gpu"},
                                     [&](const char* word) { return has_name(tokens, word); });
   source.half = has_name(tokens, "half") || has_name(tokens, "__half") || has_name_with(tokens, "half2");

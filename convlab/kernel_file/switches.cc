@@ -1,3 +1,5 @@
+// Finds the WITH_ switches of a kernel file.
+
 #include "convlab/kernel_file/switches.h"
 
 #include <fmt/format.h>
@@ -14,11 +16,11 @@ namespace {
 
 constexpr std::string_view kSwitchPrefix = "WITH_";
 
-/// A preprocessor line taken apart.
+/// A parsed preprocessor line.
 struct Directive {
   std::string_view word;                ///< "ifdef"
   std::string_view subject;             ///< the name after it; "" if something else follows
-  std::vector<std::string_view> names;  ///< of switches, in order
+  std::vector<std::string_view> names;  ///< switches named in the line, in order
   std::string what;                     ///< its comment
 };
 

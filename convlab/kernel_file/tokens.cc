@@ -1,3 +1,5 @@
+// Splits C++ and CUDA source into tokens.
+
 #include "convlab/kernel_file/tokens.h"
 
 #include <algorithm>
@@ -74,7 +76,7 @@ class Lexer {
     }
   }
 
-  // To the end of the line, which a backslash carries on; a comment to the line's end belongs to it.
+  // Up to the end of the line. A backslash continues the line, and a `//` comment is part of it.
   size_t line_length() const {
     size_t end = 0;
     while (end < rest().size() && rest()[end] != '\n') {
@@ -83,7 +85,7 @@ class Lexer {
     return end;
   }
 
-  // As a line, but a comment of several lines that begins in it belongs to it, too.
+  // Like line_length(), but a /* comment that begins on the line is part of it even if it spans several lines.
   size_t directive_length() const {
     const size_t line = line_length(), comment = rest().substr(0, line).find("/*");
     if (comment == std::string_view::npos) return line;
@@ -109,7 +111,7 @@ class Lexer {
     return std::min(length + 1, rest().size());
   }
 
-  // Of R"mark(text)mark"; 0 if there is none here.
+  // The length of R"mark(text)mark"; 0 if there is no raw literal here.
   size_t raw_literal_length() const {
     if (!rest().starts_with("R\"")) return 0;
     constexpr size_t kMostMark = 16, kBegin = 2;

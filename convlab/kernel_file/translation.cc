@@ -1,3 +1,5 @@
+// Translates kernel files for nvcc, simt and the host compiler.
+
 #include "convlab/kernel_file/translation.h"
 
 #include <fmt/format.h>
@@ -20,7 +22,7 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-/// Replacements in a text, in any order, none inside another.
+/// Replacements in a text, in any order. They must not overlap.
 class Edits {
  public:
   explicit Edits(std::string_view text) : text_(text) {}
@@ -53,22 +55,23 @@ class Edits {
   std::vector<Edit> edits_;
 };
 
-/// As many line ends as the text has, so that what follows keeps its line.
+/// Returns as many newlines as the text has, so that the lines after it keep their numbers.
 std::string line_ends(std::string_view text) {
   return std::string(static_cast<size_t>(std::ranges::count(text, '\n')), '\n');
 }
 
-/// The text from one token to another.
+/// Returns the text from one token through another.
 std::string_view text_from(const Token& first, const Token& last) {
   return {first.text.data(), static_cast<size_t>(last.text.data() + last.text.size() - first.text.data())};
 }
 
-/// Headers that the course's projects have and a file alone has not. They stand in convlab/kernel_file/include.
+/// Headers of the course's projects that a file compiled alone does not have. They are in convlab/kernel_file/include.
 constexpr std::string_view kClassHeader = "gpu-new-forward.h";
 constexpr std::array<std::string_view, 5> kCourseHeaders{kClassHeader, "cpu-new-forward.h", "gpu-utils.h", "matmul.h",
                                                          "new-inl.h"};
 
-/// What stands in for a header of the course's project: a path below convlab/kernel_file/include; "" for others.
+/// Returns the replacement for a header of the course's project, as a path below convlab/kernel_file/include; "" for
+/// other headers.
 std::string_view stand_in(std::string_view path) {
   for (const std::string_view library : {"mxnet/", "mshadow/", "dmlc/"}) {
     if (path.starts_with(library)) return "mxnet/base.h";
@@ -88,7 +91,7 @@ void use_own_headers(const KernelSource& source, const Tokens& tokens, Edits& ed
   }
 }
 
-/// The first token of the kernel's name before `<<<`, as in ns::kernel<16, float>.
+/// Returns the first token of the kernel's name before `<<<`, as in ns::kernel<16, float>.
 size_t begin_of_name(const Tokens& tokens, size_t before) {
   size_t at = before;
   if (at > 0 && tokens[at - 1].is(">")) {
@@ -105,19 +108,19 @@ size_t begin_of_name(const Tokens& tokens, size_t before) {
   return at;
 }
 
-/// The name itself: "kernel" of ns::kernel<16, float>.
+/// Returns the unqualified name: "kernel" in ns::kernel<16, float>.
 size_t own_name(const Tokens& tokens, size_t begin, size_t before) {
   size_t at = begin;
   while (at + 1 < before && !tokens[at + 1].is("<")) ++at;
   return at;
 }
 
-/// Whether three such signs follow one another: "<<<", which some write "<< <".
+/// Returns whether three of these signs follow each other: "<<<", which some files write as "<< <".
 bool three(const Tokens& tokens, size_t at, std::string_view sign) {
   return at + 2 < tokens.size() && tokens[at].is(sign) && tokens[at + 1].is(sign) && tokens[at + 2].is(sign);
 }
 
-/// The names of kernels before `<<<`, except in macros.
+/// Returns the names of the kernels before `<<<`, except in macros.
 std::set<std::string_view> launched_names(const Tokens& tokens) {
   std::set<std::string_view> names;
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -126,11 +129,12 @@ std::set<std::string_view> launched_names(const Tokens& tokens) {
   return names;
 }
 
-/// Kernels that have a binder, and where in the text it becomes known; the beginning where a header brought it.
+/// Kernels that have a binder, and the position in the text after which it is declared; nullptr if a header declares
+/// it.
 using KnownKernels = std::map<std::string_view, const char*, std::less<>>;
 
-/// `kernel<<<grid, block>>>(x)` becomes `convlab_launch(grid, block)(convlab_bind_kernel(x))`. Where no binder is
-/// known, as in macros and of pointers to kernels, it becomes `convlab_configure(kernel, grid, block)(x)`.
+/// Rewrites `kernel<<<grid, block>>>(x)` as `convlab_launch(grid, block)(convlab_bind_kernel(x))`. If no binder is
+/// known, as in macros and for kernel pointers, rewrites it as `convlab_configure(kernel, grid, block)(x)`.
 void make_launches_calls(const Tokens& tokens, const KnownKernels& kernels, Edits& edits) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind == Token::Kind::directive && tokens[i].text.starts_with('#')) {
@@ -141,7 +145,7 @@ void make_launches_calls(const Tokens& tokens, const KnownKernels& kernels, Edit
     size_t end = i + 3;
     while (end < tokens.size() && !(three(tokens, end, ">") && end + 3 < tokens.size() && tokens[end + 3].is("(")))
       ++end;
-    if (name == i || end >= tokens.size()) continue;  // no launch: the compiler says what is wrong
+    if (name == i || end >= tokens.size()) continue;  // not a valid launch: the compiler reports it
     const Token& own = tokens[own_name(tokens, name, i)];
     const auto known = kernels.find(own.text);
     const size_t open = end + 3, close = closing_bracket(tokens, open);
@@ -165,7 +169,8 @@ void make_launches_calls(const Tokens& tokens, const KnownKernels& kernels, Edit
   }
 }
 
-/// Whether a brace opens a namespace or an extern "C", so that what follows is outside of functions.
+/// Returns whether a brace opens a namespace or an extern "C" block, so that the tokens after it are outside of
+/// functions.
 bool opens_namespace(const Tokens& tokens, size_t brace) {
   size_t at = brace;
   while (at > 0 && (tokens[at - 1].kind == Token::Kind::name || tokens[at - 1].is("::"))) {
@@ -175,7 +180,7 @@ bool opens_namespace(const Tokens& tokens, size_t brace) {
   return at >= 2 && tokens[at - 1].kind == Token::Kind::literal && tokens[at - 2].is("extern");
 }
 
-/// `extern __shared__ float tile[];` becomes a pointer.
+/// Rewrites `extern __shared__ float tile[];` as a pointer.
 void make_dynamic_arrays_pointers(const Tokens& tokens, Edits& edits) {
   std::vector<bool> in_function{false};  // for each open brace
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -198,7 +203,7 @@ void make_dynamic_arrays_pointers(const Tokens& tokens, Edits& edits) {
     }
     const std::string_view name = tokens[open - 1].text;
     const size_t first_close = closing_bracket(tokens, open);
-    std::string rest;  // of the array's dimensions
+    std::string rest;  // the remaining dimensions of the array
     for (size_t t = first_close + 1; t < end; ++t) rest += tokens[t].text;
     const std::string_view whole = text_from(tokens[i], tokens[end]);
     std::string by;
@@ -214,7 +219,7 @@ void make_dynamic_arrays_pointers(const Tokens& tokens, Edits& edits) {
   }
 }
 
-/// `asm volatile("trap;")` becomes __trap(). The host's assembler knows no PTX.
+/// Rewrites `asm volatile("trap;")` as __trap(), because the host's assembler does not know PTX.
 void make_traps_calls(const Tokens& tokens, Edits& edits) {
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (!tokens[i].is("asm") && !tokens[i].is("__asm__") && !tokens[i].is("__asm")) continue;
@@ -229,9 +234,9 @@ void make_traps_calls(const Tokens& tokens, Edits& edits) {
   }
 }
 
-/// A GPU has 64 KiB of constant memory, which nvcc knows and the host's compiler does not. Sections of their own tell
-/// simt constants from __device__ variables, and those that nothing sets; the compiler has none for both what is const
-/// and what is not.
+/// Enforces the GPU's 64 KiB limit of constant memory, which the host compiler does not know. Section attributes let
+/// simt distinguish constants from __device__ variables, and constants with an initializer from those without. const
+/// variables get no section, because a section cannot hold both const and non-const data.
 void mark_and_limit_constants(const Tokens& tokens, Edits& edits) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].is("__constant__")) continue;
@@ -251,12 +256,13 @@ void mark_and_limit_constants(const Tokens& tokens, Edits& edits) {
   }
 }
 
-/// From now on simt keeps the file's two sides apart. A header's `__device__` variables would be taken for the host's.
+/// Makes simt keep host and device code of the file apart. Not used if headers have `__device__` variables, which would
+/// look like host variables.
 constexpr std::string_view kWatchHostCode =
     "#include \"convlab/simt/host_code.h\"\n"
     "static const bool convlab_host_code = ::convlab::simt::watch_host_code(&convlab_host_code);\n";
 
-/// A file and the headers beside it that need translation, as one text.
+/// Translates a file, and the headers next to it that need translation, into one text.
 class Translation {
  public:
   Translation(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks)
@@ -283,7 +289,7 @@ class Translation {
     use_own_headers(source_, tokens, edits);
     if (toolchain_ != Toolchain::simt) return edits.apply();
     open_.insert(canonical(path));
-    take_in_headers(tokens, path, edits);
+    inline_headers(tokens, path, edits);
     KnownKernels kernels;
     for (const std::string& name : of_headers_) kernels.emplace(name, nullptr);
     const std::set<std::string_view> launched = launched_names(tokens);
@@ -303,15 +309,15 @@ class Translation {
     return edits.apply();
   }
 
-  /// What comes before what is replaced at the same place.
+  /// Inserted text comes before a replacement at the same position.
   void insert_into_source(Edits& edits) const {
     for (const Insertion& mark : marks_) edits.insert_before(mark.before, mark.text);
     if (toolchain_ != Toolchain::simt) return;
     for (const Insertion& section : device_sections(source_)) edits.insert_before(section.before, section.text);
   }
 
-  /// The place of a header in the file's own folder or below it: what is elsewhere is somebody else's. A header that
-  /// includes itself does so no second time.
+  /// Returns the path of an included header in the file's own folder or below it; headers elsewhere are not the user's.
+  /// Returns nullopt for a header that is already being translated, so that recursive includes end.
   std::optional<std::filesystem::path> beside(std::string_view directive, const std::filesystem::path& path) const {
     const std::optional<std::string_view> name = included_header(directive);
     if (!name || !stand_in(*name).empty() || directive.find('"') == std::string_view::npos) return std::nullopt;
@@ -324,8 +330,8 @@ class Translation {
     return header;
   }
 
-  /// Puts the text of headers that translation changes where they are included.
-  void take_in_headers(const Tokens& tokens, const std::filesystem::path& path, Edits& edits) {
+  /// Inlines the headers that translation changes at their #include lines.
+  void inline_headers(const Tokens& tokens, const std::filesystem::path& path, Edits& edits) {
     for (const Token& token : tokens) {
       if (token.kind != Token::Kind::directive) continue;
       const std::optional<std::filesystem::path> header = beside(token.text, path);
@@ -335,7 +341,7 @@ class Translation {
       const std::string changed = translate(text, *header);
       const bool is_first = path == std::filesystem::absolute(source_.path);
       if (changed == text) {
-        // Its name is looked for beside the first file.
+        // #include "..." searches next to the file being compiled, not next to this header, so use the full path.
         if (!is_first)
           edits.replace(token.text, fmt::format("#include \"{}\"", header->string()) + line_ends(token.text));
         continue;
@@ -348,7 +354,7 @@ class Translation {
     }
   }
 
-  /// The header's text, between what `#pragma once` means.
+  /// Returns the header's text, with `#pragma once` replaced by an include guard.
   static std::string once(const std::string& text, const std::filesystem::path& header, const std::string& key) {
     Edits edits(text);
     bool is_once = false;
@@ -369,8 +375,8 @@ class Translation {
   Toolchain toolchain_;
   std::span<const Insertion> marks_;
   std::filesystem::path root_;
-  std::set<std::filesystem::path> open_;           // files whose text is being translated
-  std::set<std::string, std::less<>> of_headers_;  // kernels
+  std::set<std::filesystem::path> open_;           // files being translated
+  std::set<std::string, std::less<>> of_headers_;  // kernels defined in headers
 };
 
 }  // namespace

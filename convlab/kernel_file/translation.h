@@ -8,19 +8,20 @@
 
 namespace convlab {
 
-/// What compiles a kernel file: nvcc for GPUs, or the host's C++ compiler, with simt in CUDA's place where the file has
-/// CUDA kernels.
+/// The compiler for a kernel file: nvcc for GPUs, the host's C++ compiler with simt in place of CUDA for files with
+/// CUDA kernels, or the host's C++ compiler alone.
 enum class Toolchain : uint8_t { nvcc, simt, cpu };
 
-/// The file's text for a compiler, line for line: a message about line 31 is one about line 31 of the file. Headers of
-/// the course are replaced by convlab's, wherever the file looks for them. For simt `kernel<<<grid, block>>>(x)`
-/// becomes a call, `extern __shared__` arrays become pointers, `__constant__` arrays of more than 64 KiB are errors,
-/// and the device's variables have sections of their own; all but the last also in headers beside the file, whose text
-/// is then taken in. `marks`: see SideCheck.
+/// Returns the file's text translated for a compiler. Line numbers are preserved, so a message about line 31 refers to
+/// line 31 of the file. The course's headers are replaced by convlab's. For simt, `kernel<<<grid, block>>>(x)` becomes
+/// a call, `extern __shared__` arrays become pointers, `__constant__` arrays larger than 64 KiB are errors, and device
+/// variables get their own sections. All but the sections also apply to headers next to the file, whose text is then
+/// inlined. `marks`: see SideCheck.
 std::string translated(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks = {});
 
-/// All of what the compiler gets: the translated text, between what it takes for granted and the functions by which
-/// convlab calls it (convlab/kernel_file/entry.h). convlab's own kind needs none of that: it registers itself.
+/// Returns the complete compiler input: the translated text, preceded by the headers and declarations that it expects,
+/// and followed by the functions through which convlab calls it (convlab/kernel_file/entry.h). Files of convlab's own
+/// kind register themselves and need neither.
 std::string compilation_unit(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks = {});
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Adds unroll pragmas to preprocessed kernel files.
+
 #include "convlab/kernel_file/unrolled.h"
 
 #include <fmt/format.h>
@@ -13,7 +15,7 @@ namespace {
 
 constexpr std::string_view kAllRounds = "64", kFewRounds = "16";
 
-/// What follows "unroll" in `#pragma unroll 4` and `#pragma GCC unroll 4`; nullopt if the line is another.
+/// Returns what follows "unroll" in `#pragma unroll 4` and `#pragma GCC unroll 4`; nullopt for other lines.
 std::optional<std::string_view> asked_rounds(std::string_view directive) {
   constexpr std::string_view kUnroll = "unroll", kBlank = " \t\r";
   const size_t pragma = directive.find("pragma"), at = directive.find(kUnroll);
@@ -22,20 +24,20 @@ std::optional<std::string_view> asked_rounds(std::string_view directive) {
   return rounds == std::string_view::npos ? kAllRounds : directive.substr(rounds);
 }
 
-/// Whether the token begins `for (;;)`, a loop without a condition, of which g++ unrolls nothing.
+/// Returns whether the token begins `for (;;)`, a loop without a condition, which g++ does not unroll.
 bool is_endless(const std::vector<Token>& tokens, size_t at) {
   if (at + 1 >= tokens.size() || !tokens[at].is("for") || !tokens[at + 1].is("(")) return false;
-  constexpr size_t kMostTokens = 256;  // before the condition; more are no loop that somebody wrote
+  constexpr size_t kMostTokens = 256;  // limits the search for the condition
   int depth = 0;
   for (size_t i = at + 1; i + 1 < std::min(tokens.size(), at + kMostTokens); ++i) {
     depth += tokens[i].is("(") - tokens[i].is(")");
-    if (depth == 0) return false;  // a loop over a range
+    if (depth == 0) return false;  // a range-based for loop
     if (depth == 1 && tokens[i].is(";")) return tokens[i + 1].is(";");
   }
   return false;
 }
 
-/// Whether `# 31 "file" 3` begins a part of the system's headers.
+/// Returns whether `# 31 "file" 3` begins a part of a system header.
 bool is_of_system(std::string_view directive) {
   const size_t flags = directive.rfind('"');
   return flags != std::string_view::npos && directive.find('3', flags) != std::string_view::npos;

@@ -5,10 +5,10 @@
 
 namespace convlab {
 
-/// What g++'s preprocessor has made of a kernel file, with loops unrolled about as nvcc unrolls them: where the file
-/// asks for it by `#pragma unroll`, and loops of up to 16 rounds that the compiler can count. Headers of the system
-/// stay as they are. What a kernel's instructions are counted by depends on it; g++ alone unrolls no loop that has
-/// calls of ours.
+/// Takes a kernel file preprocessed by g++ and adds unroll pragmas so that g++ unrolls loops roughly as nvcc does: as
+/// requested by `#pragma unroll`, and up to 16 iterations for loops with a known trip count. System headers are
+/// unchanged. simt's instruction counts depend on this, because g++ by itself does not unroll loops that contain
+/// instrumentation calls.
 std::string unrolled(std::string_view preprocessed);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Wraps SQLite.
+
 #include "convlab/classroom/storage/sqlite.h"
 
 #include <sqlite3.h>
@@ -9,7 +11,7 @@ namespace {
 
 constexpr int kWaitMs = 10'000;
 
-/// The primary code: the low byte of what SQLite returns.
+/// Mask of the primary result code: the low byte of SQLite's extended codes.
 constexpr int kPrimary = 0xff;
 
 [[noreturn]] void fail(sqlite3* database, const std::string& place, int code) {
@@ -50,7 +52,7 @@ void Rows::bind(int64_t value) { require(sqlite3_bind_int64(statement_, ++bound_
 void Rows::bind(double value) { require(sqlite3_bind_double(statement_, ++bound_, value)); }
 void Rows::bind_null() { require(sqlite3_bind_null(statement_, ++bound_)); }
 void Rows::bind(std::string_view value) {
-  // An empty view may be a null pointer, which would be NULL.
+  // An empty view may hold a null pointer, which SQLite would bind as NULL.
   const char* text = value.empty() ? "" : value.data();
   require(sqlite3_bind_text(statement_, ++bound_, text, static_cast<int>(value.size()), SQLITE_TRANSIENT));
 }

@@ -12,7 +12,7 @@ struct sqlite3_stmt;
 
 namespace convlab::classroom {
 
-/// The rows that a statement gives. It must end before its Database.
+/// A prepared statement and its result rows. It must be destroyed before its Database.
 class Rows {
  public:
   Rows(sqlite3* database, const std::string& place, std::string_view sql);
@@ -28,10 +28,10 @@ class Rows {
     value ? bind(*value) : bind_null();
   }
 
-  /// False after the last row.
+  /// Steps to the next row. Returns false after the last one.
   bool next();
 
-  // Columns count from 0.
+  // Columns are numbered from 0.
   int64_t integer(int column) const;
   double real(int column) const;
   std::string text(int column) const;
@@ -48,12 +48,12 @@ class Rows {
   int bound_ = 0;
 };
 
-/// What a Database is opened for. Who only reads takes no lock, and keeps nobody from writing.
+/// Access mode of a Database. Read-only access takes no lock and never blocks writers.
 enum class Access { write, read_only };
 
-/// An SQLite file that several processes share: its log is written ahead (WAL), so that readers never wait, and one
-/// process at a time writes; the others wait for it up to ten seconds. Error(bad_input) with the file and what to do
-/// where it is locked for longer, damaged, no database, or the disk is full.
+/// An SQLite file shared by several processes. It uses write-ahead logging (WAL), so readers never wait, and one
+/// process writes at a time; others wait for up to ten seconds. Throws Error(bad_input), with the file and a remedy, if
+/// it is locked for longer, damaged or not a database, or if the disk is full.
 class Database {
  public:
   explicit Database(const std::filesystem::path& path, Access access = Access::write);
@@ -61,7 +61,7 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// Values take the places of the question marks.
+  /// Prepares a statement. Values are bound to its question marks.
   template <class... Values>
   std::unique_ptr<Rows> query(std::string_view sql, const Values&... values) {
     auto rows = std::make_unique<Rows>(database_, place_, sql);
@@ -69,17 +69,17 @@ class Database {
     return rows;
   }
 
-  /// The number of rows that it changed.
+  /// Runs a statement and returns the number of rows it changed.
   template <class... Values>
   int64_t run(std::string_view sql, const Values&... values) {
     query(sql, values...)->next();
     return changes();
   }
 
-  /// Several statements without values.
+  /// Runs several statements without values.
   void script(const std::string& sql);
 
-  /// The id of the row that was inserted last.
+  /// Returns the id of the last inserted row.
   int64_t last_id() const;
 
  private:
@@ -90,7 +90,7 @@ class Database {
   std::string place_;
 };
 
-/// From here to commit() this process alone writes; without commit() nothing has happened.
+/// Holds the write lock until commit() or destruction. Without commit(), the changes are rolled back.
 class Transaction {
  public:
   explicit Transaction(Database& database);

@@ -1,3 +1,5 @@
+// Reads TOML tables, with errors that name file, line and key.
+
 #include "convlab/classroom/storage/toml_table.h"
 
 #include <fmt/format.h>
@@ -31,7 +33,7 @@ int64_t line_of(const toml::value& value) {
 #endif
 }
 
-/// In one line: what toml11 says has a picture of the place below it.
+/// Returns toml11's message on one line, without the source excerpt below it.
 std::string first_line(const std::string& said) {
   std::string text = said.substr(0, said.find('\n'));
   for (const char* noise : {"[error] ", "toml::"}) {
@@ -40,7 +42,7 @@ std::string first_line(const std::string& said) {
   return printable(text);
 }
 
-/// " --> class.toml" is followed by " 3 | text of the line".
+/// Returns ":3" from an excerpt such as " --> class.toml", followed by " 3 | text of the line".
 std::string line_in(const std::string& said) {
   const size_t bar = said.find(" | ");
   if (bar == std::string::npos) return "";

@@ -13,26 +13,26 @@
 
 namespace convlab::classroom {
 
-/// A table of a TOML file. Whatever is wrong is Error(bad_input) that names the file, the line and the key.
+/// A table of a TOML file. Any error is an Error(bad_input) that names the file, the line and the key.
 class TomlTable {
  public:
-  /// `place` names the file in messages.
+  /// `place` is the file name in messages.
   static TomlTable parse(const std::string& text, const std::string& place);
   static TomlTable read_file(const std::filesystem::path& path);
 
   bool has(const std::string& key) const;
 
-  // A key that is not there leaves the value as it is.
+  // A missing key leaves the value unchanged.
   void read(const std::string& key, std::string& value) const;
   void read(const std::string& key, bool& value) const;
   void read(const std::string& key, int64_t& value, int64_t low, int64_t high) const;
   void read(const std::string& key, double& value, double low, double high) const;
   void read(const std::string& key, std::vector<std::string>& values) const;
 
-  /// A date with a time, in seconds since 1970; without an offset it is this machine's local time.
+  /// Reads a date and time as seconds since 1970; without an offset it is in this machine's local time.
   void read_time(const std::string& key, std::optional<double>& value) const;
 
-  /// The value is one of those that name_of() names.
+  /// Reads one of the values in `all`, by the name that name_of() returns.
   template <class T>
   void read_choice(const std::string& key, T& value, std::initializer_list<T> all) const {
     std::string text(name_of(value)), names;
@@ -48,12 +48,12 @@ class TomlTable {
   }
 
   std::optional<TomlTable> table(const std::string& key) const;
-  std::vector<TomlTable> tables(const std::string& key) const;  ///< [[key]], none if it is not there
+  std::vector<TomlTable> tables(const std::string& key) const;  ///< [[key]], empty if it is missing
 
-  /// Error if the table has a key that is none of these.
+  /// Throws if the table has a key that is not in `keys`.
   void require_only(const std::vector<std::string>& keys) const;
 
-  /// "class.toml:12: deadline: must be ...".
+  /// Returns an Error such as "class.toml:12: deadline: must be ...".
   Error error(const std::string& key, const std::string& what) const;
 
  private:

@@ -1,3 +1,5 @@
+// Renders the class page and the ranking of an assignment.
+
 #include "convlab/classroom/web/board_page.h"
 
 #include <fmt/format.h>
@@ -11,10 +13,10 @@ std::string tile(std::string_view figure, std::string_view what) {
   return fmt::format("<div class=\"tile\"><strong>{}</strong><span>{}</span></div>\n", escaped(figure), escaped(what));
 }
 
-/// A second line of a cell; HTML.
+/// Returns a second line in a table cell, as HTML.
 std::string below(const std::string& html) { return "<br><small>" + html + "</small>"; }
 
-/// HTML.
+/// Returns the deadline as HTML.
 std::string until(const AssignmentView& assignment) {
   if (!assignment.deadline_s) return "no deadline";
   return "due " + time_html(*assignment.deadline_s);
@@ -29,7 +31,7 @@ std::string files_html(const AssignmentView& assignment) {
   return html + "</ul>\n";
 }
 
-/// Few columns, so that a phone shows all of them.
+/// Few columns, so that they fit a phone.
 Table ranking_table(const std::string& math, bool has_clock) {
   std::vector<std::string> headings{"Rank", "Name", "Points"};
   if (has_clock) headings.insert(headings.begin() + 2, "Ratio");

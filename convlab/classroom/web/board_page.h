@@ -11,19 +11,19 @@
 
 namespace convlab::classroom {
 
-/// What anybody may see of an assignment.
+/// The public view of an assignment.
 struct AssignmentView {
   std::string name, device;
   std::optional<double> deadline_s;   ///< seconds since 1970
   std::vector<RankingEntry> ranking;  ///< with the names that the class shows
   int64_t waiting = 0, running = 0;   ///< submissions
-  std::vector<std::string> files;     ///< of public/NAME, for students to begin with
+  std::vector<std::string> files;     ///< of public/NAME, starter files
 };
 
-/// The assignments, with links to their boards.
+/// Returns the list of assignments, with links to their boards.
 std::string class_page(const Frame& frame, const std::vector<AssignmentView>& assignments);
 
-/// The ranking of one. `own`: the submissions of who looks, whose line is marked.
+/// Returns the ranking of an assignment. `own`: the viewer's submissions, whose rows are highlighted.
 std::string board_page(const Frame& frame, const AssignmentView& assignment, const std::set<int64_t>& own);
 
 }  // namespace convlab::classroom

@@ -1,3 +1,5 @@
+// Handles the connections to the class's web page in one thread.
+
 #include "convlab/classroom/web/connections.h"
 
 #include <fcntl.h>
@@ -24,13 +26,14 @@ namespace {
 constexpr size_t kMostConnections = 512;
 constexpr size_t kMostHeaderBytes = size_t{64} << 10;
 constexpr size_t kMostRequestBytes = static_cast<size_t>(kMostBodyBytes) + kMostHeaderBytes;
-constexpr size_t kMostHeldBytes = size_t{64} << 20;     // of all together
-constexpr size_t kMostDroppedBytes = size_t{32} << 20;  // of a file that is much too large, by mistake
+constexpr size_t kMostHeldBytes = size_t{64} << 20;  // of all connections together
+constexpr size_t kMostDroppedBytes = size_t{32}
+                                     << 20;  // received after the answer, for example of a file that is much too large
 constexpr double kMostHeaders_s = 5, kMostIdle_s = 5, kMostRequest_s = 30, kMostAnswer_s = 30, kMostGoodbye_s = 2;
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
-/// Who is there, or the server before this one.
+/// Returns the address of the client, or of the reverse proxy.
 std::string address_of(int socket) {
   sockaddr_storage peer{};
   socklen_t size = sizeof peer;
@@ -39,7 +42,7 @@ std::string address_of(int socket) {
     const auto* four = reinterpret_cast<const sockaddr_in*>(&peer);
     return {reinterpret_cast<const char*>(&four->sin_addr), sizeof four->sin_addr};
   }
-  constexpr size_t kNetwork = 8;  // of an IPv6 address, whose rest its owner chooses
+  constexpr size_t kNetwork = 8;  // bytes of an IPv6 address's network part; clients choose the remaining bytes
   const auto* six = reinterpret_cast<const sockaddr_in6*>(&peer);
   return {reinterpret_cast<const char*>(&six->sin6_addr), kNetwork};
 }
@@ -62,7 +65,7 @@ size_t request_bytes(const std::string& text) {
   while (*value == ' ' || *value == '\t') ++value;
   size_t body = 0;
   const auto [rest, error] = std::from_chars(&*value, text.data() + end, body);
-  // What is too large is refused by its headers alone.
+  // A body that is too large is refused by its headers alone.
   return error == std::errc() && body <= static_cast<size_t>(kMostBodyBytes) ? headers + body : headers;
 }
 
@@ -146,7 +149,7 @@ bool Connections::write(Connection& connection) {
   connection.moved = Clock::now();
   connection.done += static_cast<size_t>(count);
   if (connection.done < connection.text.size()) return true;
-  // What the visitor is still sending is read for a moment: otherwise he may not see the answer.
+  // Discard input for a moment: closing now could reset the connection before the visitor sees the answer.
   connection.text = {};
   ::shutdown(connection.socket, SHUT_WR);
   enter(connection, State::leaving);
@@ -224,7 +227,7 @@ void Connections::run() {
       soonest_s = std::min(soonest_s, left);
       const bool waits = each->state == State::handled;
       const short event = each->state == State::writing ? POLLOUT : POLLIN;
-      // A negative descriptor is passed over.
+      // poll ignores negative descriptors.
       events.push_back({.fd = waits ? -1 : each->socket, .events = event, .revents = 0});
       ++each;
     }

@@ -13,26 +13,25 @@
 
 namespace convlab::classroom {
 
-/// Connections to the page, each with one request. One thread reads and writes them all, as their visitors' lines
-/// allow, so that however many are slow, none holds up another: only whole requests are handed on, and answers are
-/// handed back whole.
+/// Connections to the web page, one request each. A single thread reads and writes all of them without blocking, so
+/// slow clients do not delay others: only complete requests are passed on, and complete answers are handed back.
 ///
-/// Each has limits: its bytes, the time for its headers, between two bytes, and in all. So many are held at once, and
-/// so many bytes; beyond that the address with the most connections loses its oldest one, and the one with the most
-/// bytes ends.
+/// Limits per connection: its bytes, the time for its headers, between two bytes, and in total. Limits in total: the
+/// number of connections, beyond which the address with the most connections loses its oldest one, and the bytes held,
+/// beyond which the connection with the most bytes is closed.
 class Connections {
  public:
-  /// `handle` gets a whole request, or as much of it as is read, in the thread of this object: it must return soon, and
+  /// `handle` receives a complete request, or as much of it as was read, in this object's thread. It must return soon.
   /// answer() may be called from any thread.
   explicit Connections(std::function<void(int64_t id, std::string request)> handle);
   ~Connections();
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  /// One that was accepted; it is closed here.
+  /// Takes ownership of an accepted socket.
   void add(int socket);
 
-  /// What its request gets. The connection then ends.
+  /// Sends the answer to a request. The connection then ends.
   void answer(int64_t id, std::string text);
 
  private:
@@ -42,11 +41,11 @@ class Connections {
     int socket = -1;
     std::string address;
     State state = State::reading;
-    Clock::time_point begun = Clock::now(), moved = begun;  ///< this state, and its last byte
+    Clock::time_point begun = Clock::now(), moved = begun;  ///< start of this state, and time of its last byte
     std::string text;                                       ///< of the request or of the answer
-    size_t whole = 0;                                       ///< bytes of the request; 0: its headers are not there yet
-    size_t done = 0;                                        ///< bytes of the answer that are sent, or that were dropped
-    size_t handed_on = 0;                                   ///< bytes of the request, while it is handled
+    size_t whole = 0;                                       ///< size of the request; 0: its headers are incomplete
+    size_t done = 0;                                        ///< bytes of the answer sent, or of input discarded
+    size_t handed_on = 0;                                   ///< size of the request while it is handled
     size_t held() const { return text.size() + handed_on; }
   };
   using All = std::list<Connection>;
@@ -54,7 +53,7 @@ class Connections {
   void run();
   void take_messages();
   void enter(Connection& connection, State state);
-  /// False: it has ended.
+  /// Returns false if the connection has ended.
   bool read(Connection& connection);
   bool write(Connection& connection);
   bool drop_what_comes(Connection& connection);
@@ -64,17 +63,17 @@ class Connections {
 
   std::function<void(int64_t, std::string)> handle_;
   int wake_ = -1;
-  std::mutex mutex_;  ///< of the messages
+  std::mutex mutex_;  ///< guards accepted_ and answers_
   std::vector<int> accepted_;
   std::vector<std::pair<int64_t, std::string>> answers_;
   bool ends_ = false;
-  All all_;  ///< the oldest first
+  All all_;  ///< oldest first
   int64_t next_id_ = 1;
   std::thread thread_;
 };
 
-/// How many bytes a request has, by its headers: 0 where they are not complete yet. Where they say nothing of use, what
-/// is there is the whole.
+/// Returns the size of a request from its headers, or 0 if they are incomplete. If the headers are too long, the
+/// request is what was read; if they have no valid length, it ends with them.
 size_t request_bytes(const std::string& text);
 
 }  // namespace convlab::classroom

@@ -1,3 +1,5 @@
+// Draws the history of a student's submissions as SVG.
+
 #include "convlab/classroom/web/history_plot.h"
 
 #include <fmt/format.h>
@@ -10,7 +12,7 @@ namespace convlab::classroom {
 namespace {
 
 constexpr size_t kMostPoints = 60;
-// Of the picture, in its own units, which are pixels on a phone.
+// Of the image, in SVG units, which are pixels on a phone.
 constexpr double kWidth = 360, kHeight = 200, kLeft = 44, kRight = 10, kTop = 12, kBottom = 42;
 
 double y_of(double value, double most) { return kTop + (1 - value / most) * (kHeight - kTop - kBottom); }
@@ -24,18 +26,18 @@ std::string level(const char* kind, double value, double most) {
 }
 
 std::string mark(const HistoryPoint& point, double x, double most) {
-  std::string told = fmt::format("submission {}: {}", point.number, point.verdict);
+  std::string title = fmt::format("submission {}: {}", point.number, point.verdict);
   if (!point.value) {
     const double y = kHeight - kBottom + 12;
     return fmt::format("<g class=\"failed\"><title>{}</title><path d=\"M{:.1f} {:.1f}l6 6m0 -6l-6 6\"/></g>\n",
-                       escaped(told), x - 3, y - 3);
+                       escaped(title), x - 3, y - 3);
   }
-  told += fmt::format(", {:.4g}", *point.value);
+  title += fmt::format(", {:.4g}", *point.value);
   return fmt::format(
       "<g class=\"passed\"><title>{0}</title><path d=\"M{1:.1f} {2:.1f}V{3:.1f}\"/><circle cx=\"{1:.1f}\" "
       "cy=\"{4:.1f}\" "
       "r=\"3\"/></g>\n",
-      escaped(told), x, y_of(point.low, most), y_of(point.high, most), y_of(*point.value, most));
+      escaped(title), x, y_of(point.low, most), y_of(point.high, most), y_of(*point.value, most));
 }
 
 }  // namespace

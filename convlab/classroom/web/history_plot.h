@@ -7,21 +7,21 @@
 
 namespace convlab::classroom {
 
-/// A submission in a plot of several.
+/// A submission in a history plot.
 struct HistoryPoint {
   int64_t number = 0;
   std::string verdict;
-  std::optional<double> value;  ///< nullopt: it has no figure, and is marked below the axis
-  double low = 0, high = 0;     ///< where it has: its bounds
+  std::optional<double> value;  ///< nullopt: not measured; marked below the axis
+  double low = 0, high = 0;     ///< bounds, if `value` is set
 };
 
-/// What the plot's axis is.
+/// The plot's vertical axis.
 struct HistoryAxis {
   std::string name;                 ///< "Time relative to the reference"
-  std::optional<double> reference;  ///< a line to compare with
+  std::optional<double> reference;  ///< a reference line
 };
 
-/// An SVG of submissions from left to right, the last 60 of them.
+/// Returns an SVG of the last 60 submissions, from left to right.
 std::string history_plot(std::vector<HistoryPoint> points, const HistoryAxis& axis);
 
 }  // namespace convlab::classroom

@@ -1,3 +1,5 @@
+// Renders a student's own page.
+
 #include "convlab/classroom/web/own_page.h"
 
 #include <fmt/format.h>

@@ -11,9 +11,9 @@
 
 namespace convlab::classroom {
 
-/// What a student sees of his own.
+/// A student's own view.
 struct OwnView {
-  std::string alias;  ///< how boards name him
+  std::string alias;  ///< the student's name on the boards
   std::vector<AssignmentSettings> assignments;
   struct Line {
     Submission submission;
@@ -22,7 +22,7 @@ struct OwnView {
   std::vector<Line> submissions;  ///< in order
 };
 
-/// A form to hand in, and, by assignment, a plot and a table of what was handed in.
+/// Returns a form to submit and, per assignment, a plot and a table of submissions.
 std::string own_page(const Frame& frame, const OwnView& own);
 
 }  // namespace convlab::classroom

@@ -1,3 +1,5 @@
+// Renders what all pages of a class share.
+
 #include "convlab/classroom/web/page.h"
 
 #include <fmt/format.h>

@@ -6,41 +6,40 @@
 
 namespace convlab::classroom {
 
-// Pages are pure functions from what they show to HTML. Every text in them goes through escaped()
-// (convlab/report/html.h).
+// Pages are pure functions from data to HTML. Every text in them goes through escaped() (convlab/report/html.h).
 
-/// Who looks at a page.
+/// The person who views a page.
 struct Viewer {
   std::string form;  ///< form_value() of visit.h
-  std::string name;  ///< the student's; "": nobody who has given a token
+  std::string name;  ///< the student's name; "": not signed in
   bool is_student() const { return !name.empty(); }
 };
 
-/// What surrounds each page.
+/// Data shown on every page.
 struct Frame {
   std::string class_name;
   Viewer viewer;
 };
 
-/// How often a page that changes by itself is loaded anew.
+/// Whether a page reloads itself.
 enum class Refresh { never, soon };
 
-/// A whole page; `body` is HTML.
+/// Returns a complete page; `body` is HTML.
 std::string page(const Frame& frame, std::string_view title, std::string_view body, Refresh refresh = Refresh::never);
 
-/// The beginning of a form that is sent to `action`, with what protects it.
+/// Returns the start of a form that is sent to `action`, with its CSRF token.
 std::string form_begin(const Viewer& viewer, std::string_view action, bool has_file = false);
 
-/// Asks for a token. `complaint`: what is wrong with the one that was given; "": none was.
+/// Returns the page that asks for a token. `complaint`: what is wrong with the token entered; "": none was entered.
 std::string enter_page(const Frame& frame, std::string_view complaint);
 
-/// `what_to_do`: a sentence; it may be "".
+/// `what_to_do`: a sentence, or "".
 std::string error_page(const Frame& frame, int status, std::string_view what, std::string_view what_to_do);
 
-/// "2026-12-01 23:59 CET", in this machine's time zone, as HTML; `seconds` since 1970.
+/// Returns "2026-12-01 23:59 CET", in this machine's time zone, as HTML; `seconds` since 1970.
 std::string time_html(double seconds);
 
-/// All pages' stylesheet: that of `convlab report`, and what a class needs besides.
+/// Returns the stylesheet of all pages: that of `convlab report`, with additions.
 std::string style();
 
 }  // namespace convlab::classroom

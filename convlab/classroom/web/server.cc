@@ -1,3 +1,5 @@
+// Serves the class's web page over HTTP.
+
 #include "convlab/classroom/web/server.h"
 
 #include <fmt/format.h>
@@ -14,7 +16,7 @@ namespace {
 constexpr size_t kThreads = 64;
 constexpr int kMostUnaccepted = 512;
 
-/// A request that is there, and an answer that is kept.
+/// A request that was read completely, and a buffer for its answer.
 class WholeRequest : public httplib::Stream {
  public:
   explicit WholeRequest(std::string request) : request_(std::move(request)) {}
@@ -30,7 +32,7 @@ class WholeRequest : public httplib::Stream {
     answer_.append(bytes, size);
     return static_cast<ssize_t>(size);
   }
-  // Nobody asks who is there: a server before this one hides it.
+  // Unused: a reverse proxy hides the client's address.
   void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
   // NOLINTNEXTLINE(modernize-use-override): older versions of the library do not have it
   void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const {}
@@ -43,7 +45,7 @@ class WholeRequest : public httplib::Stream {
   size_t read_ = 0;
 };
 
-/// The library has each connection handed over in the thread that accepts.
+/// Runs tasks in the accepting thread, which only hands connections over.
 class AtOnce : public httplib::TaskQueue {
  public:
   using Answer = decltype(std::declval<httplib::TaskQueue>().enqueue({}));  // bool since 0.15
@@ -64,7 +66,7 @@ class BoundedServer : public httplib::Server {
   }
   ~BoundedServer() override { pool_.shutdown(); }
 
-  /// After binding: the library lets five wait.
+  /// Call after binding: the library's backlog is 5.
   void let_many_wait() { ::listen(svr_sock_, kMostUnaccepted); }
 
  private:
@@ -80,10 +82,10 @@ class BoundedServer : public httplib::Server {
     });
   }
 
-  /// Who asks for parts of a page, many times over, gets the page, once.
+  /// Ignores Range headers, so that overlapping ranges cannot multiply the size of an answer.
   static void without_ranges(httplib::Request& request) { request.ranges.clear(); }
 
-  // The library's versions differ in what they want to be told.
+  // Overloads for the signatures in different versions of the library.
   void process_once(bool (httplib::Server::*process)(httplib::Stream&, bool, bool&, const Setup&),
                     WholeRequest& stream) {
     bool closed = false;
@@ -120,12 +122,12 @@ void answer(const Reply& reply, httplib::Response& response) {
   response.set_content(reply.body, reply.type);
   for (const auto& [name, value] : reply.headers) response.set_header(name, value);
   if (reply.headers.count("Cache-Control") == 0) response.set_header("Cache-Control", "no-store");
-  // Nothing is loaded from anywhere else, no script runs, and nobody puts a page into a frame.
+  // Forbids loading from other hosts, scripts and embedding in frames.
   response.set_header("Content-Security-Policy",
                       "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; "
                       "frame-ancestors 'none'");
   response.set_header("X-Content-Type-Options", "nosniff");
-  response.set_header("X-Frame-Options", "DENY");  // for browsers that do not know frame-ancestors
+  response.set_header("X-Frame-Options", "DENY");  // for browsers without frame-ancestors
   response.set_header("Referrer-Policy", "same-origin");
 }
 
@@ -137,12 +139,12 @@ void serve(const Site& site, const ServerOptions& options) {
   const auto reply = [&](const httplib::Request& request, httplib::Response& response) {
     answer(site.reply(visit_of(request)), response);
   };
-  // The library would share the port with whoever has it.
+  // By default the library would share a port that is in use (SO_REUSEPORT).
   server.set_socket_options([](socket_t socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
-  // What brings no form is answered before its body is read.
+  // Requests without a form are answered before their body is read.
   server.set_pre_routing_handler([&](const httplib::Request& request, httplib::Response& response) {
     if (request.method == "POST" && is_form_path(request.path)) return httplib::Server::HandlerResponse::Unhandled;
     reply(request, response);

@@ -9,13 +9,13 @@ namespace convlab::classroom {
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
-  int port = 0;  ///< 0: one that is free
-  /// Is told the port once visitors are served.
+  int port = 0;  ///< 0: any free port
+  /// Called with the port when the server accepts connections.
   std::function<void(int port)> ready;
 };
 
-/// Serves a site by HTTP until the process ends. Each connection brings one request, which has limits (connections.h).
-/// Error(bad_input) where it cannot listen.
+/// Serves a site over HTTP until the process ends. Each connection carries one request, with limits (connections.h).
+/// Throws Error(bad_input) if it cannot listen.
 void serve(const Site& site, const ServerOptions& options);
 
 }  // namespace convlab::classroom

@@ -1,3 +1,5 @@
+// Replies to the requests of the class's web page.
+
 #include "convlab/classroom/web/site.h"
 
 #include <fmt/format.h>
@@ -33,7 +35,7 @@ constexpr int64_t kMostPublicBytes = int64_t{4} << 20;
 constexpr double kHour = 3600;
 constexpr int64_t kMostOwn = 500;
 
-/// What a visitor may not have, and why.
+/// An error page for the visitor.
 struct Refused {
   int status;
   std::string what, what_to_do;
@@ -53,7 +55,7 @@ std::vector<Turn> turns_of(const QueueState& state) {
   return turns(state.waiting, state.running, state.durations, state.workers);
 }
 
-/// One request under way.
+/// Handles one request.
 class Answering {
  public:
   Answering(const Folder& folder, const Visit& visit, const std::function<void(const std::string&)>& tell,
@@ -156,7 +158,7 @@ class Answering {
                     fmt::format("The file has {} bytes; the limit is {} bytes.", entry.source.size(), kMostSourceBytes),
                     "Nothing was submitted."};
     }
-    // Refused ones count, too, so that nobody fills the database with them.
+    // Refused submissions count too, so that nobody can fill the database with them.
     const double since_s = unix_seconds() - kHour;
     const auto receipt = uploads_.write(folder_, entry, student_.id, settings_.per_hour, since_s);
     if (!receipt) {
@@ -166,17 +168,18 @@ class Answering {
     try {
       Store store(folder_.database());
       take_in_one(folder_, settings_, store, *receipt);
-    } catch (const std::exception& error) {  // it lies in the spool, safe, and somebody else will take it in
+    } catch (const std::exception& error) {  // it is safe in the spool, and a worker will process it
       tell_(fmt::format("{} stays in the spool: {}", *receipt, printable(error.what())));
       return {.status = 202, .body = arrived_page(frame_, *receipt)};
     }
     return received(*receipt);
   }
 
-  /// Where what was handed in is now.
+  /// Returns where a submission is now.
   Reply received(const std::string& receipt) {
     std::error_code error;
-    const bool waits = fs::exists(entry_path(folder_.spool(), receipt), error);  // asked first, as it leaves last
+    const bool waits =
+        fs::exists(entry_path(folder_.spool(), receipt), error);  // check first, because the file leaves the spool last
     Store store(folder_.database(), Access::read_only);
     const std::vector<Submission> found = store.submissions({.student = student_.id, .receipt = receipt});
     if (!found.empty()) return redirect(fmt::format("/submission/{}", found.front().number));
@@ -237,7 +240,7 @@ class Answering {
                                     store.has_worker(found.front().device, settings_.lease_s))};
   }
 
-  /// A plain file of public/NAME, by a name that the folder really has.
+  /// Returns a regular file of public/NAME. Compares directory entries, so that the name cannot be a path.
   Reply public_file(const std::string& name, const std::string& file) {
     const fs::path place = folder_.public_files() / assignment(name).name;
     std::error_code error;
@@ -258,7 +261,9 @@ class Answering {
     AssignmentView view{.name = assignment.name, .device = assignment.device, .deadline_s = assignment.deadline_s};
     view.ranking = published_ranking(folder_, assignment.name);
     const auto is_made_up = [](const RankingEntry& each) { return each.best.is_made_up; };
-    if (settings_.aliases && !std::ranges::all_of(view.ranking, is_made_up)) {  // the class showed names until now
+    if (settings_.aliases &&
+        !std::ranges::all_of(view.ranking,
+                             is_made_up)) {  // the ranking was published when the class still showed names
       Store store(folder_.database());
       publish_rankings(folder_, settings_, store);
       view.ranking = published_ranking(folder_, assignment.name);
@@ -295,7 +300,7 @@ std::optional<std::string> Uploads::write(const Folder& folder, const SpoolEntry
   std::vector<std::string>& receipts = receipts_[student];
   std::erase_if(receipts, [&](const std::string& each) { return !fs::exists(entry_path(folder.spool(), each)); });
   Store store(folder.database(), Access::read_only);
-  store.database().script("BEGIN");  // each counts once, in the spool or in the database as it is at this moment
+  store.database().script("BEGIN");  // a snapshot, so that each upload counts once, in the spool or in the database
   int64_t sent = store.arrived_since(student, since_s);
   for (const std::string& each : receipts) sent += store.knows(each) ? 0 : 1;
   if (sent >= most) return std::nullopt;

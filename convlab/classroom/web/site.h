@@ -15,11 +15,12 @@
 
 namespace convlab::classroom {
 
-/// What came by the page and is still in the spool: it counts for what an hour allows, too, or any number could come at
-/// once, or while the database cannot be written.
+/// Uploads from the web page that are still in the spool. They count toward the hourly limit; otherwise any number
+/// could arrive at once, or while the database is not writable.
 class Uploads {
  public:
-  /// Writes one more of this student's and returns its receipt; nullopt where he has sent `most` since then already.
+  /// Writes an upload of this student and returns its receipt, or nullopt if the student has already sent `most` since
+  /// `since_s`.
   std::optional<std::string> write(const Folder& folder, const SpoolEntry& entry, int64_t student, int64_t most,
                                    double since_s);
 
@@ -28,26 +29,26 @@ class Uploads {
   std::map<int64_t, std::vector<std::string>> receipts_;  ///< by student
 };
 
-/// The class's page: what each request gets, from any number of threads. It remembers nothing between requests but
-/// uploads that wait in the spool, so that changes of class.toml and tokens show at once. Boards come from what is
-/// published (answers.h), so that the many who look at them do not ask the database.
+/// The class's web site: replies to requests from any number of threads. It keeps no state between requests except
+/// uploads waiting in the spool, so changes of class.toml and tokens take effect immediately. Boards are read from
+/// published files (answers.h), so that many readers do not load the database.
 ///
 ///   /                 the assignments
-///   /board/A          the ranking; where the class shows names, for students only
-///   /public/A/FILE    what students begin with
-///   /enter, /leave    a token becomes a cookie
-///   /own              the student's submissions, and a form to hand in; /submit takes it
-///   /submission/N     one of his own, by number or by receipt
+///   /board/A          the ranking; if the class shows real names, for students only
+///   /public/A/FILE    starter files
+///   /enter, /leave    exchange a token for a cookie, and sign out
+///   /own              the student's submissions, and a form that posts to /submit
+///   /submission/N     one of the student's submissions, by number or by receipt
 ///   /style.css
 class Site {
  public:
-  /// `tell` hears, in a line, what went wrong here, and is no visitor's business.
+  /// `tell` receives one-line messages about internal errors that visitors must not see.
   Site(Folder folder, std::function<void(const std::string& line)> tell);
 
-  /// Whatever is asked, or broken, gets a page; nothing is thrown.
+  /// Returns a page for any request, including errors; never throws.
   Reply reply(const Visit& visit) const;
 
-  /// The page for what never becomes a Visit.
+  /// Returns the page for a request that could not be parsed into a Visit.
   Reply refusal(int status) const;
 
  private:
@@ -56,10 +57,10 @@ class Site {
   mutable Uploads uploads_;
 };
 
-/// Requests that change something, by POST; every other path is only read.
+/// Returns whether this path changes something, by POST; all other paths are read-only.
 bool is_form_path(const std::string& path);
 
-/// The most bytes of a request's body: a source, and what a form puts around it.
+/// Maximum size of a request's body: a source file and the form around it.
 inline constexpr int64_t kMostBodyBytes = (int64_t{1} << 20) + (int64_t{64} << 10);
 
 }  // namespace convlab::classroom

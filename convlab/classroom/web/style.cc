@@ -1,3 +1,5 @@
+// Contains the stylesheet of the class's web page.
+
 #include "convlab/classroom/web/page.h"
 #include "convlab/report/embedded.h"
 

@@ -1,3 +1,5 @@
+// Renders the page of a submission.
+
 #include "convlab/classroom/web/submission_page.h"
 
 #include <fmt/format.h>
@@ -24,12 +26,12 @@ std::string about(double seconds) {
                                : fmt::format("{:.0f} h", seconds / kHour);
 }
 
-// What a page shows of a judgement, which holds what a submission's own process has said.
+// Limits of what a page shows of a judgment, which includes output of the submission's own process.
 constexpr size_t kMostCards = 32, kMostLayers = 16, kMostStages = 8;
 constexpr size_t kMostShown =
-    size_t{12} << 10;  // bytes of a log or a reason, which HTML writes as five times as many at most
+    size_t{12} << 10;  // bytes of a log or a reason; HTML escaping makes them up to five times longer
 
-/// The last so many bytes of a text, from the beginning of a line where there is one.
+/// Returns the last kMostShown bytes of a text, from the start of a line if possible.
 std::string end_of(const std::string& text) {
   if (text.size() <= kMostShown) return text;
   const size_t cut = text.size() - kMostShown, line = text.find('\n', cut);
@@ -38,7 +40,7 @@ std::string end_of(const std::string& text) {
   return fmt::format("... the last {} of {} bytes:\n", text.size() - begin, text.size()) + text.substr(begin);
 }
 
-/// All of a list, or its first.
+/// Returns the first `most` elements of a list, or all of it.
 template <class T>
 std::span<const T> first_of(const std::vector<T>& all, size_t most) {
   return std::span(all).first(std::min(all.size(), most));
@@ -52,7 +54,7 @@ std::string stage_item(std::string_view kind, Stage stage, std::string_view said
   return fmt::format("<li class=\"{}\">{} <small>{}</small></li>\n", kind, name_of(stage), escaped(said));
 }
 
-/// Where a submission is that has no verdict yet.
+/// Returns the stages of a submission that has no verdict yet.
 std::string stages_so_far(const Submission& submission, const std::optional<Turn>& turn, bool has_worker) {
   constexpr std::array kStages{Stage::queued, Stage::compiling, Stage::recording, Stage::verifying, Stage::timing};
   std::string html = "<ol class=\"stages\" aria-label=\"Stages\">\n";
@@ -85,7 +87,7 @@ std::string verdict_html(const Judgement& judgement) {
                                  passed ? "good" : "bad", name_of(judgement.verdict),
                                  passed ? fmt::format("with {} arithmetic", name_of(judgement.math))
                                         : fmt::format("in stage {}", name_of(judgement.failed_at)));
-  // What a compiler says points at columns.
+  // Compiler messages point at columns, so they need a fixed-width font.
   const bool has_lines = judgement.reason.find('\n') != std::string::npos || judgement.verdict == Verdict::not_compiled;
   const std::string reason = escaped(end_of(judgement.reason));
   if (!reason.empty() && has_lines) html += fmt::format("<pre class=\"code\">{}</pre>\n", reason);
@@ -95,7 +97,7 @@ std::string verdict_html(const Judgement& judgement) {
   return html;
 }
 
-/// Two bars: the reference's time, and this one's with its bounds.
+/// Returns two bars: the reference's time, and the submission's with its bounds.
 std::string times_html(const judge::Ratio& ratio) {
   constexpr double kLeft = 80, kLongest = 270;
   const double unit = kLongest / std::max({1.0, ratio.median, ratio.high});
@@ -111,13 +113,13 @@ std::string times_html(const judge::Ratio& ratio) {
       unit * ratio.median, kLeft + unit * ratio.low, kLeft + unit * ratio.high);
 }
 
-/// "41 % of the direct-convolution roofline of this GPU".
+/// Returns "41 % of the direct-convolution roofline of this GPU".
 std::string share_text(const judge::LayerTime& time, std::string_view machine) {
   return fmt::format("{:.0f} % of the direct-convolution roofline of this {}", 100 * time.bound_s / time.seconds,
                      machine);
 }
 
-/// Three bars for each layer: the reference, this one, and the bound.
+/// Returns three bars for each layer: the reference, the submission, and the roofline bound.
 std::string layers_html(std::span<const judge::LayerTime> times, std::string_view machine) {
   double longest_s = 0;
   for (const judge::LayerTime& each : times) longest_s = std::max({longest_s, each.seconds, each.reference_s});
@@ -146,7 +148,7 @@ std::string counted(std::string_view what, const std::string& figure) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(what), escaped(figure));
 }
 
-/// A card for each layer and kernel.
+/// Returns a card for each layer and kernel.
 std::string counters_html(const std::vector<judge::KernelCountsSummary>& counters) {
   std::string html = "<h2>Counters</h2>\n<div class=\"counters\">\n";
   for (const judge::KernelCountsSummary& each : first_of(counters, kMostCards)) {

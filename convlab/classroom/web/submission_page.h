@@ -9,16 +9,16 @@
 
 namespace convlab::classroom {
 
-/// What became of one, in a few words: "queued, position 3", "verifying", "PASSED, fp32".
+/// Returns a submission's state in a few words: "queued, position 3", "verifying", "PASSED, fp32".
 std::string state_of(const Submission& submission, const std::optional<Turn>& turn);
 
-/// A submission for who handed it in: its stages, verdict, times and counters, and what the stages said. It is loaded
-/// anew until there is a verdict. `turn`: of one that waits. `has_worker`: somebody is at work on such ones. Whatever
-/// the judgement holds, the page is not longer than about 200 KB.
+/// Returns the page of a submission for its student: stages, verdict, times, counters and stage logs. It reloads itself
+/// until there is a verdict. `turn`: of a waiting submission. `has_worker`: whether a live worker takes jobs for its
+/// device. Whatever the judgment holds, the page has at most about 200 KB.
 std::string submission_page(const Frame& frame, const Submission& submission, const std::optional<Turn>& turn,
                             bool has_worker);
 
-/// One that nobody has taken in yet, by its receipt.
+/// Returns the page of a submission that is still in the spool, by its receipt.
 std::string arrived_page(const Frame& frame, const std::string& receipt);
 
 }  // namespace convlab::classroom

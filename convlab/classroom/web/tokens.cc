@@ -1,3 +1,5 @@
+// Creates, revokes and looks up students' tokens.
+
 #include "convlab/classroom/web/tokens.h"
 
 #include "convlab/base/clock.h"

@@ -8,16 +8,16 @@
 
 namespace convlab::classroom {
 
-// Tokens stand for students on the class's page. A student has one at most; the database keeps its SHA-256 alone.
+// Tokens identify students on the class's web page. A student has at most one; the database stores only its SHA-256.
 
-/// A new token, 32 hexadecimal digits: 128 bits of entropy. The student's former one ends. A student of this name is
-/// made where there is none. Error(bad_input) unless a student can be called so.
+/// Creates a token, 32 hexadecimal digits with 128 bits of entropy, and revokes the student's previous one. Creates the
+/// student if necessary. Throws Error(bad_input) if the student name is invalid.
 std::string make_token(Store& store, const std::string& student);
 
-/// False where the student has none.
+/// Returns false if the student has no token.
 bool revoke_token(Store& store, const std::string& student);
 
-/// Whose it is; nullopt: nobody's.
+/// Returns the token's student, or nullopt if the token is invalid.
 std::optional<Student> student_of_token(Store& store, const std::string& token);
 
 struct TokenHolder {

@@ -1,3 +1,5 @@
+// Handles the cookies and CSRF tokens of the class's web page.
+
 #include "convlab/classroom/web/visit.h"
 
 #include <fmt/format.h>

@@ -5,16 +5,16 @@
 
 namespace convlab::classroom {
 
-/// One request to the class's page, as far as it matters; everything in it may be forged.
+/// The parts of a request to the class's web page that matter. Everything in it may be forged.
 struct Visit {
-  std::string method, path;                   ///< the path without what follows '?', and without escapes
-  std::string cookies;                        ///< the header of that name
-  bool is_encrypted = false;                  ///< by the server before this one
-  std::map<std::string, std::string> fields;  ///< of a form
-  std::string file_name, file;                ///< of a form's file
+  std::string method, path;                   ///< the path without the query string, percent-decoded
+  std::string cookies;                        ///< the Cookie header
+  bool is_encrypted = false;                  ///< HTTPS, according to the reverse proxy
+  std::map<std::string, std::string> fields;  ///< form fields
+  std::string file_name, file;                ///< uploaded file of a form
 };
 
-/// What it gets.
+/// The response.
 struct Reply {
   int status = 200;
   std::string body;
@@ -22,21 +22,21 @@ struct Reply {
   std::multimap<std::string, std::string> headers = {};
 };
 
-/// The value of a cookie that is 32 hexadecimal digits, as all of ours are; otherwise "".
+/// Returns the value of a cookie if it is 32 hexadecimal digits, like all of the site's cookies; otherwise "".
 std::string cookie_of(const Visit& visit, const std::string& name);
 
-/// Has the browser keep a cookie, which scripts cannot read and other sites cannot have sent, for so many seconds; 0
-/// removes it, -1 keeps it until the browser ends.
+/// Sets a cookie that scripts cannot read (HttpOnly) and that other sites' requests do not carry (SameSite), for
+/// `keep_s` seconds; 0 deletes it, -1 makes it a session cookie.
 void set_cookie(Reply& reply, const Visit& visit, const std::string& name, const std::string& value, int64_t keep_s);
 
-/// What each form carries, so that no other site can send one for a visitor: it derives from cookies that only this
-/// site can read.
+/// Returns the CSRF token of forms. It derives from cookies that only this site can read, so other sites cannot submit
+/// forms for a visitor.
 std::string form_value(const std::string& visitor, const std::string& token);
 
-/// Whether the visit's form carries it.
+/// Returns whether the visit's form has the right CSRF token.
 bool form_is_ours(const Visit& visit);
 
-// Names of cookies: one tells visitors apart, so that forms can be known again, the other is a student's token.
+// Cookie names: one identifies a browser, for CSRF tokens; the other holds a student's token.
 inline constexpr const char* kVisitorCookie = "convlab-visitor";
 inline constexpr const char* kTokenCookie = "convlab-token";
 

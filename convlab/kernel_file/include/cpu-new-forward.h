@@ -1,6 +1,6 @@
 #pragma once
 
-/// Stands in for the course's header of this name: the file itself defines what it declares.
+/// Replaces the course's header of this name. The kernel file itself defines the functions that the header declares.
 
 #include <cmath>
 #include <iostream>

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Stands in for the course's header of this name. The class GPUInterface is declared before the file is read, with the
-/// functions that the file itself defines, since their parameters differ from semester to semester.
+/// Replaces the course's header of this name. The class GPUInterface is declared before the file, with the functions
+/// that the file defines, because their parameters differ between semesters.
 
 #include <cuda_runtime.h>
 

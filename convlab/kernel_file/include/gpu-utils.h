@@ -1,6 +1,6 @@
 #pragma once
 
-/// Stands in for the course's header of this name, whose kernels only mark a profile.
+/// Replaces the course's header of this name, whose kernels only mark positions in a profile.
 
 #include "convlab/kernel_file/include/gpu-new-forward.h"
 

@@ -1,12 +1,13 @@
 #pragma once
 
-/// Stands in for the course's header and file of this name: a product of matrices in tiles of shared memory.
+/// Replaces the course's header and file of this name: a matrix product with shared memory tiles.
 
 #include <cuda_runtime.h>
 
 #define MATMUL_TILE_WIDTH 16
 
-/// C = A * B, row by row. A block of 16 x 16 threads makes a tile of C: blockIdx.x is the tile's column, y its row.
+/// C = A * B, row-major. A block of 16 x 16 threads computes one tile of C: blockIdx.x is its column, blockIdx.y its
+/// row.
 static __global__ void matrixMultiplyShared(const float* A, const float* B, float* C, int numARows, int numAColumns,
                                             int numBRows, int numBColumns, int numCRows, int numCColumns) {
   __shared__ float a[MATMUL_TILE_WIDTH][MATMUL_TILE_WIDTH];

@@ -1,5 +1,5 @@
 #pragma once
 
-/// Stands in for the course's header of this name.
+/// Replaces the course's header of this name.
 
 #include "convlab/kernel_file/include/mxnet/base.h"

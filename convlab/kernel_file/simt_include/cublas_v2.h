@@ -1,5 +1,5 @@
 #pragma once
 
-/// cuBLAS on simt: products of matrices, as plain loops over float32. Matrices lie column by column, as in Fortran.
+/// cuBLAS for simt: fp32 matrix products as plain loops. Matrices are column-major, as in Fortran.
 
 #include "convlab/simt/cuda/cublas.h"

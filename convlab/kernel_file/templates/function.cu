@@ -1,6 +1,6 @@
-// A bare function: convlab gives it arrays in the GPU's memory. Without CUDA kernels in the file they are the host's.
-// N images of C channels, H x W; K filters of R x S; no padding, stride 1. Parameters are known by their names: leave
-// out what you do not need, or take the course's B, M, C, H, W and K, where a filter is K x K; `stride` may follow.
+// A plain function: convlab passes arrays in GPU memory, or in host memory if the file has no CUDA kernels.
+// N images of C channels, H x W; K filters of R x S; no padding, stride 1. Parameters are matched by name: omit those
+// you do not need, or use the course's names B, M, C, H, W and K, where a filter is K x K; `stride` may follow.
 //
 //   convlab verify FILE                              on a GPU, or with --device simt on any machine
 //   convlab bench FILE --against cuda.shared_tile    which of the two is faster

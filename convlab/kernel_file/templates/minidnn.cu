@@ -1,5 +1,5 @@
-// new-forward.cu, as the course has had it since 2021, on mini-dnn: three phases, of which the second is timed as the
-// operator.
+// new-forward.cu in the course's form since 2021, on mini-dnn: three phases; the second one is timed as the operator
+// (Op Time).
 //
 //   convlab verify FILE                                 on a GPU, or with --device simt on any machine
 //   convlab m3.1 --semester sp25 --kernel FILE 1000     the course's script; without a GPU --device simt, and 10 images
@@ -11,7 +11,7 @@
 
 #define TILE_WIDTH 16
 
-// A block makes a square of TILE_WIDTH x TILE_WIDTH outputs of one image and one map.
+// Each block computes TILE_WIDTH x TILE_WIDTH outputs of one image and one output channel.
 __global__ void conv_forward_kernel(float* output, const float* input, const float* mask, const int Batch,
                                     const int Map_out, const int Channel, const int Height, const int Width,
                                     const int K) {

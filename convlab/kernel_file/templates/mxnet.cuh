@@ -1,4 +1,4 @@
-// new-forward.cuh, as the course of 2017 to 2019 had it: y[b][m] = the sum over c of x[b][c] * w[m][c].
+// new-forward.cuh in the course's form from 2017 to 2019: y[b][m] = sum over c of x[b][c] * w[m][c].
 //
 //   convlab verify FILE                        on a GPU, or with --device simt on any machine
 //   convlab m3.1 --kernel FILE 1000            the course's script; without a GPU leave out 1000: 10 images, on simt
@@ -13,7 +13,7 @@ namespace op {
 
 #define TILE_WIDTH 16
 
-// A block makes a square of TILE_WIDTH x TILE_WIDTH outputs of one image and one map.
+// Each block computes TILE_WIDTH x TILE_WIDTH outputs of one image and one output channel.
 __global__ void forward_kernel(float* y, const float* x, const float* w, int M, int C, int H, int W, int K) {
   const int H_out = H - K + 1, W_out = W - K + 1;
   const int tiles_across = (W_out + TILE_WIDTH - 1) / TILE_WIDTH;

@@ -1,4 +1,4 @@
-// A kernel of convlab's own kind: it describes itself, says what it does not compute, and keeps to a contract that
+// A kernel of convlab's own kind: it describes itself, lists what it does not support, and follows a contract that
 // `convlab verify` checks: it writes all of y and nothing else, and keeps no state.
 //
 //   convlab verify FILE                              on a GPU, or with --device simt on any machine

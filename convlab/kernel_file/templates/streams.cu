@@ -1,9 +1,9 @@
-// new-forward.cu whose copies and kernels overlap: the images are cut into batches, and while one batch is computed,
-// the next one is copied to the GPU and the last one back, each on a stream of its own.
+// new-forward.cu with overlapped copies and kernels: the images are split into batches. While one batch is computed,
+// the next one is copied to the GPU and the previous one is copied back, each on its own stream.
 //
-// Copies can only be overlapped where both sides are known, the host's arrays and the GPU's: in the prolog. So it does
-// all the work, and the call, which is timed as the operator, does nothing. Compare such a file by the time from prolog
-// to epilog, with one that computes in its call:
+// Copies can overlap only where both the host arrays and the GPU arrays are known: in the prolog. So the prolog does
+// all the work, and the call, which is timed as the operator, does nothing. Compare such a file with one that computes
+// in its call by the time from prolog to epilog:
 //
 //   convlab verify FILE                          on a GPU, or with --device simt on any machine
 //   convlab new minidnn -o plain.cu              the same kernel without streams
@@ -16,9 +16,9 @@
 
 #define TILE_WIDTH 16
 #define STREAMS 3   // one copies in, one computes, one copies out
-#define BATCHES 12  // more: less time before the first kernel and after the last; but each costs three calls
+#define BATCHES 12  // more batches: less time before the first kernel and after the last, but three calls each
 
-// A block makes a square of TILE_WIDTH x TILE_WIDTH outputs of one image and one map.
+// Each block computes TILE_WIDTH x TILE_WIDTH outputs of one image and one output channel.
 __global__ void conv_forward_kernel(float* output, const float* input, const float* mask, const int Batch,
                                     const int Map_out, const int Channel, const int Height, const int Width,
                                     const int K) {
@@ -54,7 +54,7 @@ __host__ void GPUInterface::conv_forward_gpu_prolog(const float* host_output, co
   cudaMalloc(device_mask_ptr, mask_bytes);
   cudaMemcpy(*device_mask_ptr, host_mask, mask_bytes, cudaMemcpyHostToDevice);
 
-  // Only from and to page-locked memory does a GPU copy by itself; with any other, the host waits for each copy.
+  // Copies are asynchronous only from and to page-locked memory; otherwise the host waits for each copy.
   float* const to = const_cast<float*>(host_output);
   float* const from = const_cast<float*>(host_input);
   cudaHostRegister(to, output_bytes, cudaHostRegisterDefault);
@@ -63,10 +63,10 @@ __host__ void GPUInterface::conv_forward_gpu_prolog(const float* host_output, co
   cudaStream_t streams[STREAMS];
   for (int i = 0; i < STREAMS; ++i) cudaStreamCreate(&streams[i]);
   const int tiles = ((Height_out + TILE_WIDTH - 1) / TILE_WIDTH) * ((Width_out + TILE_WIDTH - 1) / TILE_WIDTH);
-  const int most = (Batch + BATCHES - 1) / BATCHES;  // images of a batch; the last one may have fewer
+  const int most = (Batch + BATCHES - 1) / BATCHES;  // images per batch; the last one may have fewer
   for (int first = 0, batch = 0; first < Batch; first += most, ++batch) {
     const int images = first + most < Batch ? most : Batch - first;
-    cudaStream_t stream = streams[batch % STREAMS];  // what is given to a stream is done in this order
+    cudaStream_t stream = streams[batch % STREAMS];  // a stream executes its operations in order
     float* const input = *device_input_ptr + first * image;
     float* const output = *device_output_ptr + first * maps;
     cudaMemcpyAsync(input, from + first * image, sizeof(float) * images * image, cudaMemcpyHostToDevice, stream);
@@ -81,7 +81,7 @@ __host__ void GPUInterface::conv_forward_gpu_prolog(const float* host_output, co
   cudaHostUnregister(to);
 }
 
-// The prolog has done it.
+// The prolog has already computed the output.
 __host__ void GPUInterface::conv_forward_gpu(float* device_output, const float* device_input, const float* device_mask,
                                              const int Batch, const int Map_out, const int Channel, const int Height,
                                              const int Width, const int K) {}

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Stands in for the headers of MXNet and mshadow that the course's kernel files include: tensors, streams and checks,
-/// for nvcc, simt and CPUs.
+/// Replaces the MXNet and mshadow headers that the course's kernel files include: tensors, streams and checks, for
+/// nvcc, simt and CPUs.
 
 #include <algorithm>
 #include <cassert>
@@ -124,7 +124,7 @@ struct Tensor {
   CONVLAB_BOTH_SIDES index_t size(int i) const { return shape_[i]; }
   CONVLAB_BOTH_SIDES size_t MSize() const { return shape_.Size(); }
 
-  /// The i-th part: of fewer dimensions, or an element.
+  /// Returns the i-th subtensor, with one dimension less.
   CONVLAB_BOTH_SIDES Tensor<Device, dimension - 1, DType> operator[](index_t i) const {
     Shape<dimension - 1> rest;
     for (int d = 1; d < dimension; ++d) rest[d - 1] = shape_[d];
@@ -158,7 +158,7 @@ namespace op {
 
 using namespace mshadow;
 
-/// What a kernel file defines or specialises.
+/// Defined or specialized by a kernel file.
 template <class Device, class DType>
 void forward(mshadow::Tensor<Device, 4, DType>& y, const mshadow::Tensor<Device, 4, DType>& x,
              const mshadow::Tensor<Device, 4, DType>& w);
