@@ -1,3 +1,5 @@
+// Reads saved measurements of all kinds for reports.
+
 #include "convlab/evidence/evidence.h"
 
 #include <fmt/format.h>
@@ -17,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMostBytes = int64_t{256} << 20;
 
-/// Adds the JSON if it is something that a report shows, and says whether it is.
+/// Adds the JSON if it is of a kind that reports show, and returns whether it is.
 bool add_known(Evidence& evidence, const Json& json, const std::string& file) {
   const auto all = [&](std::initializer_list<const char*> names) {
     return json.is_object() && std::ranges::all_of(names, [&](const char* name) { return json.contains(name); });

@@ -16,7 +16,7 @@
 
 namespace convlab {
 
-/// Measurements as files keep them.
+/// Saved measurements, read from files.
 struct Evidence {
   std::vector<Record> records;
   std::vector<SavedRun> runs;
@@ -30,16 +30,16 @@ struct Evidence {
   struct Source {
     std::string file, content;  ///< "42 Records"
   };
-  std::vector<Source> sources;  ///< in the order in which they were read
+  std::vector<Source> sources;  ///< in the order of reading
 };
 
-/// Adds what a file holds; `text` is its content, JSON as `convlab bench`, `run`, `profile`, `verify FILE` and the
-/// course's commands write it with --json. Error(bad_input) that names file and place where it is malformed or none of
-/// these.
+/// Adds the measurements in `text`, the content of a file: JSON that `convlab bench`, `run`, `profile`, `verify FILE`
+/// or a course command wrote with --json. Throws Error(bad_input) with the file and the location if it is malformed or
+/// of another kind.
 void add_evidence(Evidence& evidence, std::string_view text, const std::string& file);
 
-/// Adds a file, or all *.json below a folder in the order of their names. Error(bad_input) as add_evidence(), and where
-/// there is no such file; but in a folder JSON of another kind is skipped, and `sources` says so.
+/// Adds a file, or all *.json files below a folder in the order of their names. Throws Error(bad_input) as above, and
+/// if the file does not exist. In a folder, JSON of another kind is skipped and listed in `sources`.
 void add_evidence(Evidence& evidence, const std::filesystem::path& file_or_folder);
 
 }  // namespace convlab

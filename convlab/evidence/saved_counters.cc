@@ -1,3 +1,5 @@
+// Reads GPU counters from JSON.
+
 #include "convlab/evidence/saved_counters.h"
 
 #include <algorithm>

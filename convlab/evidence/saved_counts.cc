@@ -1,3 +1,5 @@
+// Reads simt's counts from JSON.
+
 #include "convlab/evidence/saved_counts.h"
 
 #include <algorithm>

@@ -12,18 +12,19 @@ namespace convlab {
 
 class JsonMembers;
 
-/// What the launches of one function did for one layer, as simt counted it.
+/// simt's counts of one function's launches in one layer.
 struct SavedCounts {
   std::string model;
   int64_t images = 0;
-  std::string layer, kernel;  ///< "conv1", "cuda.basic" or a file as its user typed it
-  KernelCounts counts;        ///< without basic blocks: active_lanes below has what they say
+  std::string layer, kernel;  ///< "conv1", "cuda.basic" or a file as the user typed it
+  KernelCounts counts;        ///< without basic blocks: active_lanes below summarizes them
   double active_lanes = 0;
   Occupancy occupancy;
   std::vector<KernelLesson> lessons;
 };
 
-/// From what `convlab profile --device simt --counters` wrote. Error(bad_input) with the place and the member.
+/// Reads what `convlab profile --device simt --counters` wrote. Throws Error(bad_input) with the location and the
+/// member.
 std::vector<SavedCounts> saved_counts_from_json(const JsonMembers& from);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Reads comparisons of networks with a framework from JSON.
+
 #include "convlab/evidence/saved_networks.h"
 
 #include "convlab/measure/json_members.h"

@@ -1,3 +1,5 @@
+// Reads predictions from JSON.
+
 #include "convlab/evidence/saved_prediction.h"
 
 #include "convlab/measure/json_members.h"

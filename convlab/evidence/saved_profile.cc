@@ -1,3 +1,5 @@
+// Reads profiles from JSON.
+
 #include "convlab/evidence/saved_profile.h"
 
 #include <cmath>

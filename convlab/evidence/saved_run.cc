@@ -1,3 +1,5 @@
+// Reads runs from JSON.
+
 #include "convlab/evidence/saved_run.h"
 
 #include <nlohmann/json.hpp>

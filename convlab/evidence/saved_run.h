@@ -18,19 +18,19 @@ struct SavedLayer {
   double op_time_s = 0, gflops = 0;
 };
 
-/// What a kernel file with a prolog and an epilog took on one problem.
+/// Time of a kernel file with a prolog and an epilog on one problem.
 struct SavedFilePhases {
   std::string file, problem;
-  double layer_s = 0;               ///< from the begin of the prolog to the end of the epilog
-  bool computes_in_prolog = false;  ///< then its Op Time tells nothing
+  double layer_s = 0;               ///< from the start of the prolog to the end of the epilog
+  bool computes_in_prolog = false;  ///< then its Op Time is meaningless
 };
 
-/// What `convlab run --json` or one of the course's commands wrote.
+/// Output of `convlab run --json` or of one of the course's commands.
 struct SavedRun {
   std::string source;   ///< the file, or "" for the report's own run
   std::string command;  ///< "m2.1 1000 --semester fa19"; "" in files of versions that did not write it
-  std::string lines;    ///< what it printed first, the course's lines
-  std::string time;     ///< of the whole process, as /usr/bin/time writes it; "" if unknown
+  std::string lines;    ///< its first output, the course's lines
+  std::string time;     ///< of the whole process, in the format of /usr/bin/time; "" if unknown
   std::string model, device, math, plan;
   int64_t images = 0, max_rss_kb = 0;
   int threads = 0;
@@ -41,14 +41,14 @@ struct SavedRun {
   std::vector<SavedFilePhases> file_phases;
   std::optional<Machine> machine;
 
-  /// "m2.1", "run"; "" if the command is unknown.
+  /// Returns "m2.1", "run"; "" if the command is unknown.
   std::string script() const { return command.substr(0, command.find(' ')); }
 };
 
-/// Error(bad_input) with the place and the member that is wrong.
+/// Throws Error(bad_input) with the location and the member that is wrong.
 SavedRun saved_run_from_json(const JsonMembers& from);
 
-/// The same from JSON text; messages call it `place`.
+/// Reads JSON text; messages call it `place`.
 SavedRun saved_run_from_text(std::string_view text, const std::string& place);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Reads verdicts on kernel files from JSON.
+
 #include "convlab/evidence/saved_verdict.h"
 
 #include <fmt/format.h>

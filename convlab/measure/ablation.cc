@@ -1,3 +1,5 @@
+// Computes what each change of an ablation gains, alone and combined with the others.
+
 #include "convlab/measure/ablation.h"
 
 #include <fmt/format.h>
@@ -25,14 +27,15 @@ const std::vector<double>* numbers_of(const SeriesOfSets& series, SwitchSet set)
   return found == series.end() ? nullptr : &found->second;
 }
 
-/// The gain from one set to another.
+/// Returns the gain from one set to another; nullopt if either was not measured.
 std::optional<Worth> gain_between(const SeriesOfSets& series, SwitchSet without, SwitchSet with, Samples samples) {
   const std::vector<double>*from = numbers_of(series, without), *to = numbers_of(series, with);
   if (from == nullptr || to == nullptr) return std::nullopt;
   return worth_of(*from, *to, samples);
 }
 
-/// Half of all sets against the other half, round by round: the geometric means, to a power.
+/// Compares the sets for which is_without() holds with the other half, round by round: the geometric mean of each half,
+/// raised to `power`.
 std::optional<Worth> contrast(const SeriesOfSets& series, int switches, double power, Samples samples,
                               const std::function<bool(SwitchSet)>& is_without) {
   const SwitchSet last = all_of(switches);
@@ -54,7 +57,7 @@ std::optional<Worth> contrast(const SeriesOfSets& series, int switches, double p
 
 bool is_on(SwitchSet set, int which) { return (set >> which & 1U) != 0; }
 
-/// "±3 %": half the interval, as a share.
+/// "±3 %": half the interval as a share of the gain.
 std::string noise_text(const Worth& gain) {
   const double half = (gain.interval.high - gain.interval.low) / 2 / gain.times;
   return std::isfinite(half) ? fmt::format("±{:.1f} %", 100 * half) : "too few samples";
@@ -161,13 +164,14 @@ std::optional<Worth> main_effect(const SeriesOfSets& series, int switches, int w
 }
 
 std::optional<Worth> interaction(const SeriesOfSets& series, int switches, int a, int b, Samples samples) {
-  // Two of four sets are on each side for whatever else is on: hence the square.
+  // For each setting of the other switches, each side has two of the four sets of a and b. Squaring the mean of each
+  // side makes it their product.
   return contrast(series, switches, 2, samples, [a, b](SwitchSet set) { return is_on(set, a) != is_on(set, b); });
 }
 
 Product product_of(const std::vector<double>& base, std::span<const std::vector<double>> each,
                    const std::vector<double>& together, Samples samples) {
-  // The time that the product promises, round by round.
+  // The time predicted by the product of the gains, round by round.
   std::vector<double> promised = base;
   for (const std::vector<double>& one : each) {
     for (size_t i = 0; i < promised.size(); ++i) promised[i] *= base[i] == 0 ? 1 : one[i] / base[i];

@@ -13,68 +13,67 @@
 
 namespace convlab {
 
-/// What numbers are: times, taken in turns, each with its noise; or a count, one number, exact.
+/// Kind of numbers compared: interleaved noisy times, or exact counts (one number each).
 enum class Samples { timed, counted };
 
-/// How many times as much (time, or whatever is counted) it takes without a change as with it: above 1 the change
-/// gains.
+/// Gain of a change: time (or count) without the change over time with it. Above 1 the change is an improvement.
 struct Worth {
-  double times = 1;                       ///< the median
-  Interval interval{1, 1};                ///< 99 %; of counts the number itself
-  Decision change = Decision::undecided;  ///< of what has the change: faster, slower, same; with less, more, as much
-  std::string doubt;                      ///< why the figures are worthless; "" if they are not
+  double times = 1;                       ///< median
+  Interval interval{1, 1};                ///< 99 % confidence interval; for counts, [times, times]
+  Decision change = Decision::undecided;  ///< with the change: faster, slower, same; for counts: less, more, equal
+  std::string doubt;                      ///< why the figures are worthless; "" if they are valid
 };
 
-/// Of numbers as take_rounds() gives them: without[i] and with[i] were taken in the same round.
+/// Returns the gain from series as take_rounds() returns them: without[i] and with[i] are from the same round.
 Worth worth_of(std::vector<double> without, std::vector<double> with, Samples samples);
 
-/// The subsets of `switches` switches that an ablation compares, each once: none, each alone, all but each, all. Or
-/// every subset.
+/// Subsets of `switches` switches that an ablation compares, each once. alone_and_left_out: none, each alone, all but
+/// each, all. every: all subsets.
 enum class Subsets { alone_and_left_out, every };
 std::vector<SwitchSet> ablation_subsets(int switches, Subsets which);
 
-/// The set of all `switches` switches.
+/// Returns the set of all `switches` switches.
 constexpr SwitchSet all_of(int switches) { return (SwitchSet{1} << switches) - 1; }
 
-/// What a change is worth by itself, and among others.
+/// How the gain of a change alone compares with its gain on top of the other changes.
 enum class Effect {
-  adds,          ///< gains alone, and about as much in the end
-  adds_less,     ///< gains alone, and less than half of that in the end
-  adds_more,     ///< gains alone, and more than twice that in the end
-  cancels,       ///< gains alone, and nothing once the others are there
-  needs_others,  ///< gains in the end, and not alone
-  hurts,         ///< all is faster without it
-  hurts_alone,   ///< loses alone; with the others it does not matter
+  adds,          ///< gains alone, and about as much on top of the others
+  adds_less,     ///< gains alone, but less than half as much (logarithm) on top of the others
+  adds_more,     ///< gains alone, and more than twice as much (logarithm) on top of the others
+  cancels,       ///< gains alone, but nothing on top of the others
+  needs_others,  ///< gains on top of the others, but not alone
+  hurts,         ///< slower with it when all others are on
+  hurts_alone,   ///< slower alone; no effect on top of the others
   nothing,       ///< neither gains nor loses
   undecided,     ///< noise
   unknown        ///< a variant was not measured
 };
 std::string_view name_of(Effect effect);
 
-/// `alone`: added to nothing; `left_out`: added to all others.
+/// `alone`: gain with all other switches off; `left_out`: gain with all others on.
 struct SwitchEffect {
   std::optional<Worth> alone, left_out;
   Effect effect = Effect::unknown;
 };
 
-/// What was measured of each subset; of one that could not be measured, nothing.
+/// Measurements of each subset. Subsets that could not be measured are absent.
 using SeriesOfSets = std::map<SwitchSet, std::vector<double>>;
 
 SwitchEffect effect_of(std::optional<Worth> alone, std::optional<Worth> left_out);
 SwitchEffect effect_of_switch(const SeriesOfSets& series, int switches, int which, Samples samples);
 
-/// The effect in words. `partner`: the other that cancels it; "" if that is not known.
+/// Returns the effect in words. `partner`: the other switch that cancels it; "" if unknown.
 std::string verdict_text(const SwitchEffect& effect, const std::string& partner);
 
-/// Of all subsets: the gain of one switch, averaged (geometrically) over whatever else is on. nullopt if one is
-/// missing.
+/// Returns the gain of one switch as the geometric mean over all settings of the other switches. `series` needs every
+/// subset; returns nullopt if one is missing.
 std::optional<Worth> main_effect(const SeriesOfSets& series, int switches, int which, Samples samples);
 
-/// Of all subsets: how many times as much `a` gains with `b` as without, averaged likewise: 1 where gains multiply.
+/// Returns how many times as much `a` gains with `b` as without, averaged like main_effect(): 1 if the gains multiply.
 std::optional<Worth> interaction(const SeriesOfSets& series, int switches, int a, int b, Samples samples);
 
-/// What several changes of one thing would give if their gains multiplied, what they gave together, and that over the
-/// product.
+/// Several changes of one thing: `multiplied` is the product of their gains, `together` the measured gain of all of
+/// them, `beyond` the ratio together / multiplied.
 struct Product {
   Worth multiplied, together, beyond;
 };

@@ -1,3 +1,5 @@
+// Times launches of a kernel and checks their outputs.
+
 #include "convlab/measure/bench.h"
 
 #include <time.h>
@@ -15,7 +17,7 @@
 namespace convlab {
 namespace {
 
-/// Far enough that nothing lies where it was; a whole page, so that all keep their places within one.
+/// Distance between the addresses of an array: a whole page, so that the alignment within a page stays the same.
 constexpr size_t kShift = 4096;
 
 Buffer uploaded(Device& device, Stream& stream, const Tensor& tensor) {
@@ -25,31 +27,31 @@ Buffer uploaded(Device& device, Stream& stream, const Tensor& tensor) {
   return buffer;
 }
 
-/// `shape` with another number of images.
+/// Returns `shape` with another number of images.
 Shape with_images(Shape shape, int64_t images) {
   shape[0] = images;
   return shape;
 }
 
-/// Images that are copied, converted or compared at a time: whole blocks of lanes, about 16 MB.
+/// Returns how many images are copied, converted or compared at a time: whole lane blocks, about 16 MB.
 int64_t images_at_a_time(const Shape& shape) {
   constexpr int64_t kBytes = int64_t{16} << 20;
   const int64_t bytes = element_count(with_images(shape, 1)) * int64_t{sizeof(float)};
   return round_up(std::max<int64_t>(kBytes / bytes, 1), kImageLanes);
 }
 
-/// Processor time in seconds that this process has used.
+/// CPU time in seconds that this process has used.
 double processor_seconds() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Returns when no thread of this process computes any more, or when it has waited long enough.
+/// Returns when no thread of this process computes any more, or after 50 waits of 1 ms.
 void let_threads_sleep() {
   constexpr int kMostWaits = 50;
   constexpr std::chrono::milliseconds kWait{1};
-  constexpr double kAsleep = 2e-4;  // seconds that a wait itself and other small work may use
+  constexpr double kAsleep = 2e-4;  // CPU seconds that a wait itself and other small work may use
   for (int i = 0; i < kMostWaits; ++i) {
     const double before = processor_seconds();
     std::this_thread::sleep_for(kWait);
@@ -60,8 +62,8 @@ void let_threads_sleep() {
 }  // namespace
 
 Summary sample(const Effort& effort, const TakeSample& take) {
-  constexpr double kPatience = 10;  // times the limit, to reach the least number
-  constexpr int kBetweenLooks = 5;  // the spread needs sorting, which must not take most of the time
+  constexpr double kPatience = 10;  // times effort.seconds, to reach effort.least
+  constexpr int kBetweenLooks = 5;  // samples between checks of the spread: it needs sorting, which must not dominate
   const auto begin = Clock::now();
   const auto patience_ends = [&] { return seconds_since(begin) >= effort.seconds * kPatience; };
   std::vector<double> samples{take(true)};
@@ -73,7 +75,7 @@ Summary sample(const Effort& effort, const TakeSample& take) {
     return count % kBetweenLooks == 0 && summarize(samples).spread() <= effort.spread;
   };
   while (!last_is_next()) samples.push_back(take(false));
-  // A single sample that took all the time is both the first and the last.
+  // If a single sample took all the time, it is both the first and the last.
   const bool more = static_cast<int>(samples.size()) < effort.most;
   if (more && (samples.size() > 1 || !patience_ends())) samples.push_back(take(true));
   return summarize(std::move(samples));
@@ -245,11 +247,11 @@ double KernelBench::replay(int launches, bool end) {
   Stream& stream = arrays_.stream();
   if (end) {
     arrays_.renew();
-    graph_ = nullptr;  // whose launches have the addresses of before
+    graph_ = nullptr;  // its launches have the previous addresses
   }
   if (!graph_) {
     graph_ = stream.record([&] {
-      for (int i = 0; i < launches; ++i) give();
+      for (int i = 0; i < launches; ++i) enqueue();
     });
     if (!graph_) throw unavailable("{}: launches cannot be captured in a CUDA graph", kernel_.info.name);
     graph_->run();
@@ -264,7 +266,7 @@ void KernelBench::take_over() {
   launch();
 }
 
-void KernelBench::give() {
+void KernelBench::enqueue() {
   ConvArgs arguments = arrays_.arguments();
   if (kernel_.packs_weights) arguments.w = nullptr;
   arguments.prepared = prepared_.data();
@@ -278,12 +280,12 @@ KernelBench::Times KernelBench::launch(bool behind_another) {
   SetAside& aside = stream.attached<SetAside>();
   aside.take();
   const auto begin = Clock::now();
-  double device_seconds = stream.time([&] { give(); });
+  double device_seconds = stream.time([&] { enqueue(); });
   const double all_seconds = seconds_since(begin);
   const SetAside beside = aside.take();
   if (behind_another && arrays_.device().caps().kind == DeviceKind::cuda && beside.seconds == 0) {
-    give();  // the GPU is busy until the next launch is given, and does not wait for it between two events
-    device_seconds = stream.time([&] { give(); });
+    enqueue();  // the GPU is still busy when the next launch is enqueued, so it does not idle between the two events
+    device_seconds = stream.time([&] { enqueue(); });
   }
   last_ = {.device_ms = (device_seconds - beside.seconds) * 1e3,
            .op_ms = (all_seconds - beside.seconds) * 1e3,

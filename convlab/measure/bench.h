@@ -19,54 +19,54 @@
 namespace convlab {
 
 /// When a series of samples is long enough: when its median is known to within `spread` (see Summary::spread), after
-/// `seconds`, or at `most` samples; but not before `least` samples, which may take up to 10 times `seconds`.
+/// `seconds`, or at `most` samples. It has at least `least` samples, which may take up to 10 times `seconds`.
 struct Effort {
   double spread = 0.01;
   double seconds = 1;
   int least = 10;
   int most = 500;
-  int graph = 0;  ///< on a GPU, launches of a CUDA graph whose replays are timed, too
+  int graph = 0;  ///< on a GPU: launches per CUDA graph whose replays are timed as well; 0: none
 };
 
-/// Takes one sample. `end`: it is the first or the last of its series.
+/// Takes one sample. `end`: it is the first or last sample of its series.
 using TakeSample = std::function<double(bool end)>;
 
-/// Takes samples until they are enough; at least one.
+/// Takes samples until `effort` is met, at least one.
 Summary sample(const Effort& effort, const TakeSample& take);
 
-/// Which samples' outputs are checked: the ends of each series are enough for kernels whose source is known to keep no
-/// state; of a stranger's, all.
+/// Which samples' outputs are checked. `ends`: first and last of each series, enough for kernels whose source is known
+/// to keep no state; `all`: for untrusted kernels.
 enum class Checked { ends, all };
 
-/// What kernels are timed on: real numbers as `convlab verify` uses them, with the outputs by definition. As many
-/// different images as the definition computes in a second or two, 3 to 64; a batch repeats them in any order.
+/// Returns the data on which kernels are timed: real numbers as in `convlab verify`, with reference outputs. It has as
+/// many different images as the reference computes in a second or two, 3 to 64; a batch repeats them in any order.
 std::shared_ptr<const OracleLayer> timed_layer(const ConvStep& step, Oracle& oracle);
 
-/// The arrays of one problem on one device, in the layouts of the step. All kernels timed on the step share them. Each
-/// place of the batch holds an image of the layer, and renew() chooses others: since an image's output depends on that
-/// image alone, the layer tells every element of the right output, at the problem's own size and however often the
-/// images change.
+/// The arrays of one problem on one device, in the layouts of the step, shared by all kernels timed on the step. Each
+/// batch index holds an image of the layer, and renew() chooses others. An image's output depends on that image alone,
+/// so the layer has the expected value of every output element at the problem's own size, however often the images
+/// change.
 class BenchArrays {
  public:
-  /// `layer` is of this problem, whatever its n. Error(unavailable) where the device has no memory for them.
+  /// `layer` is of this problem with any n. Throws Error(unavailable) if the device lacks memory for the arrays.
   BenchArrays(Device& device, const ConvStep& step, std::shared_ptr<const OracleLayer> layer);
 
   Device& device() const { return device_; }
   Stream& stream() const { return *stream_; }
   const ConvStep& step() const { return step_; }
 
-  /// The arrays where they lie now; see renew().
+  /// Returns the arrays at their current addresses; see renew().
   ConvArgs arguments() const;
 
-  /// Moves to the next of three addresses, puts into every place of the batch an image that differs from the one before
-  /// and from the one there last time, and poison where the output will be: what a kernel kept from an earlier launch
-  /// does not help it, and what it leaves out shows.
+  /// Moves to the next of three addresses. Puts at every batch index an image that differs from the previous launch's
+  /// image and from the last one at this address, and fills the output with uninitialized markers. A kernel cannot
+  /// profit from state of an earlier launch, and outputs that it never writes are found.
   void renew();
 
-  /// Compares all elements of the output with the images' right output.
+  /// Compares all elements of the output with the expected output of the images.
   Verdict check(const KernelInfo& kernel);
 
-  /// Fills memory that is larger than any cache, so that none of the arrays is left in one.
+  /// Fills memory larger than any cache, which evicts all arrays.
   void flush_caches();
 
  private:
@@ -81,21 +81,21 @@ class BenchArrays {
   std::unique_ptr<Stream> stream_;
   Rng random_{1};
   static constexpr size_t kPlaces = 3;
-  size_t place_ = 0;                              ///< the address in use
-  std::array<std::vector<int64_t>, kPlaces> at_;  ///< for each, the layer's image at each place of the batch
+  size_t place_ = 0;                              ///< index of the address in use
+  std::array<std::vector<int64_t>, kPlaces> at_;  ///< per address: the layer's image at each batch index
   Buffer x_, w_, bias_, y_, flush_;
-  std::vector<float> staging_;               ///< a piece of the plain input or output on its way from or to the device
-  Buffer staging_lock_;                      ///< makes that way short
-  std::unique_ptr<ThreadPool> own_threads_;  ///< for comparing, where the device has none
+  std::vector<float> staging_;               ///< chunk of the NCHW input or output, copied to or from the device
+  Buffer staging_lock_;                      ///< page-locks staging_ for fast copies
+  std::unique_ptr<ThreadPool> own_threads_;  ///< for comparing, if the device has no threads
 };
 
-/// What used the caches before a launch.
+/// Caches before a launch: hot after a launch of the same kernel, or flushed.
 enum class Caches { hot, cold };
 
-/// One kernel, ready to run on such arrays.
+/// One kernel, ready to run on BenchArrays.
 class KernelBench {
  public:
-  /// Prepares the kernel and launches it once. `tuning`: a value for each of its tunables, or empty.
+  /// Prepares the kernel and launches it once. `tuning`: one value per tunable, or empty.
   KernelBench(const ConvKernel& kernel, BenchArrays& arrays, Checked checked = Checked::ends,
               std::span<const int> tuning = {});
 
@@ -103,38 +103,41 @@ class KernelBench {
   BenchArrays& arrays() const { return arrays_; }
   double prepare_ms() const { return prepare_ms_; }
 
-  /// What a library chose; "" for kernels without a choice.
+  /// Returns what a library chose; "" for kernels without a choice.
   std::string choice() const;
 
-  /// Milliseconds: the device's own time, of a GPU with hot caches right behind another launch; and the host's clock
-  /// around launching and waiting. Of a file with a prolog and an epilog that is its call alone, and layer_ms is all
-  /// three; `early`: see SetAside.
+  /// Milliseconds. device_ms: the device's own time; on a GPU with hot caches, of a launch queued directly behind
+  /// another. op_ms: the host's clock around launch and wait. For a file with a prolog and an epilog, both are of its
+  /// call alone, and layer_ms is the time of all three. `early`: see SetAside.
   struct Times {
     double device_ms = 0, op_ms = 0, layer_ms = 0;
     bool early = false;
   };
 
-  /// Of the last launch.
+  /// The times of the last launch.
   const Times& last() const { return last_; }
 
-  /// Launches once. If all samples are checked, or this one ends its series, the arrays are renewed first; then
-  /// Error(wrong_result) where any element of the output is wrong. Neither renewing nor checking is part of the times.
-  /// Where all are checked, a launch that is not timed comes first, so that caches are hot.
+  /// Launches once. If all samples are checked, or this one ends its series, renews the arrays first and throws
+  /// Error(wrong_result) if any output element is wrong. The times include neither renewing nor checking. If all
+  /// samples are checked, an untimed launch precedes the timed one to keep caches hot.
   Times run(Caches caches, bool end);
 
-  /// Replays a CUDA graph of so many launches, always the same number: milliseconds of one, by the device's clock.
-  /// Outputs are checked at the ends of the series. Error(unavailable) where launches cannot be recorded.
+  /// Replays a CUDA graph of `launches` launches (always the same number) and returns the milliseconds of one launch by
+  /// the device's clock. Checks outputs at the ends of the series. Throws Error(unavailable) if the launches cannot be
+  /// captured.
   double replay(int launches, bool end);
 
-  /// On a host: waits until the threads of what ran before sleep (OpenMP's look out for work some milliseconds after a
-  /// launch). Then launches once, so that the next launch finds threads and caches as after one of its own kind.
+  /// On a host: waits until the threads of earlier work sleep (OpenMP threads spin for some milliseconds after a
+  /// launch). Then launches once, so that the next launch finds threads and caches as after a launch of the same
+  /// kernel.
   void take_over();
 
  private:
-  /// Launches and times once; a GPU's own time is then taken anew of a launch right behind another, if asked for.
+  /// Launches and times once. If `behind_another`, a GPU's device time is measured again on a launch queued behind
+  /// another.
   Times launch(bool behind_another = false);
-  void give();          ///< a launch to the stream
-  void check_output();  ///< of the last; Error(wrong_result)
+  void enqueue();       ///< enqueues one launch on the stream
+  void check_output();  ///< of the last launch; throws Error(wrong_result)
 
   const ConvKernel& kernel_;
   BenchArrays& arrays_;

@@ -1,3 +1,5 @@
+// Looks up rates and bounds of a device, and caches a GPU's ceilings in a file.
+
 #include "convlab/measure/ceilings.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@
 namespace convlab {
 namespace {
 
-/// Where we keep this device's ceilings; nullopt where a user has no folder for such things.
+/// Returns the file of this device's cached ceilings; nullopt if the user has no cache folder.
 std::optional<std::filesystem::path> kept_at(const DeviceCaps& caps) {
   std::filesystem::path folder;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
@@ -43,7 +45,7 @@ std::string_view name_of(Limit limit) {
 }
 
 double Ceilings::flops_per_second(Math math) const {
-  constexpr double kProducts = 3;  // of operands split in two
+  constexpr double kProducts = 3;  // with operands split in two
   switch (math) {
     case Math::fp32:
       return std::max(fp32_flops, fp16_flops / kProducts);
@@ -78,7 +80,7 @@ Ceilings known_ceilings(Device& device, bool anew) {
   if (!anew && path && std::filesystem::exists(*path)) {
     try {
       return read_ceilings(*path);
-    } catch (const std::exception&) {  // from an older version, or damaged: measured anew and overwritten
+    } catch (const std::exception&) {  // from an older version, or damaged: measure again and overwrite
     }
   }
   const Ceilings ceilings = measure_ceilings(device);
@@ -87,7 +89,7 @@ Ceilings known_ceilings(Device& device, bool anew) {
     std::filesystem::create_directories(path->parent_path(), error);
     try {
       write_ceilings(*path, ceilings);
-    } catch (const Error&) {  // a home that cannot be written only costs the next run a measurement
+    } catch (const Error&) {  // if the folder is not writable, the next run measures again
     }
   }
   return ceilings;

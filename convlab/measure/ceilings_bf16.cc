@@ -1,4 +1,4 @@
-// How fast the processor multiplies pairs of bfloat16, in registers or in tiles.
+// Measures how fast the processor multiplies bf16 pairs, in vector registers (AVX512-BF16) or in AMX tiles.
 
 #include "convlab/kernels/cpu/bf16.h"
 #include "convlab/kernels/cpu/simd.h"
@@ -15,7 +15,7 @@ namespace convlab::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX3
 
-/// All tiles C, of zeros: as many products as two tiles A and two tiles B have.
+/// Multiplies all-zero tiles: two A tiles by two B tiles, into all four C tiles.
 double multiply_tiles(int64_t rounds) {
   HWY_ALIGN static const uint8_t zeros[kTileBytes] = {};
   TilesOfAmx tiles(TileShape{});
@@ -31,7 +31,7 @@ double multiply_tiles(int64_t rounds) {
   return 2 * kProducts * static_cast<double>(rounds);
 }
 
-/// Independent chains, of zeros, as many as hide the latency of two units (6 cycles each).
+/// Multiplies zeros in independent chains, enough to hide the latency of two units (6 cycles each).
 double multiply_pairs_in_registers(int64_t rounds) {
   constexpr int kChains = 14;
   __m512 sums[kChains];
@@ -47,14 +47,14 @@ double multiply_pairs_in_registers(int64_t rounds) {
   return 2 * kProducts * static_cast<double>(rounds);
 }
 
-double multiply_halves(int64_t rounds) {
+double multiply_bf16(int64_t rounds) {
   if (has_unit(Bf16Unit::amx)) return multiply_tiles(rounds);
   return has_unit(Bf16Unit::avx512_bf16) ? multiply_pairs_in_registers(rounds) : 0;
 }
 
 #else
 
-double multiply_halves(int64_t) { return 0; }
+double multiply_bf16(int64_t) { return 0; }
 
 #endif
 
@@ -65,11 +65,11 @@ HWY_AFTER_NAMESPACE();
 namespace convlab {
 namespace {
 
-HWY_EXPORT(multiply_halves);
+HWY_EXPORT(multiply_bf16);
 
 }  // namespace
 
-double multiply_halves(int64_t rounds) { return HWY_DYNAMIC_DISPATCH(multiply_halves)(rounds); }
+double multiply_bf16(int64_t rounds) { return HWY_DYNAMIC_DISPATCH(multiply_bf16)(rounds); }
 
 }  // namespace convlab
 #endif  // HWY_ONCE

@@ -1,5 +1,5 @@
-// A GPU's ceilings: copying through memory and through its last cache, multiply-adds in registers and in tensor cores,
-// and the way up from pinned host memory.
+// Measures a GPU's ceilings: copying through memory and through L2, multiply-adds in registers and in tensor cores, and
+// uploads from pinned host memory.
 
 #include <algorithm>
 
@@ -12,9 +12,9 @@ namespace convlab {
 namespace {
 
 constexpr int kThreads = 256, kWarp = 32;
-constexpr int kBlocksEach = 8;  // of every multiprocessor: 64 warps, all that it holds
+constexpr int kBlocksEach = 8;  // blocks per multiprocessor: 64 warps, its maximum
 
-/// Each block copies its own part again and again, 16 bytes a thread.
+/// Each block copies its own part `repeats` times, 16 bytes per thread.
 __global__ void copy(const float4* from, float4* to, int64_t count, int repeats) {
   for (int repeat = 0; repeat < repeats; ++repeat) {
     for (int64_t i = blockIdx.x * int64_t{kThreads} + threadIdx.x; i < count; i += int64_t{gridDim.x} * kThreads) {
@@ -23,7 +23,7 @@ __global__ void copy(const float4* from, float4* to, int64_t count, int repeats)
   }
 }
 
-constexpr int kRounds = 4096, kChains = 8;  // independent chains a thread
+constexpr int kRounds = 4096, kChains = 8;  // independent chains per thread
 
 __global__ void multiply_add(float* sink, float factor) {
   float a[kChains];
@@ -38,7 +38,7 @@ __global__ void multiply_add(float* sink, float factor) {
   if (sum == -1.0f) *sink = sum;  // never true, but the compiler does not know that
 }
 
-template <bool kHalf>
+template <bool kFp16>
 __global__ void matrix_multiply_add(float* sink, uint32_t bits) {
   float d[kChains][4] = {};
   const uint32_t a[4] = {bits, bits, bits, bits}, b[2] = {bits, bits};
@@ -46,7 +46,7 @@ __global__ void matrix_multiply_add(float* sink, uint32_t bits) {
   for (int round = 0; round < kRounds; ++round) {
 #pragma unroll
     for (int i = 0; i < kChains; ++i) {
-      if constexpr (kHalf) {
+      if constexpr (kFp16) {
         mma_fp16(d[i], a, b, d[i]);
       } else {
         mma_tf32(d[i], a, b, d[i]);
@@ -58,11 +58,10 @@ __global__ void matrix_multiply_add(float* sink, uint32_t bits) {
   if (sum == -1.0f) *sink = sum;
 }
 
-constexpr int kGroups = 2, kGroupRows = 64, kColumns = 256, kRowBytes = 128;  // of a block of warpgroups
+constexpr int kGroups = 2, kGroupRows = 64, kColumns = 256, kRowBytes = 128;  // tile of a block of warpgroups
 constexpr size_t kOperandBytes = (kGroups * kGroupRows + kColumns) * kRowBytes, kOperandAlignment = 1024;
 
-/// As Hopper's tensor cores are kept busy: by warpgroups, with operands in shared memory. Terms are pairs of halves, or
-/// floats, of these bits.
+/// Runs Hopper's warpgroup MMA (WGMMA) with both operands in shared memory. `bits` is one fp32 or two fp16 values.
 template <class Element>
 __global__ void __launch_bounds__(kGroups * 128, 1) warpgroup_multiply_add(float* sink, uint32_t bits) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -94,10 +93,10 @@ __global__ void __launch_bounds__(kGroups * 128, 1) warpgroup_multiply_add(float
 #endif
 }
 
-/// The best of several launches, as amount / seconds.
+/// Returns the best rate of several launches, amount / seconds.
 template <class Launch>
 double best_rate(Stream& stream, double amount, const Launch& launch_once) {
-  constexpr int kTries = 6;  // the first ones also bring the clock up
+  constexpr int kTries = 6;  // the first ones also raise the clock
   double best = 0;
   for (int i = 0; i < kTries; ++i) best = std::max(best, amount / stream.time(launch_once));
   return best;
@@ -140,19 +139,19 @@ Ceilings cuda_ceilings(Device& device, Stream& stream) {
              argument);
     });
   };
-  constexpr double kRows = 16, kMaps = 8, kTf32Terms = 8, kFp16Terms = 16;
-  const double products = 2 * threads / kWarp * chains * kRows * kMaps;
+  constexpr double kM = 16, kN = 8, kTf32K = 8, kFp16K = 16;
+  const double products = 2 * threads / kWarp * chains * kM * kN;
   Ceilings ceilings{.fp32_flops = rate(2 * threads * chains, multiply_add, 0.5f),
                     .memory_bytes = copy_rate(device, stream, int64_t{1} << 30, 1),
                     .cache_bytes = copy_rate(device, stream, cache / 8, 50),
                     .upload_bytes = upload_rate(device, stream),
                     .cache_size = cache};
-  // Ones: the power that tensor cores draw depends on the data, and ones need little.
-  constexpr uint32_t kFloatOne = 0x3f800000u, kHalfOnes = 0x3c003c00u;
+  // Operands are ones: tensor cores draw power depending on the data, and ones need little.
+  constexpr uint32_t kFloatOne = 0x3f800000u, kFp16Ones = 0x3c003c00u;
   if (runs_on_hopper(caps)) {
     const double pairs = double{kGroups} * kGroupRows * kColumns * kRounds * caps.multiprocessors;
-    const auto by_warpgroups = [&](double terms, auto kernel, uint32_t ones) {
-      return best_rate(stream, 2 * pairs * terms, [&] {
+    const auto by_warpgroups = [&](double k, auto kernel, uint32_t ones) {
+      return best_rate(stream, 2 * pairs * k, [&] {
         launch(kernel,
                {.grid = {caps.multiprocessors},
                 .block = {kGroups * 128},
@@ -161,10 +160,10 @@ Ceilings cuda_ceilings(Device& device, Stream& stream) {
       });
     };
     ceilings.tf32_flops = by_warpgroups(kRowBytes / sizeof(float), warpgroup_multiply_add<float>, kFloatOne);
-    ceilings.fp16_flops = by_warpgroups(kRowBytes / sizeof(__half), warpgroup_multiply_add<__half>, kHalfOnes);
+    ceilings.fp16_flops = by_warpgroups(kRowBytes / sizeof(__half), warpgroup_multiply_add<__half>, kFp16Ones);
   } else if (caps.compute_capability >= 80) {
-    ceilings.tf32_flops = rate(products * kTf32Terms, matrix_multiply_add<false>, kFloatOne);
-    ceilings.fp16_flops = rate(products * kFp16Terms, matrix_multiply_add<true>, kHalfOnes);
+    ceilings.tf32_flops = rate(products * kTf32K, matrix_multiply_add<false>, kFloatOne);
+    ceilings.fp16_flops = rate(products * kFp16K, matrix_multiply_add<true>, kFp16Ones);
   }
   return ceilings;
 }

@@ -1,3 +1,5 @@
+// Stands in for cuda_ceilings() in a build without CUDA.
+
 #include "convlab/base/error.h"
 #include "convlab/measure/ceilings_of_device.h"
 

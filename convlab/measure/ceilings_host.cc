@@ -1,3 +1,5 @@
+// Measures a host's ceilings: fp32 and bf16 arithmetic, and copying through memory and L2.
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "convlab/measure/ceilings_host.cc"
 #include <hwy/foreach_target.h>  // includes this file once for each instruction set
@@ -11,12 +13,12 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Independent chains of multiply-adds, as many as hide the latency of two units (4 or 5 cycles each). Returns the
+/// Runs independent chains of multiply-adds, enough to hide the latency of two units (4 or 5 cycles each). Returns the
 /// number of operations; `sink` keeps the compiler from dropping them.
 double multiply_add(int64_t rounds, float* sink) {
   const hn::ScalableTag<float> d;
-  // a <- a * 0.5 + 0.5 stays near 1: no infinities, no subnormals. Each chain starts elsewhere, or the compiler would
-  // compute one for all.
+  // a <- a * 0.5 + 0.5 stays near 1: no infinities, no subnormals. Each chain starts at a different value, or the
+  // compiler would compute one for all.
   const auto half = hn::Set(d, 0.5f);
   const auto from = [&](float value) HWY_ATTR { return hn::Set(d, value); };
   auto a0 = from(1.0f), a1 = from(1.1f), a2 = from(1.2f), a3 = from(1.3f), a4 = from(1.4f), a5 = from(1.5f),
@@ -58,7 +60,7 @@ namespace {
 
 HWY_EXPORT(multiply_add);
 
-/// Calls work(), which returns an amount, `rounds` times; the best amount per second.
+/// Calls work(), which returns an amount, `rounds` times. Returns the best amount per second.
 template <class Work>
 double best_rate(int rounds, const Work& work) {
   double best = 0;
@@ -71,7 +73,8 @@ double best_rate(int rounds, const Work& work) {
   return best;
 }
 
-/// Operations per second that all threads compute together; each calls compute(), which returns how many it does.
+/// Returns the operations per second of all threads together. Each calls compute(), which returns its number of
+/// operations.
 template <class Compute>
 double flops_per_second(ThreadPool& threads, const Compute& compute) {
   constexpr int kRounds = 10;
@@ -86,18 +89,19 @@ double flops_per_second(ThreadPool& threads, const Compute& compute) {
 }
 
 double fp32_flops() {
-  constexpr int64_t kMultiplyAdds = 200'000;  // of each chain: about a millisecond
+  constexpr int64_t kMultiplyAdds = 200'000;  // per chain: about a millisecond
   float sink = 0;
   return HWY_DYNAMIC_DISPATCH(multiply_add)(kMultiplyAdds, &sink);
 }
 
-double bf16_flops() { return multiply_halves(20'000); }  // at most a millisecond
+double bf16_flops() { return multiply_bf16(20'000); }  // at most a millisecond
 
-/// Bytes per second that all threads copy together; each copies `repeats` times its own share of an array of `bytes`.
+/// Returns the bytes per second that all threads copy together. Each copies its own share of an array of `bytes`
+/// `repeats` times.
 double copy_rate(ThreadPool& threads, int64_t bytes, int repeats) {
   const int64_t share = bytes / threads.size();
   std::vector<char> from(static_cast<size_t>(bytes), 1), to(static_cast<size_t>(bytes));
-  constexpr int kRounds = 5;  // the first one, which allocates the memory, is the slowest
+  constexpr int kRounds = 5;  // the first one faults in the pages and is the slowest
   return best_rate(kRounds, [&] {
     threads.parallel_for(threads.size(), 1, [&](int64_t thread, int64_t, int) {
       for (int i = 0; i < repeats; ++i) {
@@ -111,11 +115,11 @@ double copy_rate(ThreadPool& threads, int64_t bytes, int repeats) {
 }  // namespace
 
 Ceilings host_ceilings(ThreadPool& threads) {
-  // Where the machine does not tell the size of a core's second cache: what any processor of the last ten years has.
-  const int64_t told = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  const int64_t cache = told > 0 ? told : int64_t{256} << 10;
-  const int64_t cached = cache / 4 * threads.size();  // two arrays, and room for what else a core keeps
-  constexpr int64_t kMemory = int64_t{80} << 20;      // per array: more than a core's part of any last cache
+  // If the machine does not report the size of a core's L2, assume 256 KiB, the minimum of the last ten years.
+  const int64_t reported = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  const int64_t cache = reported > 0 ? reported : int64_t{256} << 10;
+  const int64_t cached = cache / 4 * threads.size();  // two arrays, and room for other data of the core
+  constexpr int64_t kMemory = int64_t{80} << 20;      // per array: larger than a core's part of any last-level cache
   return {.fp32_flops = flops_per_second(threads, fp32_flops),
           .bf16_flops = flops_per_second(threads, bf16_flops),
           .memory_bytes = copy_rate(threads, kMemory, 1),

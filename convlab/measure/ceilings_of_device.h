@@ -4,14 +4,15 @@
 
 namespace convlab {
 
-/// Highway's widest vectors on these threads.
+/// Measures fp32, bf16, memory and cache rates of the host on these threads, with the widest vectors that Highway
+/// supports.
 Ceilings host_ceilings(ThreadPool& threads);
 
-/// Computes so many rounds of products of bfloat16 by the processor's best unit for them, and returns the number of
-/// operations; 0 where it has none.
-double multiply_halves(int64_t rounds);
+/// Computes `rounds` rounds of bf16 products in the processor's fastest bf16 unit and returns the number of operations;
+/// 0 without a bf16 unit.
+double multiply_bf16(int64_t rounds);
 
-/// A GPU's; a build without CUDA has none to ask about.
+/// Measures a GPU's ceilings. Throws Error(unavailable) in a build without CUDA.
 Ceilings cuda_ceilings(Device& device, Stream& stream);
 
 }  // namespace convlab

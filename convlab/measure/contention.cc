@@ -1,3 +1,5 @@
+// Reads from /proc how long this process's threads waited for a CPU.
+
 #include "convlab/measure/contention.h"
 
 #include <fmt/format.h>

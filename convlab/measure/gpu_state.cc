@@ -1,3 +1,5 @@
+// Reads a GPU's clocks, temperature and power through NVML.
+
 #include "convlab/measure/gpu_state.h"
 
 #include <cuda_runtime_api.h>
@@ -9,12 +11,12 @@
 namespace convlab {
 namespace {
 
-// What we use of NVML (NVIDIA's "NVML API Reference Guide"). Its header is in no package that the build takes.
+// The part of NVML that we use (NVIDIA's "NVML API Reference Guide"). No package that the build uses has its header.
 using NvmlDevice = void*;
 constexpr int kSuccess = 0, kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0;
 constexpr unsigned kVersionBytes = 80;
 
-/// NVML comes with the driver, not with the toolkit, so we load it only when needed.
+/// Loads NVML only when needed: it comes with the driver, not with the toolkit.
 class Nvml {
  public:
   Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) { ready_ = call("nvmlInit_v2"); }
@@ -25,7 +27,8 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  /// Calls a function with these arguments, whose types are its parameters' types; false if it is missing or fails.
+  /// Calls a function with these arguments, whose types must be its parameters' types. Returns false if it is missing
+  /// or fails.
   template <class... Arguments>
   bool call(const char* name, Arguments... arguments) const {
     if (library_ == nullptr) return false;

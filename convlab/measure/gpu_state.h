@@ -6,7 +6,7 @@
 
 namespace convlab {
 
-// The GPU that this thread uses, as NVML describes it. Nothing where NVML is missing, or does not tell.
+// State of this thread's current GPU, from NVML. Empty if NVML is missing or does not report a value.
 
 MachineState gpu_state();
 std::string gpu_driver_version();

@@ -1,3 +1,5 @@
+// Stands in for gpu_state.cc in a build without CUDA.
+
 #include "convlab/measure/gpu_state.h"
 
 namespace convlab {

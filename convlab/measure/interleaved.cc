@@ -1,3 +1,5 @@
+// Takes interleaved samples of several kernels and compares them.
+
 #include "convlab/measure/interleaved.h"
 
 #include <algorithm>
@@ -85,7 +87,7 @@ bool are_whole_layers(std::span<KernelBench* const> benches) {
 }
 
 TakeSample hot_launches(KernelBench& bench, bool layers) {
-  // On a GPU launches wait for each other, and no threads remain.
+  // On a GPU, launches are ordered by the stream, and no threads spin after a launch.
   const bool on_host = bench.arrays().device().caps().kind != DeviceKind::cuda;
   return [&bench, on_host, layers](bool end) {
     if (on_host) bench.take_over();

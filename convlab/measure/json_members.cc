@@ -1,3 +1,5 @@
+// Reads and checks the members of JSON objects.
+
 #include "convlab/measure/json_members.h"
 
 #include <algorithm>
@@ -12,8 +14,8 @@
 namespace convlab {
 namespace {
 
-/// The number as T, as JSON has only one kind of numbers. Error(bad_input) if it is not whole or out of T's range:
-/// converting it would be undefined.
+/// Returns the number as T; JSON has only one number type. Throws Error(bad_input) if it is not whole or out of T's
+/// range, since converting it would be undefined.
 template <class T>
 T whole(const JsonMembers::Json& number, const std::string& place, const char* name) {
   if (!number.is_number()) throw bad_input("{}: '{}' must be a number", place, name);
@@ -23,7 +25,7 @@ T whole(const JsonMembers::Json& number, const std::string& place, const char* n
   } else if (number.is_number_integer()) {
     fits = std::in_range<T>(number.get<int64_t>());
   } else {
-    // 2^digits is the first number beyond T, and exact, unlike the largest of T.
+    // 2^digits is the first number above T's range. Unlike T's maximum, it is exact as a double.
     const auto value = number.get<double>();
     const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
     fits = value < beyond && value >= (std::is_signed_v<T> ? -beyond : 0.0) && value == std::trunc(value);

@@ -12,8 +12,8 @@
 
 namespace convlab {
 
-/// Reads the members of one JSON object by name. A member that is missing or of another type is Error(bad_input) that
-/// names the place ("results/x.json, entry 3.machine") and the member. The JSON must outlive it.
+/// Reads the members of one JSON object by name. If a member is missing or of another type, throws Error(bad_input)
+/// with the location ("results/x.json, entry 3.machine") and the member's name. The JSON must outlive this object.
 class JsonMembers {
  public:
   using Json = nlohmann::ordered_json;
@@ -25,13 +25,13 @@ class JsonMembers {
 
   JsonMembers object(const char* name) const { return {member(name), place_ + "." + name}; }
 
-  /// Calls `each` with every entry of an array of objects.
+  /// Calls `each` for every entry of an array of objects.
   void objects(const char* name, const std::function<void(const JsonMembers& entry)>& each) const;
 
-  /// Calls `each` with the name and value of every member, all of which must be numbers.
+  /// Calls `each` with the name and value of every member; all must be numbers.
   void numbers(const std::function<void(const std::string& name, double value)>& each) const;
 
-  /// Calls `each` with the name and content of every member, all of which must be objects.
+  /// Calls `each` with the name and content of every member; all must be objects.
   void each_object(const std::function<void(const std::string& name, const JsonMembers& content)>& each) const;
 
   void read(const char* name, std::string& value) const;
@@ -44,19 +44,19 @@ class JsonMembers {
   void read(const char* name, std::vector<double>& values) const;
   void read(const char* name, std::map<std::string, int>& values) const;
 
-  /// A member that may be absent.
+  /// Reads a member that may be absent.
   template <class T>
   void read(const char* name, std::optional<T>& value) const {
     if (has(name)) read(name, value.emplace());
   }
 
-  /// A member that may be absent: then `value` stays as it is.
+  /// Reads a member that may be absent: then `value` keeps its value.
   template <class T>
   void read_if_there(const char* name, T& value) const {
     if (has(name)) read(name, value);
   }
 
-  /// One of the values that name_of() names.
+  /// Returns the value of `all` whose name_of() is the member's text.
   template <class T>
   T choice(const char* name, std::initializer_list<T> all) const {
     std::string text;

@@ -1,3 +1,5 @@
+// Describes this machine, this build and the machine's current state.
+
 #include "convlab/measure/machine.h"
 
 #include <fmt/chrono.h>
@@ -47,7 +49,7 @@ std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(
 std::string processor_of(const DeviceCaps& caps) {
   if (caps.kind == DeviceKind::cuda) return caps.description;
   const int64_t sets = hwy::SupportedTargets();
-  const int64_t best = sets & -sets;  // Highway counts from the best
+  const int64_t best = sets & -sets;  // Highway's lowest bit is the best target
   return fmt::format("{}, {}", cpu_name(), hwy::TargetName(best));
 }
 

@@ -1,3 +1,5 @@
+// Times one kernel and fills in its Record.
+
 #include "convlab/measure/measure.h"
 
 #include <algorithm>
@@ -8,7 +10,8 @@
 namespace convlab {
 namespace {
 
-/// Ceilings are measured, too, and a machine that was busy then may do better now: a shared host, much better.
+/// The share of the bound that a measured time may go down to. Ceilings are measured, too: a machine that was busy then
+/// may be faster now, a shared host much faster.
 double tolerance(DeviceKind device) { return device == DeviceKind::cuda ? 0.85 : 0.5; }
 
 void refuse_the_impossible(const ConvKernel& kernel, const ConvStep& step, const Ceilings& ceilings, double bytes,
@@ -22,7 +25,8 @@ void refuse_the_impossible(const ConvKernel& kernel, const ConvStep& step, const
       milliseconds, floor.seconds * 1e3, name_of(floor.limit));
 }
 
-/// The device's time for a launch is part of the host's; two clocks never agree to the last per cent.
+/// Throws Error(unavailable) if the device's time for a launch exceeds the host's, which includes it. Two clocks may
+/// differ by 2 %.
 void refuse_clocks_that_disagree(const Record& record) {
   constexpr double kTolerance = 1.02;
   if (record.hot_ms.median <= record.op_ms.median * kTolerance) return;

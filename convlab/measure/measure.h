@@ -8,9 +8,9 @@
 
 namespace convlab {
 
-/// Times one kernel on the arrays, hot and cold. Error(wrong_result) where a checked output is wrong.
-/// Error(unavailable) where the kernel, on a machine that was not busy, takes less time than moving the arrays takes at
-/// best (or, where its sums are direct, than the arithmetic): its outputs are right, so clock or ceilings are wrong.
+/// Times one kernel on the arrays, hot and cold. Throws Error(wrong_result) if a checked output is wrong, and
+/// Error(unavailable) if the kernel, on a machine that was not busy, is faster than the bound for moving the arrays
+/// (or, with direct sums, for the arithmetic): its outputs are right, so the clock or the ceilings are wrong.
 Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
                Checked checked = Checked::ends, std::span<const int> tuning = {});
 

@@ -1,3 +1,5 @@
+// Picks the fastest of several ways by their interleaved times.
+
 #include "convlab/measure/pick.h"
 
 #include "convlab/measure/summary.h"
@@ -5,7 +7,7 @@
 namespace convlab {
 namespace {
 
-/// Whether the second is faster than the first, clearly.
+/// Returns whether the second is clearly faster than the first.
 bool is_clearly_faster(const std::vector<double>& first, const std::vector<double>& second) {
   if (first.size() != second.size() || first.size() < kLeastTurns) return false;
   std::vector<double> ratios;

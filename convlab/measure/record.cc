@@ -1,3 +1,5 @@
+// Reads and writes Records and ceilings as JSON.
+
 #include "convlab/measure/record.h"
 
 #include <cmath>
@@ -61,7 +63,7 @@ MachineState read_state(const JsonMembers& from) {
 }  // namespace
 
 Json to_json(const Summary& summary) {
-  // Nanoseconds: no clock here is finer, and people read the files, too.
+  // Rounds to nanoseconds: no clock here is finer, and people read the files, too.
   const auto rounded = [](double milliseconds) { return std::round(milliseconds * 1e6) * 1e-6; };
   Json samples = Json::array();
   for (const double sample : summary.samples) samples.push_back(rounded(sample));

@@ -1,3 +1,5 @@
+// Computes medians, percentiles and confidence intervals.
+
 #include "convlab/measure/summary.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ std::vector<double> sorted(std::span<const double> values) {
   return result;
 }
 
-/// The probability that a fair coin shows at most `heads` heads in n throws.
+/// Returns the probability that a fair coin shows at most `heads` heads in n throws.
 double at_most(size_t heads, size_t n) {
   double sum = 0;
   for (size_t i = 0; i <= heads; ++i) {
@@ -46,7 +48,8 @@ Summary summarize(std::vector<double> samples) {
 Interval median_interval(std::span<const double> values, double confidence) {
   const std::vector<double> order = sorted(values);
   const size_t n = order.size();
-  // The interval from the r-th smallest to the r-th largest misses the median with twice the chance of r - 1 heads.
+  // The interval from the r-th smallest to the r-th largest misses the median with twice the probability of at most r -
+  // 1 heads.
   size_t r = 0;
   while (r < n / 2 && 2 * at_most(r, n) <= 1 - confidence) ++r;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -1,3 +1,5 @@
+// Enumerates the tunings that a sweep measures.
+
 #include "convlab/measure/sweep.h"
 
 namespace convlab {

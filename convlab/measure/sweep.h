@@ -7,7 +7,8 @@
 
 namespace convlab {
 
-/// Every combination of the tunables' values, the last one varying fastest. Without tunables: one, empty.
+/// Returns every combination of the tunables' values, the last tunable varying fastest. Without tunables: one empty
+/// combination.
 std::vector<std::vector<int>> tuning_grid(std::span<const Tunable> tunables);
 
 }  // namespace convlab

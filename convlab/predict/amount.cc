@@ -1,3 +1,5 @@
+// Formats amounts and times of predictions.
+
 #include "convlab/predict/amount.h"
 
 #include <fmt/format.h>

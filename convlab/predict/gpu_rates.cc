@@ -1,3 +1,5 @@
+// Derives a GPU's rates from its description and ceilings.
+
 #include "convlab/predict/gpu_rates.h"
 
 #include <algorithm>

@@ -8,30 +8,31 @@
 
 namespace convlab {
 
-/// What a GPU does in a second at best: its measured ceilings, and what follows from them and its compute capability.
+/// A GPU's peak rates per second: its measured ceilings, and rates derived from them and its compute capability.
 struct GpuRates {
   std::string device;  ///< "NVIDIA H200"
   int multiprocessors = 0;
   MultiprocessorLimits limits;
   Ceilings ceilings;
 
-  /// Clock cycles of all multiprocessors together: the rate of multiply-adds, over what one multiprocessor does a
-  /// cycle.
+  /// Returns clock cycles of all multiprocessors together: the multiply-add rate over the multiply-adds per cycle of
+  /// one multiprocessor.
   double cycles() const { return ceilings.fp32_flops / (2 * limits.fp32_lanes); }
 
-  /// Warp instructions: each scheduler issues one a cycle.
+  /// Returns warp instructions: each scheduler issues one per cycle.
   double instructions() const { return cycles() * MultiprocessorLimits::kSchedulers; }
 
-  /// Wavefronts of up to 128 bytes between a multiprocessor and its first-level cache, of which shared memory is a
-  /// part: one a cycle (CUDA C++ Programming Guide: 32 banks of 32 bits a cycle).
+  /// Returns wavefronts of up to 128 bytes between a multiprocessor and its L1, which includes shared memory: one per
+  /// cycle (CUDA C++ Programming Guide: 32 banks of 32 bits per cycle).
   double wavefronts() const { return cycles(); }
 };
 
 /// `description`: DeviceCaps::description of a GPU, "NVIDIA H200, compute capability 9.0, 132 multiprocessors, 140
-/// GiB". Error(bad_input) where it is none, or where a ceiling is missing.
+/// GiB". Throws Error(bad_input) if it is not a GPU's, or if a ceiling is missing.
 GpuRates rates_of(const std::string& description, const Ceilings& ceilings);
 
-/// Those of the GPU whose Records a file holds, as `convlab bench --json` writes them. Error(bad_input) with the file.
+/// Returns the rates of the GPU whose Records are in a file, as written by `convlab bench --json`. Throws
+/// Error(bad_input) with the file.
 GpuRates rates_from_records(const std::filesystem::path& path);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Derives the work of a kernel from its counts on simt.
+
 #include "convlab/predict/kernel_work.h"
 
 #include <algorithm>
@@ -8,10 +10,10 @@ namespace {
 
 constexpr double kSectorsOfWavefront = 4;  // 128 bytes
 
-/// How much of an array moves at most if each byte does once.
+/// Returns the bytes of an array that move if each byte moves once.
 double once(const KernelWork::Array& array, double scale) {
   const bool grows = array.bytes > array.counted_bytes;
-  // Scratch that a kernel fills again and again is as large as one filling.
+  // Scratch that a kernel refills for each part of the batch is only as large as one part: scale its counted bytes.
   return grows ? array.counted_bytes * scale : array.bytes;
 }
 
@@ -32,7 +34,7 @@ Quantities& Quantities::operator+=(const Quantities& other) {
 Quantities quantities_of(const KernelWork& work, const KernelCounts& function, double cache_size) {
   const double scale = work.scale();
   Quantities sum;
-  std::map<std::pair<std::string, AccessType>, double> bytes;  // of sectors
+  std::map<std::pair<std::string, AccessType>, double> bytes;  // of sectors, by array and access type
   for (const LineCounts& line : function.lines) {
     const MemoryCounts& counts = line.counts;
     const double requests = scale * static_cast<double>(counts.requests);

@@ -1,3 +1,5 @@
+// Predicts the effect of replacing one kernel by another.
+
 #include "convlab/predict/step.h"
 
 #include <fmt/format.h>
@@ -14,7 +16,8 @@ Prediction predicted(const GpuRates& rates, KernelWork work) {
   return {.work = std::move(work), .time = std::move(time)};
 }
 
-/// How much of what limits it, as a number that does not depend on the problem's size where there is one.
+/// Returns the amount of the limiting resource: per multiply-add if it is in warp instructions or wavefronts, so that
+/// it does not depend on the problem's size.
 std::string amount_of_limit(const Prediction& prediction) {
   const Resource& limit = prediction.limit();
   if (limit.unit != "warp instructions" && limit.unit != "wavefronts") {

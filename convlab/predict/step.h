@@ -7,42 +7,42 @@
 
 namespace convlab {
 
-/// One kernel's work and the time that follows from it.
+/// One kernel's work and the predicted time.
 struct Prediction {
   KernelWork work;
   KernelTime time;
 
-  /// What its slowest function is limited by.
+  /// Returns the limiting resource of its slowest function.
   const Resource& limit() const { return time.slowest().limit(); }
 };
 
-/// From one kernel to another on one problem: what that should do, before anybody measures it.
+/// A change from one kernel to another on one problem, predicted before it is measured.
 struct Step {
   GpuRates rates;
   Prediction before, after;
 
-  /// The second's time over the first's.
+  /// Returns the second kernel's time over the first's.
   double ratio() const { return after.time.seconds() / before.time.seconds(); }
 };
 
 Step predict_step(const GpuRates& rates, KernelWork before, KernelWork after);
 
-/// Times within so much of each other are the same.
+/// Times with a relative difference up to this are the same.
 inline constexpr double kSame = 0.05;
 
-/// "faster", "slower" or "the same", of one time over another.
+/// Returns "faster", "slower" or "the same", for a ratio of times.
 std::string_view change_of(double ratio);
 
-/// Why a kernel takes its time: "instruction issue: 8.01 G warp instructions / 931 G a second = 8.60 ms".
+/// Returns what limits a kernel: "instruction issue: 8.01 G warp instructions / 931 G per s = 8.60 ms".
 std::string reason(const Prediction& prediction);
 
-/// One sentence: how the times compare, what limits the second, and whether that is as before.
+/// Returns one sentence: how the times compare, and what limits each kernel.
 std::string claim(const Step& step);
 
-/// The claim, a table of what changes with the arithmetic, and what limits each function.
+/// Returns the claim, a table of the changes with their arithmetic, and what limits each function.
 std::string to_text(const Step& step);
 
-/// Milliseconds.
+/// Measured times in milliseconds.
 struct MeasuredStep {
   std::string device;
   double before_ms = 0, after_ms = 0;
@@ -50,7 +50,7 @@ struct MeasuredStep {
   double ratio() const { return after_ms / before_ms; }
 };
 
-/// Prediction and measurement side by side, and where to look for the reason of the larger difference.
+/// Returns prediction and measurement side by side, with possible causes of the larger difference.
 std::string compared_text(const Step& step, const MeasuredStep& measured);
 
 }  // namespace convlab

@@ -1,4 +1,4 @@
-// A predicted step as text.
+// Formats predicted steps as text.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace convlab {
 namespace {
 
-/// What a kernel needs of a resource, all functions together; nullopt if nothing.
+/// Returns a kernel's use of a resource, summed over all functions; nullopt if it does not use it.
 std::optional<Resource> total(const KernelTime& time, std::string_view name) {
   Resource sum;
   double seconds = 0;
@@ -33,7 +33,7 @@ std::optional<Resource> total(const KernelTime& time, std::string_view name) {
 struct Row {
   std::string_view quantity;
   std::function<double(const KernelTime&)> value;
-  std::string_view resource = {};  ///< whose arithmetic stands beside it
+  std::string_view resource = {};  ///< the resource with its arithmetic in the last column
 };
 
 Row counted(std::string_view quantity, double Quantities::*member, std::string_view resource = {}) {
@@ -118,7 +118,7 @@ std::string limits_of_functions(const Prediction& prediction) {
   return text;
 }
 
-/// What to look at where a kernel takes more, or less, time than predicted.
+/// Possible causes of a time above, or below, the prediction.
 struct Hint {
   std::string_view limit, slower, faster;
 };

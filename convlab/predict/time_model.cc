@@ -1,3 +1,5 @@
+// Predicts a kernel's time from its work and the GPU's rates.
+
 #include "convlab/predict/time_model.h"
 
 #include <algorithm>
@@ -7,8 +9,8 @@
 namespace convlab {
 namespace {
 
-/// What is needed and known, the slowest first.
-void keep_what_counts(std::vector<Resource>& resources) {
+/// Keeps resources that are in use and have a known rate, the slowest first.
+void keep_used(std::vector<Resource>& resources) {
   std::erase_if(resources, [](const Resource& resource) { return !(resource.count > 0 && resource.rate > 0); });
   std::ranges::stable_sort(resources, std::ranges::greater(), &Resource::seconds);
 }
@@ -22,7 +24,7 @@ FunctionTime function_time(const KernelWork& work, const KernelCounts& counts, c
                     .launches = static_cast<double>(counts.launches)};
   const Quantities& sum = time.quantities;
 
-  // Of one launch: how many multiprocessors have a block, and how many warps each holds at once.
+  // For one launch: the fraction of multiprocessors that have a block, and the resident warps of each of these.
   const int64_t threads = int64_t{counts.block[0]} * counts.block[1] * counts.block[2];
   const int64_t warps_of_block = ceil_div(threads, int64_t{kLanes});
   const double warps = work.scale() * static_cast<double>(counts.warps) / std::max(1.0, time.launches);
@@ -44,11 +46,11 @@ FunctionTime function_time(const KernelWork& work, const KernelCounts& counts, c
       {"latency", "requests", requests, busy * rates.cycles() * time.resident_warps / kLoadCycles},
       {"launch overhead", "launches", time.launches, 1 / kLaunchSeconds},
   };
-  keep_what_counts(time.resources);
+  keep_used(time.resources);
   return time;
 }
 
-/// Filling memory: nothing but bytes.
+/// Returns the time of filling memory, which only moves bytes.
 FunctionTime fill_time(double bytes, const Ceilings& ceilings) {
   FunctionTime time{.function = "memset", .quantities = {}, .occupancy = {}, .launches = 1, .resources = {}};
   Quantities& sum = time.quantities;
@@ -56,7 +58,7 @@ FunctionTime fill_time(double bytes, const Ceilings& ceilings) {
   time.resources = {{"memory", "bytes", sum.memory_bytes, ceilings.memory_bytes},
                     {"L2", "bytes", sum.cache_bytes, ceilings.cache_bytes},
                     {"launch overhead", "launches", 1, 1 / kLaunchSeconds}};
-  keep_what_counts(time.resources);
+  keep_used(time.resources);
   return time;
 }
 

@@ -9,7 +9,7 @@
 
 namespace convlab {
 
-/// One thing that a launch needs of a GPU, and how long that takes if nothing else holds it up: count / rate.
+/// A resource that a launch uses, and the time that it needs if nothing else delays it: count / rate.
 struct Resource {
   std::string_view name;  ///< "instruction issue"
   std::string_view unit;  ///< "warp instructions"
@@ -23,10 +23,10 @@ struct FunctionTime {
   std::string function;
   Quantities quantities;
   Occupancy occupancy;
-  int registers = 0;          ///< 0: not known
-  double resident_warps = 0;  ///< of a multiprocessor: as occupancy says, or fewer if the grid has no more
+  int registers = 0;          ///< 0: unknown
+  double resident_warps = 0;  ///< per multiprocessor: as in `occupancy`, or fewer if the grid has fewer
   double launches = 0;
-  std::vector<Resource> resources;  ///< those with a count, the slowest first
+  std::vector<Resource> resources;  ///< those in use, the slowest first
 
   const Resource& limit() const { return resources.front(); }
   double seconds() const { return limit().seconds(); }
@@ -41,25 +41,25 @@ struct KernelTime {
   const FunctionTime& slowest() const;
 };
 
-/// The model. A function takes as long as the slowest of what it needs, as if all else went on beside it:
+/// Predicts a kernel's time. A function takes as long as its slowest resource, as if all others were fully overlapped:
 ///
-///   instruction issue  warp instructions, one a cycle of each of a multiprocessor's four schedulers
-///   L1 and shared      wavefronts of shared memory, and of requests to global memory, one a cycle and multiprocessor
+///   instruction issue  warp instructions, one per cycle and scheduler, four schedulers per multiprocessor
+///   L1 and shared      wavefronts of shared memory and of global memory requests, one per cycle and multiprocessor
 ///   fp32, tf32, fp16   operations at the measured rates
-///   memory             each array that it loads or stores, once, at the measured rate of copying
-///   last cache         arrays that it holds, at its measured rate; atomic operations read and write their
-///                      sectors there
-///   latency            requests of a warp, each of which waits for the one before
+///   memory             each array that it loads or stores, once, at the measured copy rate
+///   L2                 arrays that fit in it, at its measured copy rate; atomics read and write their sectors there
+///   latency            requests of a warp; each waits for the previous one
 ///   launching          launches, one after another
 ///
-/// What only some multiprocessors have to do because the grid is too small is that much slower.
+/// If the grid has fewer blocks than the GPU has multiprocessors, the rates of all but memory, L2 and launching are
+/// reduced in proportion.
 KernelTime time_of(const KernelWork& work, const GpuRates& rates);
 
-/// Cycles until a load from the first-level cache or shared memory has its value. Luo et al., "Benchmarking and
-/// Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking", 2024: about 30 for shared memory.
+/// Latency in cycles of a load from L1 or shared memory. Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
+/// Architecture via Microbenchmarking", 2024: about 30 for shared memory.
 inline constexpr double kLoadCycles = 30;
 
-/// From the end of one kernel to the begin of the next in a stream, about.
+/// Approximate time from the end of one kernel to the start of the next in a stream.
 inline constexpr double kLaunchSeconds = 2e-6;
 
 }  // namespace convlab

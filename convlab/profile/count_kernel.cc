@@ -1,3 +1,5 @@
+// Counts what a kernel does on simt.
+
 #include "convlab/profile/count_kernel.h"
 
 #include "convlab/base/error.h"
@@ -7,7 +9,7 @@
 namespace convlab {
 namespace {
 
-/// An array of the kernel, under its name.
+/// Allocates a named array of the kernel.
 Buffer array(Device& device, size_t bytes, std::string_view name, bool writable) {
   Buffer buffer = device.allocate(bytes);
   if (bytes > 0) narrow_simt_memory(buffer.data(), bytes, name, writable);

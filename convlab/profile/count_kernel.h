@@ -8,10 +8,10 @@
 
 namespace convlab {
 
-/// Launches the kernel once on simt, with images and filters as `verify` fills them, and counts what it does: one value
-/// for each function that it launches, arrays named x, w, bias, y, prepared and workspace. Empty for a kernel that is
-/// not compiled to be counted. Loads and stores are counted, not checked: verify the kernel first. Error as the
-/// kernel's own, and Error(bad_input) if it refuses the step.
+/// Launches the kernel once on simt, with images and filters as in `verify`, and returns the counts of each function
+/// that it launches; arrays are named x, w, bias, y, prepared and workspace. Empty for a kernel that is not compiled
+/// for counting. Loads and stores are counted, not checked: verify the kernel first. Throws the kernel's own errors,
+/// and Error(bad_input) if it does not support the step.
 std::vector<KernelCounts> count_kernel(const ConvKernel& kernel, const ConvStep& step, Device& simt);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Summarizes a GPU's counters as tables and limits.
+
 #include "convlab/profile/counters.h"
 
 #include <fmt/format.h>
@@ -10,7 +12,7 @@ namespace {
 
 constexpr std::string_view kStall = "smsp__average_warps_issue_stalled_";
 
-/// "long_scoreboard" and the like, as counters name them, in words.
+/// Translates "long_scoreboard" and other stall reasons into words.
 std::string reason_in_words(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"long_scoreboard", "data from memory or L2"},
@@ -65,7 +67,7 @@ std::string limit_of(const KernelCounters& counters) {
   double most = 0;
   for (const auto& [name, value] : counters.metrics) {
     if (!name.starts_with(kStall)) continue;
-    // These two are no stalls: the warp that issued, and warps that could have.
+    // These two are not stalls: the warp that issued, and warps that were eligible.
     const std::string_view reason = std::string_view(name).substr(kStall.size());
     if (reason.starts_with("selected") || reason.starts_with("not_selected")) continue;
     if (value > most) {

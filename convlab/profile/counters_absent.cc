@@ -1,4 +1,4 @@
-// Takes the place of counters_cupti.cc in a build without CUPTI's Range Profiler.
+// Stands in for counters_cupti.cc in a build without CUPTI's Range Profiler.
 
 #include "convlab/profile/counters.h"
 

@@ -1,5 +1,5 @@
-// Counters through CUPTI's Range Profiler, one range per kernel. Follows its documentation ("CUPTI Range Profiling
-// API", CUDA 13): metrics make a config image, the GPU fills a counter data image, the host evaluates it.
+// Collects counters through CUPTI's Range Profiler, one range per kernel. Follows its documentation ("CUPTI Range
+// Profiling API", CUDA 13): metrics make a config image, the GPU fills a counter data image, the host evaluates it.
 
 #include <cuda_runtime_api.h>
 #include <cupti_profiler_host.h>
@@ -17,7 +17,7 @@
 namespace convlab {
 namespace {
 
-/// What reports show, named as in NVIDIA's tools. A GPU may lack one.
+/// Returns the metrics that reports show, named as in NVIDIA's tools. A GPU may lack some.
 std::vector<std::string> wanted_metrics() {
   std::vector<std::string> names{"sm__throughput.avg.pct_of_peak_sustained_elapsed",
                                  "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
@@ -40,7 +40,7 @@ struct NoCounters {
   std::string why;
 };
 
-/// prepare() may fail half-way: the value's end frees what was made by then.
+/// prepare() may fail halfway: the destructor frees what it had created.
 class RangeProfiler {
  public:
   RangeProfiler() = default;
@@ -125,7 +125,7 @@ class RangeProfiler {
   }
 
  private:
-  /// All of this API's functions take the address of one struct. An older CUPTI lacks some.
+  /// All functions of this API take the address of one struct. An older CUPTI lacks some of them.
   template <class Params>
   CUptiResult try_call(const char* name, Params& params) const {
     try {
@@ -150,7 +150,7 @@ class RangeProfiler {
   }
 
   static CUcontext current_context() {
-    // The runtime's context, through the driver that it has loaded; nothing here links the driver itself.
+    // Get the runtime's context through the driver that the runtime has loaded: nothing here links the driver itself.
     void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     const auto get =
         driver == nullptr ? nullptr : reinterpret_cast<CUresult (*)(CUcontext*)>(dlsym(driver, "cuCtxGetCurrent"));
@@ -181,7 +181,7 @@ class RangeProfiler {
     host_ = host.pHostObject;
   }
 
-  /// The wanted metrics that this chip has.
+  /// Selects the wanted metrics that this chip supports.
   void choose_metrics() {
     for (std::string& name : wanted_metrics()) {
       const char* pointer = name.c_str();
@@ -234,7 +234,7 @@ class RangeProfiler {
   size_t most_ranges_ = 0;
   bool initialized_ = false;
   std::vector<std::string> metrics_;
-  std::vector<uint8_t> available_;  ///< the host object may read it for as long as it lives
+  std::vector<uint8_t> available_;  ///< the host object may read it during its lifetime
   std::vector<uint8_t> config_, image_;
   CUpti_Profiler_Host_Object* host_ = nullptr;
   CUpti_RangeProfiler_Object* profiler_ = nullptr;

@@ -1,3 +1,5 @@
+// Times an engine's steps on a GPU with events.
+
 #include <cuda_runtime_api.h>
 
 #include <vector>
@@ -8,7 +10,7 @@
 namespace convlab {
 namespace {
 
-/// Puts an event before and one after each step.
+/// Records an event before and after each step.
 class StepTimer final : public StageObserver {
  public:
   explicit StepTimer(Stream& stream) : stream_(static_cast<cudaStream_t>(stream.native())) {}
@@ -27,7 +29,7 @@ class StepTimer final : public StageObserver {
     in_step_ = false;
   }
 
-  /// Sum over all steps; wait for the stream first.
+  /// Returns the sum over all steps; wait for the stream first.
   double seconds() const {
     double sum = 0;
     for (size_t i = 0; i + 1 < events_.size(); i += 2) {

@@ -1,4 +1,4 @@
-// Takes the place of event_seconds.cc in a build without CUDA.
+// Stands in for event_seconds.cc in a build without CUDA.
 
 #include "convlab/profile/overhead.h"
 

@@ -1,3 +1,5 @@
+// Sums how long the device was busy for each part of the program.
+
 #include "convlab/profile/gpu_time.h"
 
 #include <fmt/format.h>
@@ -9,7 +11,7 @@
 namespace convlab {
 namespace {
 
-/// The time that activities cover together. They come by begin_ns.
+/// The length of the union of activities, which are added in the order of begin_ns.
 class Covered {
  public:
   void add(const Activity& activity) {
@@ -24,7 +26,7 @@ class Covered {
   int64_t total_ns_ = 0, end_ns_ = INT64_MIN;
 };
 
-/// What the device did for one part.
+/// Device activity for one part.
 struct Work {
   std::string name;
   Covered busy, kernels, copies;

@@ -8,19 +8,19 @@
 
 namespace convlab {
 
-/// How long the device worked for one part of the program. What overlaps, on several streams, counts once.
+/// How long the device was busy for one part of the program. Overlapping work on several streams counts once.
 struct GpuTime {
-  std::string part;        ///< a layer, say; "" for what nothing of the program is known to have caused
+  std::string part;        ///< such as a layer; "" if the cause in the program is unknown
   int64_t busy_ns = 0;     ///< in kernels, copies or fills
   int64_t kernels_ns = 0;  ///< in kernels
   int64_t copies_ns = 0;   ///< in copies or fills
   int64_t both_ns() const { return kernels_ns + copies_ns - busy_ns; }  ///< in both at once
 };
 
-/// In the order in which the parts first made the device work.
+/// Returns the times in the order in which the parts first used the device.
 std::vector<GpuTime> gpu_time(const Recording& recording);
 
-/// A table; "" for none.
+/// Returns a table; "" for no times.
 std::string to_text(const std::vector<GpuTime>& times);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Derives lessons from the counts of a kernel.
+
 #include "convlab/profile/kernel_lessons.h"
 
 #include <fmt/format.h>
@@ -23,7 +25,7 @@ std::string name_of_array(const LineCounts& line) {
   return line.array.empty() ? fmt::format("{} memory", name_of(line.space)) : line.array;
 }
 
-/// "16" or "2.5".
+/// Returns "16" or "2.5".
 std::string number(double value) {
   return std::abs(value - std::round(value)) < 0.05 ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
 }

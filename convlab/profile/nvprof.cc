@@ -1,3 +1,5 @@
+// Prints recordings in nvprof's formats.
+
 #include "convlab/profile/nvprof.h"
 
 #include <fmt/format.h>
@@ -5,7 +7,7 @@
 namespace convlab {
 namespace {
 
-/// As many digits as make number and unit together eight characters: "1.1200us", "16.602ms", "3.03300s".
+/// Width of number and unit together, which sets the digits: "1.1200us", "16.602ms", "3.03300s".
 constexpr size_t kWidth = 8;
 
 std::string fixed_width(double value, std::string_view unit) {
@@ -17,7 +19,7 @@ std::string fixed_width(double value, std::string_view unit) {
   return text;
 }
 
-/// "GPU activities" names what a GPU did. A host has none, and its calls are the program's own.
+/// "GPU activities" is nvprof's title. A host device has none.
 std::string_view activities_title(DeviceKind device) {
   return device == DeviceKind::cuda ? "GPU activities" : "CPU activities";
 }
@@ -53,7 +55,7 @@ void append_csv_rows(std::string& text, std::string_view title, const std::vecto
   }
 }
 
-/// "(128 1 1)", or "-" where it has no extent.
+/// Returns "(128 1 1)", or "-" if there is no extent.
 std::string extent(const std::array<int64_t, 3>& size) {
   return size[0] == 0 ? "-" : fmt::format("({} {} {})", size[0], size[1], size[2]);
 }
@@ -63,7 +65,7 @@ double bytes_per_second(const Activity& activity) {
   return duration > 0 ? static_cast<double>(activity.bytes) * 1e9 / static_cast<double>(duration) : 0;
 }
 
-/// A kernel's name carries the number of its launch, as nvprof's does.
+/// Returns the name; for a kernel with the launch's number, as in nvprof.
 std::string trace_name(const Activity& activity) {
   return activity.kind == ActivityKind::kernel ? fmt::format("{} [{}]", activity.name, activity.correlation)
                                                : activity.name;
@@ -80,7 +82,7 @@ constexpr std::string_view kGpuTraceLegend =
 }  // namespace
 
 std::string nvprof_time(int64_t ns) {
-  // Units change where the rounded figure would need another digit: 999.996us is 1.0000ms.
+  // The unit changes where rounding would add a digit: 999.996us is 1.0000ms.
   const auto time = static_cast<double>(ns);
   if (time < 1e3) return fmt::format("{}ns", ns);
   if (time < 999.995e3) return fixed_width(time * 1e-3, "us");

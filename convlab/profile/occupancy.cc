@@ -1,3 +1,5 @@
+// Computes a kernel's occupancy.
+
 #include "convlab/profile/occupancy.h"
 
 #include <fmt/format.h>
@@ -43,7 +45,7 @@ Occupancy occupancy_of(const KernelCounts& counts, const MultiprocessorLimits& l
                  limits.shared_unit());
   if (shared > 0) limit(limits.shared_kib * 1024 / shared, "shared memory");
   if (counts.registers > 0) {
-    // Each scheduler has a quarter of the registers, and whole warps.
+    // Each scheduler has a quarter of the registers and allocates them to whole warps.
     const int of_warp = rounded_up(counts.registers * kLanes, MultiprocessorLimits::kRegisterUnit);
     const int of_scheduler = MultiprocessorLimits::kRegisters / MultiprocessorLimits::kSchedulers / of_warp;
     limit(of_scheduler * MultiprocessorLimits::kSchedulers / warps, "registers");

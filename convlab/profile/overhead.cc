@@ -1,3 +1,5 @@
+// Measures the cost of recording and checks recorded times against events.
+
 #include "convlab/profile/overhead.h"
 
 #include <vector>
@@ -11,7 +13,7 @@ namespace {
 double kernel_seconds(const Recording& recording) {
   int64_t sum_ns = 0;
   for (const Activity& each : recording.activities) {
-    // Other work of a step, such as filling its output with zeros, is between its events, too.
+    // Other work of a step, such as filling its output with zeros, is also between its events.
     const bool within = each.kind == ActivityKind::copy && each.source == each.destination;
     const bool of_step = each.kind == ActivityKind::kernel || each.kind == ActivityKind::fill || within;
     if (of_step) sum_ns += each.duration_ns();

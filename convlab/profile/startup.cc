@@ -1,3 +1,5 @@
+// Breaks down the wall time of a whole run.
+
 #include "convlab/profile/startup.h"
 
 #include <fmt/format.h>
@@ -16,7 +18,7 @@ struct Entry {
 constexpr std::string_view kProcessRemedy = "link fewer and smaller libraries, or keep one process for many runs";
 constexpr std::string_view kExitRemedy = "keep one process for many runs; destroying a GPU context takes time";
 
-/// Stages as a bill names them. Several may share a line, and are then neighbours here.
+/// Stages under their names in a bill. Stages that share a name are merged.
 constexpr std::array kEntries{
     Entry{Stage::driver, "driver init",
           "keep one process for many runs; if it takes seconds, run nvidia-persistenced to keep the driver loaded"},
@@ -41,15 +43,15 @@ constexpr std::string_view kFirstUseRemedy =
     "build for this GPU's architecture to avoid compilation; choose the kernel with --kernel to avoid a search";
 
 const Entry& entry_of(Stage stage, DeviceKind device) {
-  // A host's device has no context to speak of, and that entry's advice would not help it.
+  // Opening a host device creates no context, so the context entry's advice does not apply.
   static constexpr Entry kOpening{Stage::context, "opening the device", ""};
   if (stage == Stage::context && device != DeviceKind::cuda) return kOpening;
-  // A host computes in its steps. A GPU only gets work in them, but while it loads code the host waits for it, too.
+  // On a host, steps compute. On a GPU, they only enqueue work, but the host waits in them while the GPU loads code.
   if (stage == Stage::step) stage = Stage::waiting;
   return *std::find_if(kEntries.begin(), kEntries.end(), [&](const Entry& each) { return each.stage == stage; });
 }
 
-/// What the first pass took beyond a later one: on a GPU, loading or compiling code, and searching for algorithms.
+/// Separates the first pass's extra time over a later pass: on a GPU, loading or compiling code, and algorithm search.
 void charge_first_use(StartupBill& bill, const WholeRun& run) {
   if (run.device != DeviceKind::cuda) return;
   const auto first = std::find_if(bill.parts.begin(), bill.parts.end(), [&](const BillPart& part) {

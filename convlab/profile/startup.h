@@ -16,7 +16,7 @@ struct StageTime {
   double seconds = 0;
 };
 
-/// Adds up how long each stage took, in the order of their first appearance.
+/// Sums the time of each stage, in the order of first appearance.
 class StageLog final : public StageObserver {
  public:
   void begin(const Part& part) override;
@@ -29,39 +29,39 @@ class StageLog final : public StageObserver {
   std::chrono::steady_clock::time_point begin_;
 };
 
-/// A process that has ended, as seen from outside and as it told itself; seconds since it was started.
+/// A process that has ended, from its own report and from outside. Times are seconds since its start.
 struct WholeRun {
   DeviceKind device = DeviceKind::cpu;
   double main_s = 0;    ///< when main() began
-  double done_s = 0;    ///< when it had told its times
-  double ended_s = 0;   ///< when it was gone: its wall time
-  double json_s = 0;    ///< part of main_s to done_s: collecting what only --json asks for
-  double layers_s = 0;  ///< a pass after the first, the layers alone
+  double done_s = 0;    ///< when it had reported its times
+  double ended_s = 0;   ///< when it had ended: its wall time
+  double json_s = 0;    ///< part of main_s to done_s: collecting data that only --json needs
+  double layers_s = 0;  ///< layers alone, in a pass after the first
   std::vector<StageTime> stages;
 };
 
 struct BillPart {
   std::string name;
   double seconds = 0;
-  std::string_view remedy;  ///< what would make it smaller; "" where there is nothing to gain
+  std::string_view remedy;  ///< what would reduce it; "" if nothing would
 };
 
-/// Where the wall time of a whole run went.
+/// A breakdown of the wall time of a whole run.
 struct StartupBill {
   double wall_s = 0;
-  std::vector<BillPart> parts;  ///< in the order in which they came
-  double unattributed_s = 0;    ///< wall_s - the parts: what no stage covers
+  std::vector<BillPart> parts;  ///< in the order of the run
+  double unattributed_s = 0;    ///< wall_s minus the parts: time outside all stages
 
-  /// The part that took longest. There must be one.
+  /// Returns the part that took longest. There must be one.
   const BillPart& largest() const;
 };
 
-/// The stage with a name that a run tells.
+/// Returns the stage with this name, as a run reports it; nullopt for an unknown name.
 std::optional<Stage> find_stage(std::string_view name);
 
 StartupBill make_bill(const WholeRun& run);
 
-/// The bill as a table, and what would shorten its largest part.
+/// Returns the bill as a table, with what would reduce its largest part.
 std::string to_text(const StartupBill& bill);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Sums a recording's activities by name.
+
 #include "convlab/profile/totals.h"
 
 #include <fmt/format.h>
@@ -40,7 +42,8 @@ class Totals {
   int64_t total_ns_ = 0;
 };
 
-/// The calls that lie in no other call of their thread: the CUDA runtime calls the driver, and we see both.
+/// Returns the calls that are not inside another call of their thread: the CUDA runtime calls the driver, and both are
+/// recorded.
 std::vector<const Activity*> outermost_calls(const Recording& recording) {
   std::vector<const Activity*> calls, outermost;
   for (const Activity& each : recording.activities) {
@@ -94,7 +97,7 @@ std::string to_text(const std::vector<TotalsRow>& top_rows) {
     text += fmt::format("  {:>7}  {:>8}  {}\n", nvprof_percent(row.share), nvprof_time(row.total_ns), row.name);
     std::vector<std::pair<int64_t, std::string>> parts;
     for (const auto& [part, time] : row.parts_ns) {
-      // What causes less than a hundredth of the time does not help to explain it.
+      // A cause of less than 1 % of the time does not help to explain it.
       if (time * 100 >= row.total_ns) parts.emplace_back(-time, part.empty() ? "other" : part);
     }
     std::sort(parts.begin(), parts.end());

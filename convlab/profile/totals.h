@@ -9,33 +9,33 @@
 
 namespace convlab {
 
-/// All activities of one name.
+/// All activities with one name.
 struct TotalsRow {
   std::string name;
-  double share = 0;  ///< of the time of all rows of its table, 0..1
+  double share = 0;  ///< of the total time of its table, 0..1
   int64_t total_ns = 0, calls = 0, min_ns = 0, max_ns = 0;
   std::map<std::string, int64_t> parts_ns;  ///< by the layer, or other part of the program, that caused them
 
   int64_t average_ns() const { return calls == 0 ? 0 : total_ns / calls; }
 };
 
-/// nvprof's two tables, each by total time, the largest first.
+/// nvprof's two tables, sorted by total time, the largest first.
 struct ProfileTotals {
   DeviceKind device = DeviceKind::cpu;
   std::vector<TotalsRow> activities;  ///< what the device did
-  std::vector<TotalsRow> calls;       ///< what the host called; a call made inside another one counts as part of that
+  std::vector<TotalsRow> calls;       ///< host calls; a call made inside another one counts as part of that
 };
 
 ProfileTotals summarize(const Recording& recording);
 
-/// The fewest rows that together take more than `share` of the table's time; all rows if none are enough.
+/// Returns the fewest rows that together take more than `share` of the table's time; all rows if that is not reached.
 std::vector<TotalsRow> rows_above(const std::vector<TotalsRow>& rows, double share);
 
-/// The course's question, "what takes more than 90 % of the time", answered for one table: a line per row with its
+/// Answers the course's question "what takes more than 90 % of the time" for one table: returns a line per row with its
 /// share, time and name, and below it the layers that caused it.
 std::string to_text(const std::vector<TotalsRow>& top_rows);
 
-/// Kernels and API calls, and how they differ: a paragraph for a report.
+/// A paragraph for reports: kernels and API calls, and how they differ.
 extern const std::string_view kKernelsVersusApiCalls;
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Writes a recording as a Chrome trace.
+
 #include "convlab/profile/trace.h"
 
 #include <map>
@@ -12,7 +14,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kHost = 0, kDevice = 1;
 constexpr uint32_t kPartsRow = 0, kFirstThreadRow = 1;
 
-/// Where an activity is drawn.
+/// The process and row in which an activity is drawn.
 struct Place {
   int process = kHost;
   uint32_t row = kPartsRow;
@@ -29,7 +31,7 @@ class Writer {
   Json write() {
     std::map<uint32_t, const Activity*> calls;
     for (const Activity& each : recording_.activities) {
-      // A call inside another one has the same number; the outer one, which began first, is the program's.
+      // A call inside another one has the same correlation; the outer one, which began first, is the program's.
       if (each.kind == ActivityKind::api && each.correlation != 0) calls.try_emplace(each.correlation, &each);
     }
     for (const Activity& each : recording_.activities) {
@@ -110,7 +112,7 @@ class Writer {
     };
     events_.push_back(event("s", call));
     Json end = event("f", done);
-    end["bp"] = "e";  // the arrow ends at the event that encloses this moment, not at the next one
+    end["bp"] = "e";  // the arrow ends at the event that encloses this time, not at the next one
     events_.push_back(std::move(end));
   }
 

@@ -1,3 +1,5 @@
+// Runs a network on the test images for a report.
+
 #include "convlab/report/answers.h"
 
 #include <memory>
@@ -14,7 +16,7 @@
 namespace convlab {
 namespace {
 
-/// The graph, cut off after one of its values.
+/// Returns the graph with `output` as its only output.
 Graph graph_to(const Graph& graph, ValueId output) {
   Graph cut{.name = graph.name,
             .value_names = graph.value_names,
@@ -26,7 +28,7 @@ Graph graph_to(const Graph& graph, ValueId output) {
   return cut;
 }
 
-/// Every value of the graph that is a stack of maps, for one image.
+/// Returns every value of the graph that is a stack of feature maps, for one image.
 std::vector<FeatureMaps> features_of(const Graph& graph, const Tensor& image, Device& device) {
   std::vector<FeatureMaps> features;
   const std::vector<Shape> shapes = infer_shapes(graph, image.shape());

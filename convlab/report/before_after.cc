@@ -1,3 +1,5 @@
+// Compares a kernel with its baseline: times and counts.
+
 #include "convlab/report/before_after.h"
 
 #include <fmt/format.h>
@@ -13,7 +15,7 @@
 namespace convlab {
 namespace {
 
-/// Counts of one layer, all functions together, for one image.
+/// Counts of one layer, summed over all functions, with the number of images.
 struct LayerCounts {
   MemoryCounts global, shared;
   double images = 1, flops = 0, lanes = 0, warps = 0, atomics = 0;
@@ -75,14 +77,14 @@ const std::vector<Metric>& metrics() {
   return kMetrics;
 }
 
-/// "297000", "12.6 M".
+/// Returns "297000", "12.6 M".
 std::string count_text(double value) {
   constexpr double kMillion = 1e6;
   if (value >= 10 * kMillion) return significant(value / kMillion) + " M";
   return value == std::round(value) ? fmt::format("{:.0f}", value) : significant(value);
 }
 
-/// "297 k → 49 k, 0.16×".
+/// Returns "297 k → 49 k, 0.16×".
 Cell change_cell(double before, double after, Metric::Better better, const std::string& before_text,
                  const std::string& after_text) {
   if (before == after) return {.html = after_text, .kind = "number"};
@@ -120,7 +122,7 @@ std::string counted(const Contents& contents, const OwnKernel& kernel) {
   return table.html();
 }
 
-/// What a Record tells of one kind of time, if it tells of it.
+/// Returns one kind of time of a Record in ms, if the Record has it.
 using TimeOf = std::optional<double> (*)(const Record& record);
 
 std::optional<double> op_time_of(const Record& record) {

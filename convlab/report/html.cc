@@ -1,3 +1,5 @@
+// Formats numbers, text and tables as HTML.
+
 #include "convlab/report/html.h"
 
 #include <fmt/format.h>

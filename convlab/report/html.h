@@ -8,31 +8,31 @@
 
 namespace convlab {
 
-/// Text as HTML shows it: & < > " ' become entities.
+/// Returns the text with & < > " ' as HTML entities.
 std::string escaped(std::string_view text);
 
-/// "data:image/png;base64,...".
+/// Returns "data:image/png;base64,...".
 std::string data_uri(std::string_view media_type, std::span<const uint8_t> bytes);
 
-/// A number with four significant digits, never in exponents: "0.01235", "1234", "123.5".
+/// Returns a number with four significant digits, never with an exponent: "0.01235", "1234", "123.5".
 std::string significant(double value);
 
-/// A duration of so many milliseconds with its unit: "35.1 us", "4.98 ms", "1.77 s".
+/// Returns a duration with its unit: "35.1 µs", "4.98 ms", "1.77 s".
 std::string duration(double ms);
 
-/// One cell of a table; `html` is taken as it is.
+/// A table cell; `html` is not escaped.
 struct Cell {
   std::string html;
-  std::string kind = {};   ///< classes: "number", "good", ...
-  std::string style = {};  ///< of this cell alone
+  std::string kind = {};   ///< CSS classes: "number", "good", ...
+  std::string style = {};  ///< CSS of this cell alone
 };
 
-/// A cell for a text, for a number that is text already, and for a figure that nobody measured.
+/// Return cells for a text, for a number as text, and for a value that was not measured.
 Cell text_cell(std::string_view text);
 Cell number_cell(std::string_view text);
 Cell missing_cell();
 
-/// An HTML table, in its own box, which scrolls where the page is narrow. Headings are HTML.
+/// An HTML table in its own box, which scrolls if the page is narrow. Headings are HTML.
 class Table {
  public:
   Table(std::string_view caption, std::vector<std::string> headings)

@@ -1,3 +1,5 @@
+// Collects kernels and Records for a report.
+
 #include "convlab/report/ladder.h"
 
 #include <algorithm>
@@ -44,7 +46,7 @@ std::vector<KernelFacts> all_kernels(const std::vector<Record>& records) {
 
 std::string KernelFacts::refusal(const std::string& problem) const {
   if (registered == nullptr) return "";
-  // GPUs differ only far above what the course's layers need; an H200's values serve for all.
+  // GPUs differ only far above what the course's layers need, so an H200's values represent all.
   const DeviceCaps kGpu{.compute_capability = 90, .multiprocessors = 132, .shared_bytes_per_block = 227 << 10};
   DeviceCaps caps = kGpu;
   caps.kind = registered->info.device;
@@ -75,7 +77,7 @@ std::vector<MachineRecords> by_machine(const std::vector<Record>& records) {
     });
     if (group == groups.end()) group = groups.insert(groups.end(), {record.machine, {}});
     const Record*& kept = group->newest[{record.kernel, record.problem, record.tuning}];
-    if (kept == nullptr || kept->when <= record.when) kept = &record;  // times of ISO 8601 sort as text
+    if (kept == nullptr || kept->when <= record.when) kept = &record;  // ISO 8601 times sort as text
   }
   std::vector<MachineRecords> machines;
   for (const Group& group : groups) {

@@ -10,52 +10,52 @@
 
 namespace convlab {
 
-/// A kernel as its registration and its file describe it.
+/// A kernel as described by its registration and its source file.
 struct KernelFacts {
   std::string name, math, idea, after;
-  std::string file, source;  ///< path from the root, and its text; "" where this build does not know it
+  std::string file, source;  ///< path from the root, and its text; "" if unknown to this build
   int rung = 0;
-  DeviceKind device = DeviceKind::cpu;     ///< cuda for the CUDA kernels, even where this build has them only for simt
-  const ConvKernel* registered = nullptr;  ///< null where this build does not know it
+  DeviceKind device = DeviceKind::cpu;     ///< cuda for the CUDA kernels, even if this build has them only for simt
+  const ConvKernel* registered = nullptr;  ///< null if unknown to this build
 
-  /// Whether it is a CUDA kernel of the ladder or a library's, whose times and counters the course asks for; production
-  /// kernels are in a table of their own.
+  /// Returns whether it is a CUDA kernel of the ladder or a library's, for which the course asks for times and
+  /// counters. Production kernels have a separate table.
   bool of_course() const { return device == DeviceKind::cuda && rung != kProductionRung; }
 
-  /// Why the kernel does not compute a problem (on a large GPU, if it is a CUDA kernel); "" if it does, or if this
-  /// build does not know it.
+  /// Returns why the kernel does not support a problem (on a large GPU, for a CUDA kernel); "" if it does, or if the
+  /// kernel is unknown to this build.
   std::string refusal(const std::string& problem) const;
 };
 
-/// All kernels that this build knows, in the order of devices (cuda first) and rungs, then those only in the records.
+/// Returns all kernels of this build, ordered by device (cuda first) and rung, and kernels that only the records have.
 std::vector<KernelFacts> all_kernels(const std::vector<Record>& records);
 
-/// The records of one machine, one per kernel and problem.
+/// The records of one machine, at most one per kernel and problem.
 struct MachineRecords {
   Machine machine;
   std::vector<Record> records;
 
   const Record* find(const std::string& kernel, const std::string& problem) const;
 
-  /// Whether some kernel of this kind of device was measured here.
+  /// Returns whether a kernel for this kind of device was measured here.
   bool has(DeviceKind device) const;
 };
 
-/// Grouped by device and CPU, GPUs first. Of several records of one kernel, problem and tuning we keep the newest, and
-/// of several tunings the one with the smallest median. Records of more than a convolution are left out.
+/// Groups records by device and CPU, GPUs first. Keeps the newest record of each kernel, problem and tuning, and the
+/// tuning with the smallest median. Leaves out records with an epilogue.
 std::vector<MachineRecords> by_machine(const std::vector<Record>& records);
 
-/// How many times as fast: the ratio of medians, and the interval that follows from those of both (95 % each).
+/// Speedup: the ratio of medians, and the interval that follows from the 95 % intervals of both.
 struct Gain {
   double ratio = 1, low = 0, high = 0;
   bool sure() const { return low > 1 || high < 1; }
 };
 std::optional<Gain> gain(const Record* before, const Record* now);
 
-/// Operations of the direct method per byte of input, filters and output, each moved once.
+/// Returns the operations of the direct method per byte of input, filters and output, each moved once.
 double intensity(const std::string& problem);
 
-/// The text of a problem for another number of images.
+/// Returns the text of a problem with another number of images.
 std::string with_images(const std::string& problem, int64_t n);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Shows a kernel's source with the cost of each line.
+
 #include "convlab/report/marked_source.h"
 
 #include <fmt/format.h>
@@ -12,7 +14,7 @@
 namespace convlab {
 namespace {
 
-/// What one line costs.
+/// The cost of one line.
 struct LineCost {
   int64_t sectors = 0, wavefronts = 0;
   std::set<std::string> lessons;
@@ -27,7 +29,7 @@ std::string percent(int64_t part, int64_t all) {
 }  // namespace
 
 std::string marked_source(const OwnKernel& kernel, const std::vector<const SavedCounts*>& counts) {
-  std::map<std::string, LineCost> costs;  // by place
+  std::map<std::string, LineCost> costs;  // by source location
   LineCost all;
   for (const SavedCounts* each : counts) {
     for (const LineCounts& line : each->counts.lines) {

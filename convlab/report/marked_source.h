@@ -7,8 +7,8 @@
 
 namespace convlab {
 
-/// The file's text with its lines' numbers, and beside each line its share of the global memory's sectors and of the
-/// shared memory's wavefronts that the kernel takes; below a line what is to be learnt from it.
+/// Returns the file's text with line numbers and, next to each line, its shares of the kernel's global memory sectors
+/// and shared memory wavefronts. Lessons follow below their line.
 std::string marked_source(const OwnKernel& kernel, const std::vector<const SavedCounts*>& counts);
 
 }  // namespace convlab

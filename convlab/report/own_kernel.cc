@@ -1,3 +1,5 @@
+// Finds the evidence of a user's kernel, and what is missing.
+
 #include "convlab/report/own_kernel.h"
 
 #include <fmt/format.h>
@@ -13,14 +15,14 @@
 namespace convlab {
 namespace {
 
-/// The last that fits, since the newest comes last, and what was made for this report after all files.
+/// Returns the last value that fits: the newest file is read last, and runs made for this report follow all files.
 template <class Value, class Fits>
 const Value* newest(const std::vector<Value>& values, Fits fits) {
   const auto found = std::find_if(values.rbegin(), values.rend(), fits);
   return found == values.rend() ? nullptr : &*found;
 }
 
-/// As a shell takes it.
+/// Returns the word quoted for a shell.
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
@@ -130,7 +132,7 @@ std::vector<Want> wants_of(const OwnKernel& kernel, const ReportInput& input) {
       {Kind::verdict, with({"verify", kernel.name, "--device", kernel.device}, of_semester), true, verdict != nullptr});
   if (verdict == nullptr || !verdict->passed()) return wants;
 
-  // Somebody's loops on a CPU may take a second for 100 images, and a bench runs them a hundred times.
+  // A user's CPU loops may take a second for 100 images, and a bench runs them a hundred times.
   const int64_t most_here = kernel.for_gpu() ? kCourseSizes[2] : kCourseSizes[1];
   const int64_t profiled = kernel.for_gpu() ? kCourseSizes[2] : kCourseSizes[0];
   const auto outputs = [&](int64_t images) {

@@ -1,3 +1,5 @@
+// Makes the tables and charts of a user's kernel.
+
 #include "convlab/report/own_tables.h"
 
 #include <fmt/format.h>
@@ -21,7 +23,7 @@ Cell verdict_cell(const SavedVerdict* verdict) {
                               escaped(verdict->verdict))};
 }
 
-/// The machine with the kernel's Records at the largest size; nullptr if there is none.
+/// Returns the machine that has the kernel's Records at the largest size; nullptr if there is none.
 const MachineRecords* machine_of(const Contents& contents, const std::string& kernel) {
   for (const MachineRecords& machine : contents.machines) {
     if (all_op_times(contents, machine, kernel, kLargest) > 0) return &machine;
@@ -29,7 +31,7 @@ const MachineRecords* machine_of(const Contents& contents, const std::string& ke
   return nullptr;
 }
 
-/// All runs that show the kernel at work: the course's sizes, and what simt made.
+/// Returns all runs of the kernel: simt's, and the course's sizes.
 std::vector<const SavedRun*> runs_of(const Contents& contents, const std::string& kernel) {
   std::vector<const SavedRun*> runs;
   const auto add = [&](int64_t images, bool simt) {
@@ -41,7 +43,7 @@ std::vector<const SavedRun*> runs_of(const Contents& contents, const std::string
   return runs;
 }
 
-/// "31.2 ms + 30.1 ms: it computes in its prolog"; "-" of a file without a prolog and an epilog.
+/// Returns "31.2 ms + 30.1 ms: computes in its prolog"; a missing cell for a file without a prolog and an epilog.
 Cell layer_times_cell(const SavedRun& run, const std::string& kernel) {
   std::string text;
   bool early = false;

@@ -7,29 +7,28 @@
 
 namespace convlab {
 
-// What a report about somebody's own kernels shows of one of them. "" where there is no evidence, unless it says
-// otherwise.
+// Parts of a report about one of the user's kernels. Each returns "" if there is no evidence, unless stated otherwise.
 
-/// One row for each of the report's kernels.
+/// Returns a table with one row per kernel of the report.
 std::string own_overview(const Contents& contents);
 
-/// The scripts' runs: a table, and their exact lines.
+/// Returns the scripts' runs: a table, and their exact output.
 std::string output_table(const Contents& contents, const OwnKernel& kernel);
 
-/// What takes more than 90 % of the time, on a GPU or CPU, otherwise on simt.
+/// Returns what takes more than 90 % of the time: on a GPU or CPU, otherwise on simt.
 std::string profile_tables(const Contents& contents, const OwnKernel& kernel);
 
-/// Function by function, what simt counted.
+/// Returns simt's counts, by function.
 std::string count_table(const std::vector<const SavedCounts*>& counts);
 
-/// The kernel and its baseline under one machine's roofs.
+/// Adds a chart of the kernel and its baseline under one machine's roofs.
 std::string roofline_chart(Page& page, const Contents& contents, const OwnKernel& kernel,
                            const MachineRecords& machine);
 
 std::string prediction_table(const Contents& contents, const OwnKernel& kernel);
 
-/// Pictures of the access that takes most sectors, or wavefronts, of all layers, and of the one with most that could be
-/// spared, if that is another.
+/// Returns pictures of the access with most sectors (or wavefronts) of all layers, and of the one with most avoidable
+/// ones if it is another access.
 std::string pictures_of(const std::vector<const SavedCounts*>& counts, MemorySpace space);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Assembles the report's page.
+
 #include "convlab/report/page.h"
 
 #include <fmt/format.h>
@@ -11,14 +13,14 @@
 namespace convlab {
 namespace {
 
-/// JSON that may be in a script element: nothing in it ends the element or begins a comment.
+/// Returns JSON that is safe in a script element: nothing in it ends the element or begins a comment.
 std::string script_safe(const std::string& json) {
   std::string safe;
   for (const char c : json) c == '<' ? safe += "\\u003c" : safe += c;
   return safe;
 }
 
-/// Replaces every {{name}} of the text by its value, in one pass: values may hold braces themselves.
+/// Replaces every {{name}} in the text by its value, in one pass, since values may have braces themselves.
 std::string filled(std::string_view text, const std::map<std::string_view, std::string_view>& values) {
   std::string result;
   for (size_t at = 0; at < text.size();) {

@@ -1,3 +1,5 @@
+// Writes gray images as PNG.
+
 #include "convlab/report/png.h"
 
 #include <zlib.h>
@@ -33,7 +35,7 @@ std::vector<uint8_t> grey_png(std::span<const uint8_t> pixels, int64_t width, in
   append_number(header, static_cast<uint32_t>(height));
   header.insert(header.end(), {kBits, kGrey, kDeflate, kFilters, kNotInterlaced});
 
-  std::vector<uint8_t> rows;  // each begins with its filter's number
+  std::vector<uint8_t> rows;  // each row begins with its filter type
   for (int64_t row = 0; row < height; ++row) {
     rows.push_back(kNoFilter);
     const auto begin = pixels.begin() + row * width;

@@ -1,3 +1,5 @@
+// Makes a report of its sections.
+
 #include "convlab/report/report.h"
 
 #include <fmt/format.h>
@@ -14,7 +16,7 @@ namespace {
 
 std::string checklist(const std::vector<Deliverable>& deliverables) {
   std::string html = "<h2>What the course asked for</h2>\n<ul class=\"checklist\">\n";
-  std::set<std::string> shown;  // a command may make several things
+  std::set<std::string> shown;  // a command may make several of them
   for (const Deliverable& each : deliverables) {
     html += fmt::format("<li class=\"{}\"><a href=\"#{}\">{}</a>", each.there ? "there" : "lacking", each.section,
                         escaped(each.what));
@@ -34,7 +36,8 @@ std::string tile(std::string_view value, std::string_view what) {
   return fmt::format("<div class=\"tile\"><strong>{}</strong><span>{}</span></div>\n", escaped(value), escaped(what));
 }
 
-/// The sum over the network's convolutions of the fastest kernel's Op Time, in one arithmetic; 0 if one is missing.
+/// Returns the sum over the network's convolutions of the fastest kernel's Op Time in ms, in one arithmetic; 0 if one
+/// is missing.
 double best_op_times(const Contents& contents, const MachineRecords& machine, std::string_view math) {
   double sum = 0;
   for (const std::string& one : contents.input.answers.problems) {
@@ -50,7 +53,7 @@ double best_op_times(const Contents& contents, const MachineRecords& machine, st
   return sum;
 }
 
-/// How many kernels are right, and what the machines measured of the fastest of them.
+/// Returns how many kernels passed, and each machine's time of the fastest of them.
 std::string own_tiles(const Contents& contents) {
   const std::vector<OwnKernel>& own = contents.input.own;
   const auto right = std::ranges::count_if(own, [&](const OwnKernel& kernel) {

@@ -12,45 +12,45 @@
 
 namespace convlab {
 
-/// Everything that goes into a report.
+/// Input of a report.
 struct ReportInput {
   std::string semester;  ///< "fa19"
   Answers answers;       ///< of the semester's network
-  Evidence evidence;     ///< saved measurements, and the runs that were made for this report
-  Machine machine;       ///< the one that makes the report
+  Evidence evidence;     ///< saved measurements, and runs made for this report
+  Machine machine;       ///< on which the report is made
   Build build;
   std::string when;                 ///< UTC
   std::vector<std::string> failed;  ///< what could not be run here, and why
-  std::vector<OwnKernel> own;       ///< whose report this is, in order; if there are none, that of convlab's own
+  std::vector<OwnKernel> own;  ///< the user's kernels in order; if there are none, the report is about convlab's own
 };
 
-/// The course's three sizes.
+/// The course's three batch sizes.
 inline constexpr int64_t kCourseSizes[] = {100, 1000, 10000};
 
-/// What the sections share.
+/// Data that the sections share.
 struct Contents {
   const ReportInput& input;
   std::vector<MachineRecords> machines;
   std::vector<KernelFacts> kernels;
 
-  /// "--semester fa18 " unless it is fall 2019, which commands use by default.
+  /// Returns "--semester fa18 "; "" for fall 2019, the default of all commands.
   std::string semester_option() const;
 
-  /// Whether the report is about this kernel.
+  /// Returns whether the kernel is one of the user's kernels.
   bool is_own(const std::string& kernel) const;
 };
 
-/// The whole page. It measures nothing: figures come from `input`.
+/// The whole page. Making it measures nothing: all figures are from `input`.
 struct Report {
   std::string html;
   std::vector<Deliverable> deliverables;
 };
 Report make_report(const ReportInput& input);
 
-/// A profile's title and its two tables: what takes more than 90 % of the time of kernels, and of calls.
+/// Returns a profile's title and its two tables: what takes more than 90 % of the time of kernels, and of calls.
 std::string profile_lists(const SavedProfile& profile);
 
-// The sections, one per file. The first two are of a report about somebody's own kernels.
+// The sections, one per file. The first two are for a report about a user's kernels.
 void add_own_kernels(Page& page, const Contents& contents);
 void add_comparison(Page& page, const Contents& contents);
 void add_course(Page& page, const Contents& contents);

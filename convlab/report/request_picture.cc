@@ -1,3 +1,5 @@
+// Draws memory requests of a warp as SVG.
+
 #include "convlab/report/request_picture.h"
 
 #include <fmt/format.h>
@@ -12,9 +14,9 @@
 namespace convlab {
 namespace {
 
-// In the units of the drawing.
+// in units of the drawing
 constexpr double kLeft = 30, kTop = 30, kWidth = 384, kRow = 8, kHeight = kRow * kLanes, kStrip = 12;
-constexpr int kWordBytes = 4, kLabelled = 8;  // every 8th lane and bank has its number
+constexpr int kWordBytes = 4, kLabelled = 8;  // every 8th lane and bank is numbered
 
 double ratio(int64_t a, int64_t b) { return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b); }
 
@@ -27,7 +29,7 @@ std::string text(double x, double y, std::string_view anchor, std::string_view w
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", x, y, anchor, what);
 }
 
-/// The frame, its lanes' numbers, and columns of which every second is shaded.
+/// Draws the frame, the lane numbers, and columns with every second one shaded.
 std::string frame(int columns, std::string_view across) {
   std::string svg = rectangle(kLeft, kTop, kWidth, kHeight, "frame");
   const double width = kWidth / columns;
@@ -45,7 +47,8 @@ std::string drawing(std::string_view label, double height, const std::string& co
                      height, escaped(label), content);
 }
 
-// A lane that wants another word of a bank than a lane before it, of those that are served together, waits.
+// Lanes whose accesses are served together are marked as waiting if they access another word of a bank than an earlier
+// lane.
 std::string banks(const LineCounts& line) {
   const ExampleRequest& example = line.example;
   const int words = std::max(1, line.access_bytes / kWordBytes), together = kLanes / words;
@@ -54,7 +57,7 @@ std::string banks(const LineCounts& line) {
   for (int bank = 0; bank < kBanks; bank += kLabelled) {
     svg += text(kLeft + (bank + 0.5) * width, kTop - 8, "middle", std::to_string(bank));
   }
-  std::map<int64_t, int64_t> served;  // the first word that somebody wants, by bank
+  std::map<int64_t, int64_t> served;  // the first word accessed, by bank
   int part = 0;
   for_each_lane(example.lanes, [&](int lane) {
     if (lane / together != part) served.clear();
@@ -69,7 +72,7 @@ std::string banks(const LineCounts& line) {
   return drawing(fmt::format("lanes by banks, {}", line.where), kTop + kHeight + 4, svg);
 }
 
-// Each sector is as wide as its 32 bytes; the strip below shows which of them somebody wants.
+// Each sector is as wide as its 32 bytes; the strip below shows which bytes are used.
 std::string sectors(const LineCounts& line) {
   const ExampleRequest& example = line.example;
   std::set<int64_t> touched;
@@ -79,7 +82,7 @@ std::string sectors(const LineCounts& line) {
   const auto count = static_cast<int>(order.size());
   const double width = kWidth / count;
   std::string svg = frame(count, "global memory sector, 32 bytes each");
-  for (int i = 1; i < count; ++i) {  // where there are others between two of them
+  for (int i = 1; i < count; ++i) {  // mark gaps between sectors that are not adjacent
     if (order[static_cast<size_t>(i)] == order[static_cast<size_t>(i - 1)] + 1) continue;
     svg += fmt::format("<line x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"{1}\" y2=\"{2}\" class=\"gone\"/>", kLeft + i * width,
                        kTop, kTop + kHeight);
@@ -105,7 +108,7 @@ std::string sectors(const LineCounts& line) {
   return drawing(fmt::format("lanes by sectors, {}", line.where), strip + kStrip + 4, svg);
 }
 
-/// "3.5" or "16".
+/// Returns "3.5" or "16".
 std::string mean(int64_t sum, int64_t of) {
   const std::string number = fmt::format("{:.1f}", ratio(sum, of));
   return number.ends_with(".0") ? number.substr(0, number.size() - 2) : number;

@@ -7,9 +7,9 @@
 
 namespace convlab {
 
-/// A figure of the line's example request: 32 lanes down, and across the banks of shared memory, or the sectors of
-/// global memory, that they touch; with what it costs, and `why` it is drawn: "takes most sectors". "" where there is
-/// no example, and of constant memory.
+/// Returns a figure of the line's example request: 32 lanes down; across, the shared memory banks or global memory
+/// sectors that they access. The caption says what the request costs, and `why` it is shown: "takes most sectors". ""
+/// without an example, and for constant memory.
 std::string request_picture(const LineCounts& line, std::string_view why);
 
 }  // namespace convlab

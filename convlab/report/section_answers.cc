@@ -1,4 +1,4 @@
-// What the network answers: accuracy, confusions, images, and what its layers see.
+// Shows the network's answers: accuracy, confusion matrix, images, and the output of each layer.
 
 #include <fmt/format.h>
 
@@ -76,7 +76,8 @@ std::string gallery(const Answers& answers) {
   return html + "</div>\n";
 }
 
-/// All maps of a layer in one grey image, side by side; in each, black is its smallest and white its largest value.
+/// Returns all feature maps of a layer as one gray image, side by side. In each, black is its smallest and white its
+/// largest value.
 std::string sheet(const FeatureMaps& features) {
   constexpr int64_t kGap = 1;
   const Shape& shape = features.maps.shape();

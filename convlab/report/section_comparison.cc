@@ -1,4 +1,4 @@
-// convlab's own kernels, for somebody's to stand beside: one table for each GPU.
+// Compares the user's kernels with convlab's: one table per GPU.
 
 #include <fmt/format.h>
 
@@ -52,8 +52,8 @@ std::string table_of(const Contents& contents, const MachineRecords& machine, in
     table.row(std::move(cells));
   }
   if (table.empty()) return "";
-  const bool beside = std::ranges::any_of(rows, [&](const Row& row) { return contents.is_own(row.name); });
-  return (beside ? "" : "<p class=\"missing\">No kernel of this report was timed on this machine.</p>\n") +
+  const bool has_own = std::ranges::any_of(rows, [&](const Row& row) { return contents.is_own(row.name); });
+  return (has_own ? "" : "<p class=\"missing\">No kernel of this report was timed on this machine.</p>\n") +
          table.html();
 }
 

@@ -1,4 +1,4 @@
-// What the course's scripts print, and what their processes cost.
+// Shows what the course's scripts print, and what their processes cost.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 struct Script {
   std::string_view name, what;
   bool all_sizes;
-  bool before_own = false;  ///< shown in a report about somebody's own kernels, too
+  bool before_own = false;  ///< also shown in a report about a user's kernels
 };
 constexpr std::array kScripts{Script{"m1.1", "the library's convolution on the CPU", false, true},
                               Script{"m1.2", "the library's convolution on the GPU", false, true},
@@ -35,7 +35,7 @@ std::string op_times(const SavedRun& run) {
 }
 
 const SavedRun* find_run(const Contents& contents, std::string_view script, int64_t images) {
-  // The newest file comes last, and a run made for this report after all files.
+  // The newest file is read last, and runs made for this report follow all files.
   const std::vector<SavedRun>& runs = contents.input.evidence.runs;
   const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const SavedRun& run) {
     const bool own =
@@ -87,7 +87,7 @@ void add_script(Page& page, const Contents& contents, const Script& script, Tabl
                     .commands = missing});
 }
 
-/// Runs of the whole network by `convlab run`.
+/// Returns the runs of the whole network by `convlab run`.
 std::string main_job(const Contents& contents) {
   Table table("convlab run: from images in memory to labels",
               {"machine", "images", "plan", "arithmetic", "network", "loading", "whole process", "peak memory",

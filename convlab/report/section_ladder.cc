@@ -1,5 +1,5 @@
-// Every kernel of every machine: its Op Times, how much faster it is than the kernel that it changes, and how near it
-// comes to the machine's bounds.
+// Shows every kernel on every machine: its Op Times, its speedup over the kernel that it changes, and its share of the
+// machine's bounds.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRowHeight = 24, kFrame = 110;
 
-/// The kernels measured on a machine, on the semester's layers, at any of the course's sizes.
+/// Returns the kernels measured on a machine, on the semester's layers, at any of the course's sizes.
 std::vector<const KernelFacts*> measured(const Contents& contents, const MachineRecords& machine) {
   std::vector<const KernelFacts*> kernels;
   for (const KernelFacts& kernel : contents.kernels) {
@@ -91,7 +91,7 @@ Cell gain_cell(const std::optional<Gain>& gain) {
           .kind = std::string(kind)};
 }
 
-/// The largest of the course's sizes with a measurement on a machine.
+/// Returns the largest of the course's sizes with a measurement on a machine; 0 if there is none.
 int64_t largest_size(const Contents& contents, const MachineRecords& machine) {
   int64_t largest = 0;
   for (int64_t n : kCourseSizes) {
@@ -167,7 +167,8 @@ Page::Json shares(const Contents& contents, const MachineRecords& machine, int64
   return {{"kind", "bars"}, {"unit", "% of the bound"}, {"labels", labels}, {"series", series}};
 }
 
-/// Whether some machine has the records of all CUDA kernels; `missing` says how many the one with the most has.
+/// Returns whether some machine has the records of all CUDA kernels; `missing` says how many the machine with the most
+/// has.
 bool all_op_times(const Contents& contents, std::string& missing) {
   size_t most = 0, wanted = 0;
   for (const KernelFacts& kernel : contents.kernels) {

@@ -1,4 +1,4 @@
-// What was measured where, and with what.
+// Shows the machines and builds of all measurements.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 namespace convlab {
 namespace {
 
-/// "1200 to 1980 MHz", or "" if no record tells.
+/// Returns "1200 to 1980 MHz"; "" if no record has the value.
 std::string range(const std::vector<Record>& records, std::optional<double> MachineState::*value,
                   std::string_view unit) {
   std::vector<double> values;

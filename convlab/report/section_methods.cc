@@ -1,4 +1,4 @@
-// How each figure was measured, and which file it comes from.
+// Explains how each figure was measured, and which file it is from.
 
 #include <fmt/format.h>
 

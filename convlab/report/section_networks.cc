@@ -1,4 +1,4 @@
-// Production kernels and whole networks on GPUs, beside the framework measured in the same run.
+// Compares production kernels and whole networks on GPUs with a framework measured in the same run.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// Each optimization by itself: its idea, its arithmetic, its code, and its gain.
+// Shows each optimization: its idea, its arithmetic, its code, and its gain.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ std::string arithmetic_of_layers(const Contents& contents) {
   return text;
 }
 
-/// "12.0 → 9.03, 1.33×", or the time alone if there is nothing to compare it with.
+/// Returns "12.0 → 9.03, 1.33×", or only the time if there is nothing to compare it with.
 Cell effect_cell(const Record* before, const Record* now) {
   if (now == nullptr) return missing_cell();
   const std::string time = significant(now->op_ms.median);
@@ -41,7 +41,7 @@ Cell effect_cell(const Record* before, const Record* now) {
           .kind = "number"};
 }
 
-/// Op Times before and after, one table per machine on which the kernel was measured.
+/// Returns the Op Times before and after, one table per machine on which the kernel was measured.
 std::string effect(const Contents& contents, const KernelFacts& kernel) {
   std::string html;
   const std::vector<std::string>& problems = contents.input.answers.problems;
@@ -70,7 +70,7 @@ std::string effect(const Contents& contents, const KernelFacts& kernel) {
   return html.empty() ? "<p class=\"missing\">Not measured on any machine of this report.</p>\n" : html;
 }
 
-/// The kernel's file, and the files of the kernels' folder that it includes.
+/// Returns the kernel's file, and the embedded files that it includes.
 std::string code(const KernelFacts& kernel) {
   const auto details = [](const std::string& file, std::string_view text) {
     return fmt::format("<details><summary><code>{}</code></summary><pre class=\"code\">{}</pre></details>\n",

@@ -1,4 +1,4 @@
-// Somebody's own kernel files: whether they are right, how fast they are, and why.
+// Shows the user's kernel files: whether they are right, how fast they are, and why.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 namespace convlab {
 namespace {
 
-/// A place for the reader's own words: the browser lets them be typed into the page.
+/// Returns a field for the reader's own text, which is editable in the browser.
 std::string gap(std::string_view question) {
   return fmt::format(
       "<div class=\"gap\"><p>Write here: {0}</p><div contenteditable=\"true\" role=\"textbox\" "
@@ -30,7 +30,7 @@ std::string missing(std::string_view what, const std::vector<std::string>& comma
   return html + "</p>\n";
 }
 
-/// The parts of one kernel's section, and what of them is missing.
+/// Makes the parts of one kernel's section, and lists what is missing.
 class OwnSection {
  public:
   OwnSection(Page& page, const Contents& contents, const OwnKernel& kernel, std::string id)

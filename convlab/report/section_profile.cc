@@ -1,4 +1,4 @@
-// What takes the time: kernels, API calls, and the parts of the whole run.
+// Shows what takes the time: kernels, API calls, and the parts of the whole run.
 
 #include <fmt/format.h>
 
@@ -14,9 +14,9 @@ namespace convlab {
 namespace {
 
 constexpr double kMost = 0.9;
-constexpr double kVisible = 0.01;  // of a bill
+constexpr double kVisible = 0.01;  // of a bill's wall time
 
-/// The layers that caused a row, the longest first.
+/// Returns the layers that caused a row, the longest first.
 std::string parts_of(const TotalsRow& row) {
   std::vector<std::pair<int64_t, std::string>> parts;
   for (const auto& [name, ns] : row.parts_ns) parts.emplace_back(ns, name);
@@ -49,7 +49,7 @@ std::string title_of(const SavedProfile& profile) {
                      escaped(profile.command), escaped(profile.device_name), 100 * profile.overhead);
 }
 
-/// Profiles of the semester's network. A run that took the counters of one kernel is shown with that kernel.
+/// Returns profiles of the semester's network, except counter runs of one kernel, which are shown with that kernel.
 std::vector<const SavedProfile*> profiles_of(const Contents& contents) {
   std::vector<const SavedProfile*> profiles;
   for (const SavedProfile& profile : contents.input.evidence.profiles) {
@@ -119,7 +119,7 @@ void add_bill(Page& page, const Contents& contents) {
     return;
   }
   std::string runs;
-  std::vector<std::string> labels, parts, headings{"part"};  // parts in the order of their first appearance
+  std::vector<std::string> labels, parts, headings{"part"};  // parts in the order of first appearance
   for (const SavedProfile* bill : bills) {
     labels.push_back(fmt::format("run {}", labels.size() + 1));
     headings.push_back(labels.back());
@@ -132,7 +132,7 @@ void add_bill(Page& page, const Contents& contents) {
   headings.emplace_back("remedy");
   Table table("Wall time by part", headings);
   Page::Json series = Page::Json::array();
-  std::vector<double> rest(bills.size(), 0.0);  // ms of parts too short to be seen in the chart
+  std::vector<double> rest(bills.size(), 0.0);  // ms of parts too short to be visible in the chart
   for (const std::string& part : parts) {
     bool visible = false;
     Page::Json values = Page::Json::array();

@@ -1,3 +1,5 @@
+// Shows a kernel's GPU counters as charts and tables.
+
 #include "convlab/report/utilisation.h"
 
 #include <fmt/format.h>
@@ -14,7 +16,7 @@
 namespace convlab {
 namespace {
 
-/// The percentages that reports show, by the beginnings of the counters' names.
+/// The percentages that reports show, by the prefixes of the counters' names.
 struct Utilization {
   std::string_view name, counter;
 };
@@ -33,7 +35,7 @@ struct Function {
     return layer == of_layer && name == of_name;
   }
 
-  /// Every metric's mean over the time of the launches, or over the launches where their time was not counted.
+  /// Returns the mean of every metric, weighted by the launches' times if these were counted.
   KernelCounters mean() const {
     KernelCounters result{name, layer, {}};
     for (const auto& [metric, value] : launches.front()->metrics) {
@@ -54,7 +56,7 @@ bool is_layer(const Contents& contents, const std::string& part) {
          contents.input.answers.names.end();
 }
 
-/// The functions of the network's convolutions, in the order of their first launches.
+/// Returns the functions of the network's convolutions, in the order of their first launches.
 std::vector<Function> functions_of(const Contents& contents, const std::vector<KernelCounters>& launches) {
   std::vector<Function> functions;
   for (const KernelCounters& launch : launches) {
@@ -67,15 +69,15 @@ std::vector<Function> functions_of(const Contents& contents, const std::vector<K
   return functions;
 }
 
-/// What one GPU's counters say about a kernel: as convlab took them, and as ncu did.
+/// One GPU's counters of a kernel, from convlab and from ncu.
 struct OfGpu {
   std::string gpu;  ///< "NVIDIA H200"
   const SavedCounters* counters = nullptr;
-  const SavedCounters* compared = nullptr;  ///< with what ncu said; may be null
+  const SavedCounters* compared = nullptr;  ///< with ncu's values; may be null
 };
 
-/// The last given for each GPU; a comparison with ncu counts few metrics, so it replaces convlab's own counters only
-/// where there are no others.
+/// Returns the last counters for each GPU. A comparison with ncu has few metrics, so it replaces convlab's own counters
+/// only if there are no others.
 std::vector<OfGpu> counters_of(const Contents& contents, const std::string& kernel) {
   std::vector<OfGpu> found;
   for (const SavedCounters& counters : contents.input.evidence.counters) {
@@ -89,8 +91,9 @@ std::vector<OfGpu> counters_of(const Contents& contents, const std::string& kern
   return found;
 }
 
-/// We show ncu's values beside those of a function that was launched once, and so was measured alike.
-std::optional<KernelCounters> beside(const Function& function, const std::vector<Function>& ncu) {
+/// Returns ncu's values of a function that was launched once in both runs, which makes them comparable; otherwise
+/// nullopt.
+std::optional<KernelCounters> ncu_values(const Function& function, const std::vector<Function>& ncu) {
   const auto same =
       std::ranges::find_if(ncu, [&](const Function& each) { return each.is(function.layer, function.name); });
   if (same == ncu.end() || same->launches.size() != 1 || function.launches.size() != 1) return std::nullopt;
@@ -117,7 +120,7 @@ std::string chart_and_table(Page& page, const Contents& contents, const OfGpu& o
   if (of.compared != nullptr) ncu = functions_of(contents, of.compared->ncu);
   for (const Function& function : functions) {
     const KernelCounters mean = function.mean();
-    const std::optional<KernelCounters> theirs = beside(function, ncu);
+    const std::optional<KernelCounters> theirs = ncu_values(function, ncu);
     std::vector<Cell> row{text_cell(function.layer),
                           {.html = fmt::format("<code>{}</code>", escaped(function.name))},
                           number_cell(std::to_string(function.launches.size()))};

@@ -6,11 +6,11 @@
 
 namespace convlab {
 
-/// Whether there is evidence of a GPU's counters for a kernel in the semester's network.
+/// Returns whether GPU counters of the kernel in the semester's network are available.
 bool has_counters(const Contents& contents, const std::string& kernel);
 
-/// A chart and a table per GPU of what its counters say about a kernel, or why the driver gave none. All launches of
-/// one function in one layer are taken together: a mean over their time.
+/// Returns, per GPU, a chart and a table of a kernel's counters, or why the driver did not permit them. Launches of one
+/// function in one layer are averaged, weighted by time.
 std::string utilisation(Page& page, const Contents& contents, const std::string& kernel);
 
 }  // namespace convlab

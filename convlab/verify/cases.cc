@@ -1,3 +1,5 @@
+// Reads shape lists, and lists the steps to verify on each problem.
+
 #include "convlab/verify/cases.h"
 
 #include <algorithm>
@@ -40,7 +42,7 @@ constexpr Pool kMax3x3Ceil{.kind = PoolKind::max,
                            .pad_left = 1,
                            .ceil_mode = true};
 
-/// Every part of an epilogue, alone and with the others: the course's (max, tanh), the usual and the awkward ones.
+/// Returns steps with every part of an epilogue, alone and combined: the course's (max, tanh), common and unusual ones.
 std::vector<ConvStep> steps_beyond_plain(const ConvProblem& problem) {
   const Activation relu{ActivationKind::relu}, tanh{ActivationKind::tanh}, sigmoid{ActivationKind::sigmoid};
   const Activation leaky{ActivationKind::leaky_relu, 0.1f}, clip{ActivationKind::clip, -0.5f, 0.75f};
@@ -55,7 +57,7 @@ std::vector<ConvStep> steps_beyond_plain(const ConvProblem& problem) {
       {problem, {}, ElementType::u8},
       {problem, {.bias = true, .pool = kMax2x2, .activation = tanh}, ElementType::u8},
   };
-  std::vector<ConvStep> steps;  // a pooling window may be larger than the output
+  std::vector<ConvStep> steps;  // without those whose pooling window is larger than the output
   std::copy_if(all.begin(), all.end(), std::back_inserter(steps), [](const ConvStep& step) {
     const Shape shape = step.output_shape();
     return shape[2] > 0 && shape[3] > 0;
@@ -72,8 +74,8 @@ std::string_view short_name(Layout layout) {
   return layout == Layout::channel_blocks ? "blocks" : name_of(layout);
 }
 
-/// From and to the kernel's own layout, in each way that the kernel takes; always also the bare convolution in that
-/// layout from end to end, so that a refusal shows.
+/// Adds steps from and to the kernel's own layout, all that the kernel supports. Always adds the convolution alone in
+/// that layout from end to end, so that an unsupported problem is reported.
 void add_steps_in_own_layout(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps,
                              std::vector<ConvStep>& steps) {
   constexpr Layout kPlain = Layout::plain;

@@ -8,24 +8,25 @@
 
 namespace convlab {
 
-/// The problems of a shape list: one problem text a line (see parse_problem); `#` begins a comment, empty lines are
-/// skipped. Error(bad_input) with `name` and the line if it is no problem or repeats one; also for an empty list.
+/// Parses a shape list: one problem text per line (see parse_problem). `#` begins a comment; empty lines are skipped.
+/// Throws Error(bad_input) with `name` and the line if a line is not a problem or repeats one, or if the list is empty.
 std::vector<ConvProblem> parse_shapes(std::string_view text, std::string_view name);
 std::vector<ConvProblem> read_shapes(const std::filesystem::path& path);
 
-/// The shape lists that are verified by default, relative to the repository's root.
+/// The shape lists that are verified by default, relative to the repository root.
 constexpr std::string_view kDefaultShapes[] = {"shapes/edges.txt", "shapes/course.txt", "shapes/networks.txt",
                                                "shapes/channels.txt"};
 
-/// All of their problems. Error(bad_input) where they are not found.
+/// Returns all of their problems. Throws Error(bad_input) if a list is not found.
 std::vector<ConvProblem> default_problems();
 
-/// What to verify of a kernel on a problem: always the plain step, so that a refusal shows; where the kernel takes any
-/// of them, also steps with an epilogue and with uint8 pixels, one of each kind; and, where it has a layout of its own
-/// (images in lanes, channels in blocks), all of these that it takes from that layout, to it, and both.
+/// Returns the steps to verify of a kernel on a problem. The plain step is always one, so that an unsupported problem
+/// is reported. If the kernel supports any of them, adds steps with an epilogue and with uint8 pixels, one of each
+/// kind. If the kernel has a layout of its own (such as nchw16n or nchw8c), adds all steps that it supports from that
+/// layout, to it, and both.
 std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps);
 
-/// "n2_c12h33w33_k24r5s5 bias+max2x2/2+tanh uint8".
+/// Returns "n2_c12h33w33_k24r5s5 bias+max2x2/2+tanh uint8".
 std::string describe(const ConvStep& step);
 
 }  // namespace convlab

@@ -1,3 +1,5 @@
+// Compares outputs with reference outputs within derived error bounds.
+
 #include "convlab/verify/compare.h"
 
 #include <algorithm>
@@ -12,9 +14,9 @@
 namespace convlab {
 namespace {
 
-constexpr double kFloatUnit = 0x1p-24;  // half a unit in the last place, relative
+constexpr double kFloatUnit = 0x1p-24;  // unit roundoff: half a unit in the last place, relative
 
-/// A class of arithmetic: error of a product, of an addition, of a subnormal operand; and over many elements.
+/// Errors of an arithmetic class: of a product, of an addition, of a subnormal operand; and over many elements.
 struct ClassErrors {
   double product, addition, subnormal, relative_l2;
 };
@@ -35,7 +37,7 @@ ClassErrors errors_of(Math math) {
   return {};
 }
 
-/// The relative L2 error that honest sums in float32 may show over all outputs of a step; see rounding_model().
+/// Returns the relative L2 error that correct fp32 sums may show over all outputs of a step; see rounding_model().
 double error_of_random_sums(const ConvStep& step, double terms) {
   const auto outputs = static_cast<double>(element_count(step.output_shape()));
   return kFloatUnit * std::sqrt(terms / 6) * (1 + 2 / std::sqrt(outputs));
@@ -49,7 +51,7 @@ double slope_of(const Activation& activation) {
       return 0.25;
     case ActivationKind::swish:
     case ActivationKind::hard_swish:
-      return 1.5;  // hard_swish's at 3; swish's is at most 1.1
+      return 1.5;  // hard_swish has its maximum, 1.5, at 3; swish stays below 1.1
     default:
       return 1;
   }
@@ -60,27 +62,28 @@ double pool_additions(const Epilogue& epilogue) {
   return static_cast<double>(epilogue.pool->kernel_h * epilogue.pool->kernel_w - 1);
 }
 
-/// Roundings of products in an activation.
+/// Returns the roundings of products in an activation.
 double roundings_of(const Activation& activation) {
   if (activation.kind == ActivationKind::hard_swish) return 4;
   return activation.kind == ActivationKind::leaky_relu ? 1 : 0;
 }
 
-/// Roundings of the result: in an average, of a reciprocal and of the product with it; of the activation.
+/// Returns the roundings of the result: two for an average (reciprocal and product), and those of the activation.
 double final_roundings(const Epilogue& epilogue) {
   return (pool_additions(epilogue) > 0 ? 2 : 0) + roundings_of(epilogue.activation);
 }
 
-/// Roundings of a float16 output, except of integers, which their fill's limits keep exact. An activation that is an
-/// elementary function may add as much again.
-double half_roundings(const ConvStep& step) {
+/// Returns the roundings of an fp16 output. Integers have none, since their fill's limits keep them exact. An
+/// elementary function as activation may add one.
+double fp16_roundings(const ConvStep& step) {
   if (step.output_layout != Layout::channel_blocks) return 0;
   const ActivationKind kind = step.epilogue.activation.kind;
   if (kind == ActivationKind::tanh || kind == ActivationKind::sigmoid) return 2;
   return final_roundings(step.epilogue) > 0 ? 1 : 0;
 }
 
-/// For an output in bfloat16: it is rounded, in pairs from an activation that may be off by a quarter of that.
+/// Returns the relative rounding error of a bf16 or fp16 output. In bf16 pairs, the activation may add a quarter of
+/// that.
 double rounding_of(Layout layout) {
   switch (layout) {
     case Layout::plain:
@@ -88,7 +91,7 @@ double rounding_of(Layout layout) {
     case Layout::channel_lanes:
     case Layout::channel_bytes:
     case Layout::channels_last_floats:
-    case Layout::channel_blocks:  // see half_roundings()
+    case Layout::channel_blocks:  // see fp16_roundings()
       return 0;
     case Layout::channel_halves:
       return 0x1p-8;
@@ -102,8 +105,8 @@ double rounding_of(Layout layout) {
   return 0;
 }
 
-/// Sums up what comparing elements shows. Outputs may be a batch's that takes its images from the expected ones:
-/// `index` counts expected elements, `image` the batch's images.
+/// Accumulates the results of comparing elements. The batch's images may repeat the expected ones: `index` counts
+/// expected elements, `image` the batch's images.
 class Comparison {
  public:
   Comparison(const Expected& expected, const ErrorModel& model, double largest_scale)
@@ -133,7 +136,7 @@ class Comparison {
     square_typical_ += typical * typical;
   }
 
-  /// All elements of one image, which is number `at` of the expected ones.
+  /// Compares all elements of one image; `at` is its index among the expected ones.
   void image(int64_t image, int64_t at, std::span<const float> got) {
     for (size_t i = 0; i < got.size(); ++i) number(static_cast<size_t>(at * per_image_) + i, image, got[i]);
     verdict_.count += per_image_;
@@ -214,8 +217,8 @@ std::string describe(const OutputElement& element) {
 
 ErrorModel exact_model(const ConvStep& step) {
   ErrorModel model{.slope = slope_of(step.epilogue.activation)};
-  constexpr double kHalfUnit = 0x1p-11;
-  model.per_value = final_roundings(step.epilogue) * kFloatUnit + half_roundings(step) * kHalfUnit;
+  constexpr double kFp16Unit = 0x1p-11;
+  model.per_value = final_roundings(step.epilogue) * kFloatUnit + fp16_roundings(step) * kFp16Unit;
   const ActivationKind kind = step.epilogue.activation.kind;
   constexpr double kElementaryError = 16 * kFloatUnit;  // 8 units in the last place of numbers near 1
   const bool elementary =
@@ -232,14 +235,14 @@ ErrorModel rounding_model(const ConvStep& step, const KernelInfo& kernel) {
   const ClassErrors errors = errors_of(kernel.math);
   ErrorModel model = exact_model(step);
   model.terms = static_cast<double>(step.problem.terms() + (step.epilogue.bias ? 1 : 0) + (step.adds ? 1 : 0));
-  // Transforms add and multiply by constants on the way there and back. No theorem covers all of them: this leaves room
-  // for the 8-point ones, and relative_l2 is the limit that binds.
+  // Transforms add, and multiply by constants, before and after the products. No theorem covers all of them: this
+  // leaves room for 8-point transforms, and relative_l2 is the limit that binds.
   constexpr double kTransformSteps = 256;
   const double steps = model.terms + (kernel.sum == Sum::transform ? kTransformSteps : 0);
   model.per_scale += errors.product + steps * errors.addition;
   model.shared_scale = kernel.sum == Sum::transform;
-  // Each operand loses 2^-22 when its smaller part is rounded, and 2^-22 with the product of the smaller parts; tensor
-  // cores then cut off where fp32 would round: for each of a step's 24 products at most a unit of its sum.
+  // Each operand loses 2^-22 when its low part is rounded, and 2^-22 with the product of the low parts. Tensor cores
+  // truncate where fp32 would round: for each of a step's 24 products at most a unit of its sum.
   if (kernel.sum == Sum::split) model.per_scale += 3 * 0x1p-22 + 24 * 0x1p-23;
   constexpr double kLargestOperand = 256;
   model.absolute += model.terms * errors.subnormal * kLargestOperand;

@@ -1,3 +1,5 @@
+// Finds the likely cause of a wrong output.
+
 #include "convlab/verify/diagnosis.h"
 
 #include <fmt/format.h>
@@ -22,18 +24,18 @@ struct Element {
   double expected, got, tolerance;
 };
 
-/// The step's arrays, read as a wrong kernel may read them.
+/// The step's arrays, as a wrong kernel may read them.
 class Arrays {
  public:
   Arrays(const ConvStep& step, const OracleLayer& layer) : problem(step.problem), layer_(layer), bytes_(step.input) {}
 
-  /// 0 outside of the image.
+  /// Returns 0 outside the image.
   double x(int64_t n, int64_t c, int64_t h, int64_t w) const {
     if (h < 0 || h >= problem.h || w < 0 || w >= problem.w) return 0;
     return x_at(((n * problem.c + c) * problem.h + h) * problem.w + w);
   }
 
-  /// By its place in memory; NaN, which explains nothing, beyond the array.
+  /// Returns the value at a memory index; outside the array NaN, which explains nothing.
   double x_at(int64_t index) const {
     const Tensor& x = *layer_.convolved->x;
     if (index < 0 || index >= x.count()) return NAN;
@@ -64,7 +66,7 @@ class Arrays {
     return x(e.n, first_channel(e) + c, h(e, r), w_of(e, s));
   }
 
-  /// The sum over c, r, s of `term`.
+  /// Returns the sum of `term` over c, r, s.
   template <class Term>
   double sum(const Term& term) const {
     double total = 0;
@@ -76,7 +78,7 @@ class Arrays {
     return total;
   }
 
-  /// The right value of another output; NaN if there is none.
+  /// Returns the expected value of another output; NaN if there is none.
   double output(const Element& e, int64_t p, int64_t q) const {
     if (p < 0 || p >= problem.p() || q < 0 || q >= problem.q()) return NAN;
     const int64_t index = ((e.n * problem.k + e.k) * problem.p() + p) * problem.q() + q;
@@ -90,7 +92,7 @@ class Arrays {
   ElementType bytes_;
 };
 
-/// A mistake, and what it makes of an element.
+/// A mistake, and the value that it produces for an element.
 struct Mistake {
   std::string text;
   std::function<double(const Element&)> value;
@@ -113,7 +115,7 @@ class Mistakes {
   using Value = std::function<double(const Element&)>;
   void add(std::string text, Value value) { all_.push_back({std::move(text), std::move(value)}); }
 
-  /// Only the terms that `counts` takes.
+  /// Adds a mistake that sums only the terms for which `counts` holds.
   template <class Counts>
   void add_part(const std::string& text, Counts counts) {
     add(text, [this, counts](const Element& e) {
@@ -253,7 +255,7 @@ class Mistakes {
                    [this](const Element& e, int64_t c, int64_t r, int64_t) { return a_.pixel(e, c, r, 0); });
   }
 
-  /// As if the step were another one.
+  /// Adds a mistake that computes another step.
   void add_other(const std::string& text, const std::function<void(ConvProblem&)>& change) {
     Arrays other = a_;
     change(other.problem);
@@ -316,7 +318,7 @@ class Mistakes {
   std::vector<Mistake> all_;
 };
 
-/// What is wrong in a whole output: how much, where, and some of it.
+/// The wrong elements of a whole output: how many, where, and a sample of them.
 class Wrongs {
  public:
   explicit Wrongs(const WrongOutput& wrong) : shape_(wrong.step.output_shape()) {
@@ -348,23 +350,22 @@ class Wrongs {
 
   int64_t count() const { return count_; }
   bool is_all() const { return count_ == element_count(shape_); }
-  /// Whether they are poison: memory that nothing wrote holds it.
+  /// Returns whether all of them are uninitialized markers: memory that nothing wrote.
   bool uninitialized() const { return uninitialized_; }
   bool zero() const { return zero_; }
-  /// Whether they are what WrongOutput::before says.
+  /// Returns whether all of them are WrongOutput::before.
   bool as_before() const { return as_before_; }
-  /// Some, from all over; their n is the image's in the batch.
+  /// Returns a random sample; their n is the index in the batch.
   const std::vector<Element>& samples() const { return samples_; }
-  /// Some that are right, and not zero.
+  /// Returns some that are right and not zero.
   const std::vector<Element>& right() const { return right_; }
 
-  /// Where an element lies in the output.
+  /// Returns the element's index in the output.
   size_t index_of(const Element& e) const {
     return static_cast<size_t>(((e.n * shape_[1] + e.k) * shape_[2] + e.p) * shape_[3] + e.q);
   }
 
-  /// What is the same of all wrong elements: "rows 64 to 65". Nothing else may be wrong, and hardly anything there
-  /// right.
+  /// Returns what all wrong elements have in common: "rows 64 to 65"; "" unless almost all elements there are wrong.
   std::string place() const {
     constexpr std::array<std::string_view, 4> kOne{"image", "output channel", "row", "column"};
     for (size_t dimension = 0; dimension < kOne.size(); ++dimension) {
@@ -373,7 +374,7 @@ class Wrongs {
       const auto first = std::ranges::find_if(by, is_wrong) - by.begin();
       const auto last = by.rend() - std::find_if(by.rbegin(), by.rend(), is_wrong) - 1;
       const int64_t size = shape_[dimension], places = last - first + 1;
-      constexpr double kAlmostAll = 0.97;  // by chance some wrong values are near enough
+      constexpr double kAlmostAll = 0.97;  // some wrong values are within the tolerance by chance
       const int64_t there = element_count(shape_) / size * places;
       if (size == 1 || places == size || static_cast<double>(count_) < kAlmostAll * static_cast<double>(there))
         continue;
@@ -395,7 +396,8 @@ class Wrongs {
     uninitialized_ &= std::bit_cast<uint32_t>(got) == kUninitialized;
     zero_ &= got == 0;
     as_before_ &= wrong.before && std::bit_cast<uint32_t>(got) == std::bit_cast<uint32_t>(*wrong.before);
-    // Any of those so far with the same chance: a fixed step would fall in with rows and tiles.
+    // Reservoir sampling: each wrong element is kept with equal probability. A fixed step could coincide with rows or
+    // tiles.
     const auto at = static_cast<size_t>(random_.integer(0, count_++));
     if (samples_.size() < kMostSamples) {
       samples_.push_back(e);
@@ -405,14 +407,14 @@ class Wrongs {
   }
 
   Shape shape_;
-  std::array<std::vector<int64_t>, 4> by_place_;  ///< how many of each image, map, row and column
+  std::array<std::vector<int64_t>, 4> by_place_;  ///< wrong elements per image, output channel, row and column
   std::vector<Element> samples_, right_;
   int64_t count_ = 0;
   Rng random_{1};
   bool uninitialized_ = true, zero_ = true, as_before_ = true;
 };
 
-/// The mistake that makes of every one of the wrong elements what was got.
+/// Returns the mistake that produces every sampled wrong value; "" if there is none.
 std::string mistake_in(const WrongOutput& wrong, const Wrongs& wrongs) {
   if (!wrong.step.epilogue.empty()) return "";
   const auto in_layer = [&](std::vector<Element> samples) {
@@ -428,16 +430,16 @@ std::string mistake_in(const WrongOutput& wrong, const Wrongs& wrongs) {
     };
     const auto is_number = [&](const Element& e) { return std::abs(mistake.value(e)) > e.tolerance; };
     if (!std::ranges::all_of(samples, explains)) continue;
-    // Zeros have many causes. Only what also makes the right elements what they are explains them.
-    const bool is_told_apart =
+    // Zeros have many causes: a mistake explains them only if it also produces the right elements.
+    const bool is_distinguished =
         std::ranges::any_of(samples, is_number) || (!right.empty() && std::ranges::all_of(right, explains));
-    if (is_told_apart) return mistake.text;
+    if (is_distinguished) return mistake.text;
   }
   return "";
 }
 
-/// Whether none of the wrong elements came from a thread, as far as simt knows. Copies within the device and libraries'
-/// products have no thread either, but seldom leave the same everywhere.
+/// Returns whether none of the wrong elements was written by a thread, as far as simt knows. Device-to-device copies
+/// and library products have no thread either, but rarely leave the same value everywhere.
 bool has_no_writer(const WrongOutput& wrong, const Wrongs& wrongs) {
   if (!wrongs.zero() && !wrongs.uninitialized() && !wrongs.as_before()) return false;
   return std::ranges::all_of(wrongs.samples(), [&](const Element& e) {
@@ -446,7 +448,7 @@ bool has_no_writer(const WrongOutput& wrong, const Wrongs& wrongs) {
   });
 }
 
-/// What was left out between the device and the host's array; "" if nothing was, as far as we know.
+/// Returns which copy from the device to the host's array is missing; "" if none is, as far as we know.
 std::string missing_copy(const WrongOutput& wrong, const Wrongs& wrongs, const std::string& place) {
   const auto came = [&](const Element& e) { return came_from_simt(&wrong.got[wrongs.index_of(e)]); };
   if (!wrongs.as_before() || std::ranges::any_of(wrongs.samples(), came)) return "";
@@ -456,12 +458,12 @@ std::string missing_copy(const WrongOutput& wrong, const Wrongs& wrongs, const s
                      place.empty() ? "parts" : place);
 }
 
-/// "image 0, channels 0..11, rows 5..9, columns 7..11 of x": what an output sums; "" if it is pooled.
+/// Returns "image 0, channels 0..11, rows 5..9, columns 7..11 of x", the inputs of an output; "" if it is pooled.
 std::string sources_of(const OutputElement& element, const ConvStep& step) {
   if (step.epilogue.pool) return "";
   const ConvProblem& problem = step.problem;
   const int64_t channels = problem.channels_per_group();
-  // From the first to the last, as far as they exist.
+  // Clamps the range to existing indices.
   const auto range = [](int64_t first, int64_t last, int64_t count) {
     first = std::max<int64_t>(first, 0);
     last = std::min(last, count - 1);

@@ -1,3 +1,5 @@
+// Runs a course's kernel file on one problem and judges its output.
+
 #include "convlab/verify/file_judge.h"
 
 #include <fmt/format.h>
@@ -26,13 +28,13 @@ using Role = GuardedBuffer::Role;
 
 constexpr double kToleranceOfFloat = 1e-4, kToleranceOfHalf = 2e-2;
 
-/// The bytes of guards, and of an output that is not zeros: 13323083 as float.
+/// The byte that fills guards, and outputs that are not zeroed: 13323083 as fp32.
 constexpr int kUnzeroedByte = 0x4b;
 const float kUnzeroed = std::bit_cast<float>(0x4b4b4b4b);
 
 int fill_byte(FileJudge::Before before) { return before == FileJudge::Before::zeros ? 0 : kUnzeroedByte; }
 
-/// A batch of any size, whose images are those of a layer: its first ones in order, the others in any.
+/// A batch of any size with the images of a layer: the first ones in order, the others at random.
 class Batch {
  public:
   Batch(const OracleLayer& layer, int64_t n, ThreadPool& threads)
@@ -50,7 +52,7 @@ class Batch {
   }
 
   const Tensor& images() const { return images_; }
-  /// For each image of the batch its number in the layer.
+  /// For each image of the batch, its index in the layer.
   std::span<const int64_t> at() const { return at_; }
 
  private:
@@ -72,8 +74,8 @@ double tolerance_of(const KernelSource& source) {
   return source.half || source.tf32 ? kToleranceOfHalf : kToleranceOfFloat;
 }
 
-/// Compares a batch's outputs, piece by piece, with those of the layer's images: every element within a share of the
-/// largest value.
+/// Compares a batch's outputs, chunk by chunk, with those of the layer's images: every element must be within a
+/// fraction of the largest value.
 class Comparing {
  public:
   Comparing(const Expected& expected, std::span<const int64_t> at, const KernelSource& source, ThreadPool& threads)
@@ -87,7 +89,7 @@ class Comparing {
 
   int64_t per_image() const { return element_count(expected_.shape) / expected_.shape[0]; }
 
-  /// Outputs of the batch's images first, first + 1, ...
+  /// Adds the outputs of the batch's images first, first + 1, ...
   void add(int64_t first, std::span<const float> got) {
     const int64_t size = per_image(), count = std::ssize(got) / size;
     const std::span<const int64_t> at = at_.subspan(static_cast<size_t>(first), static_cast<size_t>(count));
@@ -115,10 +117,10 @@ class Comparing {
     finding_ = wrong_output(all_.verdict(), wrong, cause);
   }
 
-  /// Whether a wrong output needs no other finding to explain it.
+  /// Returns whether a wrong output needs no other finding to explain it.
   bool is_explained() const { return explained_; }
 
-  void tell(FileVerdict& verdict, const KernelSource& source) const {
+  void report(FileVerdict& verdict, const KernelSource& source) const {
     const Verdict all = all_.verdict();
     verdict.largest_error = std::ranges::max(largest_errors_);
     if (verdict.largest_error > kToleranceOfFloat && tolerance_of(source) > kToleranceOfFloat) {
@@ -137,10 +139,10 @@ class Comparing {
   BatchComparison all_;
   Finding finding_;
   bool explained_ = true;
-  std::vector<double> largest_errors_;  ///< of each thread
+  std::vector<double> largest_errors_;  ///< per thread
 };
 
-/// An array of the host's between guards.
+/// A host array between guards.
 class HostArray {
  public:
   HostArray(std::string name, int64_t count)
@@ -173,7 +175,7 @@ class HostArray {
   std::optional<SimtHostArray> known_;
 };
 
-/// Calls the file with arrays of the host. Its own code takes them to the device and back.
+/// Calls the file with host arrays, which its own code copies to the device and back.
 void run_on_host(const FileEntry& entry, const ConvStep& step, const OracleLayer& layer, const Tensor& images,
                  FileJudge::Before before, PhaseSeconds& seconds, Comparing& comparing) {
   const ConvProblem& problem = step.problem;
@@ -192,7 +194,7 @@ void run_on_host(const FileEntry& entry, const ConvStep& step, const OracleLayer
   if (comparing.found_wrong()) comparing.explain(step, layer, y.values(), fill);
 }
 
-/// Calls the file with arrays of the device.
+/// Calls the file with device arrays.
 void run_on_device(const FileEntry& entry, const ConvStep& step, const OracleLayer& layer, const Tensor& images,
                    FileJudge::Before before, Device& device, PhaseSeconds& seconds, Comparing& comparing) {
   const ConvProblem& problem = step.problem;
@@ -211,7 +213,7 @@ void run_on_device(const FileEntry& entry, const ConvStep& step, const OracleLay
   for (const GuardedBuffer* buffer : {&x, &w, &y}) buffer->check_guards(*stream, "it");
   x.check_unchanged(*stream, images.raw(), "it");
   w.check_unchanged(*stream, filters.raw(), "it");
-  constexpr int64_t kMostValues = int64_t{4} << 20;  // at a time
+  constexpr int64_t kMostValues = int64_t{4} << 20;  // downloaded at a time
   const int64_t size = comparing.per_image(), at_once = std::max<int64_t>(kMostValues / size, 1);
   std::vector<float> piece(static_cast<size_t>(std::min(at_once, problem.n) * size));
   for (int64_t first = 0; first < problem.n; first += at_once) {
@@ -247,7 +249,7 @@ FileJudge::FileJudge(const FileEntry& entry, const KernelSource& source, Device&
     : entry_(entry), source_(source), device_(device), oracle_(oracle) {}
 
 FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
-  constexpr int64_t kMostDistinct = 64;  // images, of which larger batches repeat some
+  constexpr int64_t kMostDistinct = 64;  // images; larger batches repeat some
   ConvStep few{.problem = problem};
   few.problem.n = std::min(problem.n, kMostDistinct);
   const std::shared_ptr<const OracleLayer> layer = oracle_.layer(few, Fill::reals, {}, 0);
@@ -264,7 +266,7 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
     } else {
       run_on_device(entry_, step, *layer, batch.images(), before, device_, verdict.seconds, comparing);
     }
-    comparing.tell(verdict, source_);
+    comparing.report(verdict, source_);
   } catch (...) {
     verdict.findings = findings_of_exception();
   }
@@ -295,7 +297,7 @@ std::vector<std::string> possible_semesters(const KernelSource& source) {
 }
 
 std::vector<ConvProblem> awkward_problems(const KernelSource& source) {
-  // Square images and filters: all that the course's interfaces tell.
+  // The course's interfaces pass only square images and filters.
   std::vector<ConvProblem> problems;
   for (const std::string_view text : {"n1_c1h9w9_k1r3s3", "n2_c3h17w17_k5r3s3", "n3_c2h35w35_k7r5s5"}) {
     problems.push_back(parse_problem(text));

@@ -1,3 +1,5 @@
+// Fills arrays with integers, reals or one NaN.
+
 #include "convlab/verify/fills.h"
 
 #include <algorithm>
@@ -20,7 +22,7 @@ bool raw_pixels(const ConvStep& step, Fill fill) {
   return step.input == ElementType::u8 || (step.problem.c <= 3 && fill != Fill::signed_reals);
 }
 
-/// Index of a pixel that some output reads, or -1 where all filters lie in the padding.
+/// Returns the index of a pixel that some output reads, or -1 if none was found since the filters are in the padding.
 int64_t used_pixel(const ConvProblem& problem) {
   Rng rng(7);
   constexpr int kTries = 1000;
@@ -91,17 +93,17 @@ Tensor fill_filters(const ConvStep& step, Fill fill, const IntegerLimits& limits
   const ConvProblem& problem = step.problem;
   Tensor w(ElementType::f32, problem.filter_shape());
   Rng rng = generator(fill, layer, 1, seed);
-  // A uniform pixel has the root mean square 147 raw and 0.58 in (-1, 1), a uniform filter element 0.58 of its bound;
-  // so with these bounds a sum of n random terms has a deviation of 1.3 and 1.
+  // The root mean square of a uniform pixel is 147 (raw) or 0.58 (in (-1, 1)); that of a uniform filter element is 0.58
+  // of its bound. With these bounds, a sum of n random terms has a standard deviation of 1.3 or 1.
   const float root = std::sqrt(static_cast<float>(problem.terms()));
   const float bound = raw_pixels(step, fill) ? 1 / (64 * root) : std::min(1.0f, 3 / root);
   int64_t index = 0;
   for (float& element : w.values<float>()) {
-    const int64_t map = index / problem.terms(), term = index % problem.terms();
+    const int64_t output_channel = index / problem.terms(), term = index % problem.terms();
     ++index;
     if (fill == Fill::integers) {
       const auto value = static_cast<float>(rng.integer(-limits.w, limits.w));
-      element = (term + map) % limits.period == 0 ? value : 0;
+      element = (term + output_channel) % limits.period == 0 ? value : 0;
     } else {
       element = rng.uniform(-bound, bound);
     }

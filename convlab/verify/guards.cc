@@ -1,3 +1,5 @@
+// Puts guards around device arrays and checks them.
+
 #include "convlab/verify/guards.h"
 
 #include <cstdint>
@@ -11,7 +13,7 @@ namespace convlab {
 namespace {
 
 constexpr uint8_t kUninitializedByte = 0xff;
-constexpr uint8_t kOutputGuard = 0x4b;  // 0x4b4b4b4b is 13323083 as float
+constexpr uint8_t kOutputGuard = 0x4b;  // 0x4b4b4b4b is 13323083 as fp32
 
 }  // namespace
 

@@ -1,3 +1,5 @@
+// Converts images to a step's layout, and outputs back to nchw.
+
 #include "convlab/verify/layouts.h"
 
 #include "convlab/tensor/channel_blocks.h"
@@ -22,7 +24,7 @@ std::vector<Element> download(Stream& stream, const void* from, const Shape& sha
 Tensor in_layout(const Tensor& images, Layout layout) {
   switch (layout) {
     case Layout::plain:
-    case Layout::channel_bytes:  // no convolution of real numbers
+    case Layout::channel_bytes:  // never used for real numbers
       break;
     case Layout::image_lanes:
       return to_image_lanes(images);
@@ -44,7 +46,7 @@ Tensor in_layout(const Tensor& images, Layout layout) {
 std::vector<float> download_plain(Stream& stream, const void* outputs, const Shape& shape, Layout layout) {
   switch (layout) {
     case Layout::plain:
-    case Layout::channel_bytes:  // no convolution of real numbers
+    case Layout::channel_bytes:  // never used for real numbers
       break;
     case Layout::image_lanes:
       return from_image_lanes(download<float>(stream, outputs, shape, layout), shape);

@@ -8,11 +8,11 @@
 
 namespace convlab {
 
-/// Plain images as a step of this layout takes them; float32 unless the layout is plain.
+/// Converts plain (nchw) images to this layout; fp32 unless the layout is plain.
 Tensor in_layout(const Tensor& images, Layout layout);
 
-/// What a step of this layout left in the device's memory, as plain float32 images of that shape. Waits for the stream.
-/// Error(wrong_result) where an element that belongs to no channel is not zero.
+/// Downloads a step's output in this layout from device memory as plain (nchw) fp32 of that shape. Waits for the
+/// stream. Throws Error(wrong_result) if an element that belongs to no channel (padding) is not zero.
 std::vector<float> download_plain(Stream& stream, const void* outputs, const Shape& shape, Layout layout);
 
 }  // namespace convlab

@@ -1,4 +1,4 @@
-// What simt noticed in addition to what it threw, as a case's findings.
+// Turns what simt noticed, in addition to what it threw, into findings of a case.
 
 #include "convlab/verify/noticed.h"
 
@@ -17,7 +17,7 @@ Noticed take_noticed() {
   return {.call = take_simt_failed_call(), .doubtful = take_simt_notes(), .leaks = take_simt_leaks()};
 }
 
-/// What outputs show after a known cause becomes a note of it.
+/// Turns findings about outputs into notes of the first finding, their known cause.
 static void add_consequences(std::vector<Finding>& findings) {
   Finding& cause = findings.front();
   for (const Finding& each : findings) {
@@ -34,7 +34,7 @@ void add_noticed(const Noticed& noticed, bool is_explained, Outcome& outcome, st
   if (outcome == Outcome::passed) {
     if (call) findings.push_back(*call);
     findings.insert(findings.end(), doubtful.begin(), doubtful.end());
-    for (Finding& each : findings) each.severity = Severity::warning;  // nothing came of it here
+    for (Finding& each : findings) each.severity = Severity::warning;  // the output is right in spite of them
     if (!leaks.empty()) {
       findings.push_back({.severity = Severity::warning,
                           .kind = "memory leak",
@@ -50,7 +50,8 @@ void add_noticed(const Noticed& noticed, bool is_explained, Outcome& outcome, st
   if (!has_fault) findings.insert(is_explained ? findings.end() : findings.begin(), causes.begin(), causes.end());
   if (!has_fault && !is_explained && !causes.empty()) add_consequences(findings);
   if (!call || call->kind == kHarmlessCall) return;
-  // A kernel that throws says it, too, and so may a finding of the call's direction.
+  // Drop duplicates of the failed call: a kernel that throws reports it, too, and so may a finding about the copy's
+  // direction.
   std::erase_if(findings, [&](const Finding& each) {
     return in_one_line(each) == in_one_line(*call) || each.text == in_one_line(*call);
   });

@@ -1,3 +1,5 @@
+// Computes reference outputs on the host and caches them.
+
 #include "convlab/verify/oracle.h"
 
 #include <algorithm>
@@ -12,16 +14,16 @@
 namespace convlab {
 namespace {
 
-std::atomic<int64_t> maps_done{0};
+std::atomic<int64_t> planes_done{0};
 
-/// The outputs [first, last) whose tap at `offset` (tap * dilation - padding) falls on a pixel in [0, size).
+/// Returns the outputs [first, last) whose tap at `offset` (tap * dilation - padding) is a pixel in [0, size).
 std::pair<int64_t, int64_t> reached(int64_t offset, int64_t stride, int64_t size, int64_t outputs) {
   const int64_t first = offset >= 0 ? 0 : ceil_div(-offset, stride);
   const int64_t last = size - 1 - offset < 0 ? 0 : (size - 1 - offset) / stride + 1;
   return {first, std::min(last, outputs)};
 }
 
-/// Adds `weight` times the pixels of one input row to the output row that they reach through filter column `s`.
+/// Adds `weight` times the pixels of one input row to the output row that reads them through filter column `s`.
 template <class T>
 void scatter_row(const ConvProblem& problem, const T* row, int64_t s, double weight, double* value, double* scale) {
   const int64_t offset = s * problem.dilation_w - problem.pad_left;
@@ -35,15 +37,15 @@ void scatter_row(const ConvProblem& problem, const T* row, int64_t s, double wei
     }
   };
   if (problem.stride_w == 1) {
-    add(std::integral_constant<int64_t, 1>());  // which compilers vectorise
+    add(std::integral_constant<int64_t, 1>());  // compilers vectorize this
   } else {
     add(problem.stride_w);
   }
 }
 
 template <class T>
-void convolve_map(const ConvProblem& problem, const T* image, const float* filter, int64_t group, double* value,
-                  double* scale) {
+void convolve_plane(const ConvProblem& problem, const T* image, const float* filter, int64_t group, double* value,
+                    double* scale) {
   const int64_t channels = problem.channels_per_group();
   for (int64_t c = 0; c < channels; ++c) {
     for (int64_t h = 0; h < problem.h; ++h) {
@@ -69,15 +71,15 @@ Expected convolve_as(const ConvProblem& problem, const Tensor& x, const Tensor& 
   const int64_t plane = problem.p() * problem.q();
   threads.parallel_for(problem.n * problem.k, 1, [&](int64_t begin, int64_t end, int) {
     std::vector<double> scale;
-    for (int64_t map = begin; map < end; ++map) {
-      const int64_t n = map / problem.k, k = map % problem.k;
+    for (int64_t plane_index = begin; plane_index < end; ++plane_index) {
+      const int64_t n = plane_index / problem.k, k = plane_index % problem.k;
       scale.assign(static_cast<size_t>(plane), 0);
-      convolve_map(problem, x.values<T>().data() + n * problem.c * problem.h * problem.w,
-                   w.values<float>().data() + k * problem.terms(), k / problem.maps_per_group(),
-                   &sums.value[map * plane], scale.data());
-      std::transform(scale.begin(), scale.end(), sums.scale.begin() + map * plane,
+      convolve_plane(problem, x.values<T>().data() + n * problem.c * problem.h * problem.w,
+                     w.values<float>().data() + k * problem.terms(), k / problem.maps_per_group(),
+                     &sums.value[plane_index * plane], scale.data());
+      std::transform(scale.begin(), scale.end(), sums.scale.begin() + plane_index * plane,
                      [](double each) { return static_cast<float>(each); });
-      ++maps_done;
+      ++planes_done;
     }
   });
   return sums;
@@ -87,8 +89,9 @@ struct Pixel {
   double value, scale;
 };
 
-/// ONNX's MaxPool and AveragePool (operator documentation, opset 19): padding takes no part in a maximum, and in the
-/// average's divisor only with count_include_pad; what ceil_mode adds beyond the padding never counts.
+/// Pools one window as ONNX's MaxPool and AveragePool (operator documentation, opset 19): padding never counts in a
+/// maximum, and counts in the average's divisor only with count_include_pad; what ceil_mode adds beyond the padding
+/// never counts.
 Pixel pool_window(const Pool& pool, const double* values, const float* scales, int64_t height, int64_t width, int64_t p,
                   int64_t q) {
   const int64_t top = p * pool.stride_h - pool.pad_top, left = q * pool.stride_w - pool.pad_left;
@@ -155,27 +158,27 @@ Expected finish(const ConvStep& step, const Expected& sums, const Tensor& bias, 
   threads.parallel_for(step.problem.n * step.problem.k, 1, [&](int64_t begin, int64_t end, int) {
     std::vector<double> values(static_cast<size_t>(sums_plane));
     std::vector<float> scales(values.size());
-    for (int64_t map = begin; map < end; ++map) {
-      const double offset = epilogue.bias ? bias.values<float>()[map % step.problem.k] : 0;
+    for (int64_t plane_index = begin; plane_index < end; ++plane_index) {
+      const double offset = epilogue.bias ? bias.values<float>()[plane_index % step.problem.k] : 0;
       for (int64_t i = 0; i < sums_plane; ++i) {
-        const double other = step.adds ? added.values<float>()[map * sums_plane + i] : 0;
-        values[i] = sums.value[map * sums_plane + i] + offset + other;
-        scales[i] = sums.scale[map * sums_plane + i] + static_cast<float>(std::abs(offset) + std::abs(other));
+        const double other = step.adds ? added.values<float>()[plane_index * sums_plane + i] : 0;
+        values[i] = sums.value[plane_index * sums_plane + i] + offset + other;
+        scales[i] = sums.scale[plane_index * sums_plane + i] + static_cast<float>(std::abs(offset) + std::abs(other));
       }
       for (int64_t i = 0; i < plane; ++i) {
         const Pixel pixel = epilogue.pool ? pool_window(*epilogue.pool, values.data(), scales.data(), height, width,
                                                         i / pooled_width, i % pooled_width)
                                           : Pixel{values[i], scales[i]};
-        expected.value[map * plane + i] = activate(epilogue.activation, pixel.value);
-        expected.scale[map * plane + i] = static_cast<float>(pixel.scale);
+        expected.value[plane_index * plane + i] = activate(epilogue.activation, pixel.value);
+        expected.scale[plane_index * plane + i] = static_cast<float>(pixel.scale);
       }
-      ++maps_done;
+      ++planes_done;
     }
   });
   return expected;
 }
 
-int64_t oracle_progress() { return maps_done; }
+int64_t oracle_progress() { return planes_done; }
 
 Oracle::Oracle(int threads, int64_t kept_bytes) : threads_(threads), kept_bytes_(kept_bytes) {}
 

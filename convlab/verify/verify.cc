@@ -1,3 +1,5 @@
+// Verifies one kernel on one step.
+
 #include "convlab/verify/verify.h"
 
 #include <algorithm>
@@ -23,11 +25,11 @@ namespace {
 
 using Role = GuardedBuffer::Role;
 
-/// What belongs to one layer: its arrays on the device, and their values.
+/// A layer's arrays on the device, and their values.
 struct LayerMemory {
   GuardedBuffer w, prepared;
   std::optional<GuardedBuffer> bias, added;
-  Tensor added_values;  ///< as they lie in `added`
+  Tensor added_values;  ///< in the layout of `added`
   std::shared_ptr<const OracleLayer> values;
 };
 
@@ -48,7 +50,7 @@ class Rig {
     for (int layer = 0; layer < 2; ++layer) layers_.push_back(make_layer());
   }
 
-  /// Uploads a layer's arrays and prepares it. The images are those of the layer that was loaded last.
+  /// Uploads a layer's arrays and prepares it. x has the images of the layer that was loaded last.
   void load(int index, std::shared_ptr<const OracleLayer> values) {
     LayerMemory& layer = layers_[index];
     layer.values = std::move(values);
@@ -94,7 +96,7 @@ class Rig {
     return layer;
   }
 
-  /// To launch with, or, without `y`, to prepare with.
+  /// Returns the arguments of launch() or, without `y`, of prepare().
   ConvArgs arguments(const LayerMemory& layer, float* y) const {
     const bool packed = kernel_.packs_weights && y != nullptr;
     return {.step = step_,
@@ -107,7 +109,7 @@ class Rig {
             .workspace = workspace_.data()};
   }
 
-  /// Guards of all arrays, and the inputs of both layers.
+  /// Checks the guards of all arrays, and that the inputs of both layers are unchanged.
   void check_memory(const std::string& culprit) const {
     stream_->synchronize();
     for (const GuardedBuffer* buffer : {&y_, &workspace_, &x_}) buffer->check_guards(*stream_, culprit);
@@ -130,10 +132,11 @@ class Rig {
   std::unique_ptr<Stream> stream_;
   GuardedBuffer x_, y_, workspace_;
   std::vector<LayerMemory> layers_;
-  Tensor images_;  ///< as they lie in x
+  Tensor images_;  ///< in the layout of x
 };
 
-/// Compares a launch's output with the layer's; throws what is wrong, and what may be the cause.
+/// Compares a launch's output with the layer's. If it is wrong, throws FindingError(wrong_result) with the likely
+/// cause.
 Verdict require_right(Rig& rig, int layer, std::span<const float> got, const ConvStep& step, const ErrorModel& model) {
   const Verdict verdict = compare(rig.expected(layer), got, model);
   if (verdict.passed()) return verdict;
@@ -150,7 +153,7 @@ void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Or
   for (int layer : {0, 1, 0}) {
     const Verdict together = compare(rig.expected(layer), rig.launch(layer), model);
     if (together.passed()) continue;
-    // Was it the other layer? This one is prepared again, straight before its launch.
+    // Find out whether the other layer caused it: prepare this layer again directly before its launch.
     rig.load(layer, oracle.layer(step, Fill::integers, limits, layer));
     require_right(rig, layer, rig.launch(layer), step, model);
     throw FindingError(
@@ -194,8 +197,8 @@ void check_nan(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle&
                               "instead of being skipped"});
 }
 
-/// Values, tolerances and copies are kept whole; a problem too large for that is refused here, not by the system's
-/// out-of-memory killer.
+/// Throws Error(bad_input) if values, tolerances and copies do not fit into host memory, before the system's
+/// out-of-memory killer stops the process.
 void require_host_memory(const ConvStep& step) {
   constexpr double kBytesPerInput = 12, kBytesPerOutput = 64;
   const double bytes = kBytesPerInput * static_cast<double>(step.problem.input_count() + step.problem.filter_count()) +
@@ -207,7 +210,7 @@ void require_host_memory(const ConvStep& step) {
   }
 }
 
-/// A failed case; wrong outputs say in which check.
+/// Returns a failed case; findings about outputs get `check` as a note.
 CaseResult failed(std::vector<Finding> findings, const std::string& check) {
   for (Finding& each : findings) {
     if (!check.empty() && !is_fault(each)) each.notes.push_back(check);
