@@ -1,4 +1,4 @@
-// convlab ablate: which of several optimizations gains what, alone and among the others.
+// convlab ablate: measures what each of several optimizations gains, alone and combined with the others.
 
 #include <algorithm>
 #include <filesystem>
@@ -34,7 +34,7 @@ struct AblateOptions {
   bool every = false, no_code = false;
 };
 
-/// "none", "WITH_A", "WITH_A WITH_B", "all but WITH_C", "all".
+/// Returns "none", "WITH_A", "WITH_A WITH_B", "all but WITH_C", or "all".
 std::string label_of(const std::vector<Switch>& switches, SwitchSet set) {
   const SwitchSet all = all_of(static_cast<int>(switches.size()));
   if (set == 0) return "none";
@@ -44,7 +44,7 @@ std::string label_of(const std::vector<Switch>& switches, SwitchSet set) {
   return off.size() == 1 && on.size() > 1 ? "all but " + off.front() : fmt::format("{}", fmt::join(on, " "));
 }
 
-/// The subsets of one file's switches.
+/// Returns the ablation of one file's switches: a variant for each subset that is measured.
 Ablation of_switches(const AblateOptions& options) {
   const std::string& file = options.kernels.front();
   if (!names_kernel_file(file)) {
@@ -76,7 +76,7 @@ Ablation of_switches(const AblateOptions& options) {
   return ablation;
 }
 
-/// Several kernels, each against the first.
+/// Returns the comparison of several kernels, each with the first.
 Ablation of_kernels(const AblateOptions& options) {
   if (options.every) throw bad_input("--all needs one file with switches, not several kernels");
   if (std::ssize(options.kernels) > kMostKernels) {
@@ -98,11 +98,11 @@ Ablation of_kernels(const AblateOptions& options) {
   return ablation;
 }
 
-/// GPUs are fed, hosts take some milliseconds, and simt counts one image: what a launch does is the same for all of
-/// them.
+/// Enough to keep a GPU busy, or a host for some milliseconds. simt counts one image: its counts are the same for each
+/// image.
 int64_t default_images(const std::string& device) { return device == "simt" ? 1 : device == "cpu" ? 100 : 10000; }
 
-/// What `auto` comes to is known of files by what they are; of this program's kernels by their names.
+/// Resolves `auto`: for files by their kind, for this program's kernels by their names.
 std::string device_of(const AblateOptions& options, const Ablation& ablation) {
   const auto file =
       std::ranges::find_if(ablation.variants, [](const Variant& each) { return each.source.has_value(); });
@@ -126,8 +126,8 @@ void ablate(const AblateOptions& options, Output& output) {
   Ablation ablation = options.kernels.size() == 1 ? of_switches(options) : of_kernels(options);
   const std::string device = device_of(options, ablation);
   ablation.problem = parse_problem(options.problem);
-  const bool tells_images = options.problem.starts_with('n');
-  if (options.images > 0 || !tells_images) {
+  const bool has_images = options.problem.starts_with('n');
+  if (options.images > 0 || !has_images) {
     ablation.problem.n = options.images > 0 ? options.images : default_images(device);
   }
   validate(ablation.problem);

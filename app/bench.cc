@@ -1,4 +1,4 @@
-// convlab bench: times kernels on convolutions, beside the library's and the best that the machine could do.
+// convlab bench: times kernels on convolutions and compares them with a library and with the machine's roofline.
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +43,8 @@ struct BenchOptions {
   bool sweep = false, ceilings = false;
 };
 
-/// Enough to keep a GPU busy for a while, or a host for less than a second; simt, which executes GPU threads, is slow.
+/// Enough to keep a GPU busy for a while, or a host for less than a second. simt is slow: it executes GPU threads on
+/// the host.
 int64_t default_images(DeviceKind device) {
   switch (device) {
     case DeviceKind::cuda:
@@ -82,15 +83,15 @@ std::vector<ConvProblem> chosen_problems(const BenchOptions& options, DeviceKind
 
 std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, DeviceKind device) {
   std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device);
-  // The oracle takes minutes, and nobody asks how fast it is unless he names it.
+  // The reference kernel takes minutes, so it is timed only if the user names it.
   if (options.kernel == kAllKernels) {
     std::erase_if(kernels, [](const ConvKernel* kernel) { return kernel->info.rung == 0; });
   }
   // Without --sweep and --against, we also time the library.
   for (const ConvKernel& kernel : conv_kernels()) {
-    const bool beside =
+    const bool is_library =
         kernel.info.device == device && kernel.info.library && !options.sweep && options.against.empty();
-    if (beside && std::find(kernels.begin(), kernels.end(), &kernel) == kernels.end()) kernels.push_back(&kernel);
+    if (is_library && std::find(kernels.begin(), kernels.end(), &kernel) == kernels.end()) kernels.push_back(&kernel);
   }
   if (options.math) {
     std::erase_if(kernels, [&](const ConvKernel* kernel) { return kernel->info.math != *options.math; });
@@ -100,8 +101,8 @@ std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, Devic
   return kernels;
 }
 
-/// The step given, which is plain; if the kernel refuses it, one from and to its own layout; or a network's first, from
-/// plain images to that.
+/// Returns `plain`, an nchw step; if the kernel does not support it, a step with the kernel's own layout for input and
+/// output; otherwise a network's first step, from nchw to the kernel's layout. Returns `plain` if none is supported.
 ConvStep step_for(const ConvKernel& kernel, const ConvStep& plain, const DeviceCaps& caps) {
   if (!kernel.refuses(plain, caps)) return plain;
   for (const Layout input : {kernel.layout, Layout::plain}) {
@@ -113,7 +114,7 @@ ConvStep step_for(const ConvKernel& kernel, const ConvStep& plain, const DeviceC
   return plain;
 }
 
-/// Error(bad_input) where nothing is left of the outputs.
+/// Throws Error(bad_input) if the output is empty.
 void require_outputs(const ConvStep& step) {
   const Shape shape = step.output_shape();
   if (element_count(shape) > 0) return;
@@ -123,7 +124,7 @@ void require_outputs(const ConvStep& step) {
 
 bool was_busy(const Record& record) { return record.waited_share && *record.waited_share > kBusy; }
 
-/// "1.2%", ">100%" where the spread says nothing any more, or "-" if there are too few samples to tell.
+/// Returns "1.2%", ">100%" for any larger spread, or "-" if there are too few samples.
 std::string spread_text(const Summary& summary) {
   if (!std::isfinite(summary.spread())) return "-";
   return summary.spread() <= 1 ? fmt::format("{:.1f}%", 100 * summary.spread()) : ">100%";
@@ -187,7 +188,7 @@ class Table {
   size_t width_ = 6;
 };
 
-/// On simt the host's threads stand in for a GPU's: what is faster here may be slower there.
+/// simt executes GPU threads on the host: what is faster here may be slower on a GPU.
 std::string_view caveat(const Device& device) {
   return device.caps().kind == DeviceKind::simt
              ? "; simt's times are not GPU times: 'convlab predict' estimates which is faster on a GPU"
@@ -253,7 +254,7 @@ void print_ceilings(Output& output, const Ceilings& ceilings) {
   output.print("\n");
 }
 
-/// The kernels of one session, problem by problem.
+/// Times the kernels of one session, problem by problem.
 class Session {
  public:
   Session(const BenchOptions& options, Device& device, std::vector<const ConvKernel*> kernels, const Ceilings& ceilings,
@@ -287,10 +288,10 @@ class Session {
     }
   }
 
-  /// Whether a kernel was seen to be wrong.
+  /// Whether a kernel computed wrong results.
   bool wrong() const { return wrong_; }
 
-  /// Whether some times are worthless because the machine was busy.
+  /// Whether some times are not valid because the machine was busy.
   bool busy() const { return busy_; }
 
  private:
@@ -304,7 +305,7 @@ class Session {
   /// --sweep and --against show no table.
   bool special() const { return options_.sweep || other_ != nullptr; }
 
-  /// Does something with a kernel. Reports what cannot be done, or shows that the kernel is wrong, and goes on.
+  /// Calls `work` for a kernel. Reports an error, which may show that the kernel is wrong, and goes on.
   void attempt(const ConvKernel& kernel, const std::function<void()>& work) {
     try {
       work();
@@ -349,17 +350,17 @@ class Session {
     const size_t index = add(measure(kernel, arrays, ceilings_, effort_));
     add(measure(*other_, arrays, ceilings_, effort_));
     output_.print("\n{}: ", to_text(arrays.step().problem));
-    take_turns(kernel, *other_, arrays, index);
+    compare_pair(kernel, *other_, arrays, index);
   }
 
-  void take_turns(const ConvKernel& kernel, const ConvKernel& other, BenchArrays& arrays, size_t index) {
+  void compare_pair(const ConvKernel& kernel, const ConvKernel& other, BenchArrays& arrays, size_t index) {
     KernelBench first(kernel, arrays), second(other, arrays);
     const Comparison comparison = compare_kernels(effort_, first, second);
     print_comparison(output_, device_, kernel, other, comparison);
     results_.compared(index, other, comparison);
   }
 
-  /// The fastest of our own, in turns with the library in the same arithmetic, on plain arrays.
+  /// Compares the fastest of our own kernels with the library in the same math, interleaved, on nchw arrays.
   void compare_best(const ConvStep& plain, const std::vector<Timed>& timed, const Timed& library) {
     const Timed* best = nullptr;
     for (const Timed& each : timed) {
@@ -368,7 +369,7 @@ class Session {
       if (alike && (best == nullptr || each.median_ms < best->median_ms)) best = &each;
     }
     if (best == nullptr) return;
-    constexpr double kLaunches = 4, kPatience = 10;  // a pair of turns; how often the planned time may pass
+    constexpr double kLaunches = 4, kPatience = 10;  // per kernel and round; multiple of effort_.seconds
     const double seconds = kLaunches * effort_.least * (best->median_ms + library.median_ms) * 1e-3;
     if (seconds > kPatience * effort_.seconds) {
       output_.print("{} against {}: {}: a comparison would take {:.1f} s; use --seconds {:.1f}\n",
@@ -376,15 +377,15 @@ class Session {
                     seconds / kPatience);
       return;
     }
-    take_turns(*best->kernel, *library.kernel, arrays(plain), best->index);
+    compare_pair(*best->kernel, *library.kernel, arrays(plain), best->index);
   }
 
-  /// Arrays for this step: the present ones, if they have its layouts.
+  /// Returns arrays for this step; reuses the current ones if they have its layouts.
   BenchArrays& arrays(const ConvStep& step) {
     if (!layer_) layer_ = timed_layer(step, oracle_);
     if (!arrays_ || arrays_->step().input_layout != step.input_layout ||
         arrays_->step().output_layout != step.output_layout) {
-      arrays_.reset();  // first, as both may not fit into memory
+      arrays_.reset();  // first, because both may not fit into memory
       arrays_.emplace(device_, step, layer_);
     }
     return *arrays_;
@@ -406,7 +407,7 @@ class Session {
 };
 
 void bench(const BenchOptions& options, Output& output) {
-  BenchResults results(output);  // before the device's threads, which must not get Ctrl-C
+  BenchResults results(output);  // before the device's threads, which must not receive SIGINT
   const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
   const DeviceKind kind = device->caps().kind;
   const std::vector<ConvProblem> problems = chosen_problems(options, kind);

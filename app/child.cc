@@ -1,3 +1,5 @@
+// Runs this program as a child process.
+
 #include "app/child.h"
 
 #include "convlab/base/process.h"

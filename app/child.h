@@ -7,16 +7,16 @@
 
 namespace convlab::app {
 
-/// How a process that ran this program ended.
+/// The result of running this program as a child process.
 struct ChildRun {
   int status = -1;                ///< exit status, or 128 + the signal that ended it
   std::string output, complaint;  ///< standard output and standard error
-  double begin_s = 0;             ///< when it was started, see monotonic_s()
-  Usage usage;                    ///< of the whole process, as its parent sees it: what /usr/bin/time gives
+  double begin_s = 0;             ///< start time, see monotonic_s()
+  Usage usage;                    ///< of the whole process, as /usr/bin/time reports it
 };
 
-/// Runs this program with these arguments, the first being its name, and waits for it. Error(unavailable) if no process
-/// can be started or waited for. From then on this program no longer ignores the end of children (SIGCHLD).
+/// Runs this program with these arguments, the first being its name, and waits for it. Throws Error(unavailable) if the
+/// process cannot be started or waited for. After the call, this process no longer ignores SIGCHLD.
 ChildRun run_child(std::vector<std::string> arguments);
 
 }  // namespace convlab::app

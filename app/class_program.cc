@@ -1,4 +1,4 @@
-// convlab class: another program, as git's commands are.
+// convlab class: starts a separate program, as git does for its commands.
 
 #include "app/class_program.h"
 
@@ -21,8 +21,8 @@ void start_class_program(char** arguments) {
   for (; *arguments != nullptr; ++arguments) all.push_back(*arguments);
   all.push_back(nullptr);
   std::error_code error;
-  const std::filesystem::path beside = std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / kProgram;
-  ::execv(beside.c_str(), all.data());
+  const std::filesystem::path sibling = std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / kProgram;
+  ::execv(sibling.c_str(), all.data());
   ::execvp(kProgram, all.data());
   throw unavailable(
       "cannot find {} next to convlab or in PATH; install the packages in cmake/packages-class.txt, then run 'ninja -C "
@@ -30,7 +30,7 @@ void start_class_program(char** arguments) {
       kProgram);
 }
 
-/// The command is in the table for --help; main() has started the program before anybody reads options.
+/// Only for --help: main() has already started the other program when options are parsed.
 Action declare_class(CLI::App&) { return {}; }
 
 }  // namespace convlab::app

@@ -4,11 +4,11 @@
 
 namespace convlab::app {
 
-/// The command whose own commands are another program's, convlab-class: whoever has no class builds nothing of it.
+/// The command that a separate program, convlab-class, implements, so that users without a class need not build it.
 inline constexpr std::string_view kClassCommand = "class";
 
-/// Becomes that program, with these arguments, of which the last is a null pointer. It lies beside this one, otherwise
-/// in PATH. Error(unavailable), with how to build it, where it is not there.
+/// Replaces this process with convlab-class, found next to this program or in PATH. `arguments` ends with a null
+/// pointer. Throws Error(unavailable), with how to build it, if it is not found.
 [[noreturn]] void start_class_program(char** arguments);
 
 }  // namespace convlab::app

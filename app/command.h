@@ -13,7 +13,7 @@ namespace convlab::app {
 /// failures are thrown as Error, whose kind is the exit status.
 using Action = std::function<void(Output& output)>;
 
-/// Commands as a user types them, for --help; those that are not used are empty.
+/// Example commands for --help; unused entries are empty.
 using Examples = std::array<std::string_view, 3>;
 
 /// One command of the binary. `declare` adds its options and positionals to `options` (see app/options.h) and returns

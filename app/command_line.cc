@@ -1,3 +1,5 @@
+// Parses the command line with CLI11 and runs the command that it names.
+
 #include "app/command_line.h"
 
 #include <fmt/format.h>
@@ -68,7 +70,7 @@ class HelpFormatter : public CLI::Formatter {
                   nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), program.name);
 }
 
-/// What CLI11 says is wrong with the arguments, in the words of our other messages.
+/// Rewords CLI11's message about wrong arguments in the style of our other messages.
 std::string in_our_words(const CLI::ParseError& error) {
   std::string text = error.what();
   constexpr std::string_view kMissing = ": 1 required ";  // "--images: 1 required N missing"
@@ -84,7 +86,7 @@ std::string in_our_words(const CLI::ParseError& error) {
   return text;
 }
 
-/// What is wrong with a command's arguments, with the option that was probably meant.
+/// Returns what is wrong with a command's arguments, with the option that was probably meant.
 std::string problem_of(const CLI::App& command, const CLI::ParseError& error) {
   const std::vector<std::string> extras = command.remaining();
   if (extras.empty()) return in_our_words(error);
@@ -104,7 +106,7 @@ std::string problem_of(const CLI::App& command, const CLI::ParseError& error) {
                   command.get_name());
 }
 
-/// The arguments as given, except for --json.
+/// Returns the arguments without --json.
 std::string command_line(int argc, char** argv) {
   std::string text;
   for (int i = 1; i < argc; ++i) {
@@ -140,7 +142,7 @@ void run_command_line(const ProgramInfo& program, std::span<const Command> comma
 
   if (argc < 2) throw bad_input("no command given; '{} --help' lists all commands", program.name);
   const std::string first = argv[1];
-  const CLI::App* parser = &app;  // whose help to show
+  const CLI::App* parser = &app;  // the command whose help is shown
   if (!first.starts_with('-')) {
     const auto named =
         std::find_if(parsers.begin(), parsers.end(), [&](auto* each) { return each->get_name() == first; });

@@ -1,3 +1,5 @@
+// Implements the options for device, kernel, math and threads.
+
 #include "app/compute_options.h"
 
 #include <fmt/format.h>

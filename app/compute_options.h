@@ -20,35 +20,36 @@ struct ComputeOptions {
   std::string kernel = "auto";
   std::optional<Math> asked_math;
   int64_t threads = 0;    ///< 0: as many as this process may use
-  std::string plan_file;  ///< whose kernels are taken; "": the planner chooses. See replay_plan_file()
+  std::string plan_file;  ///< use its kernels; "": the planner chooses. See replay_plan_file()
 
-  /// What --math says; without it, what the kernel asked for by name computes in, or fp32.
+  /// Returns the value of --math; without it, the math of the kernel that --kernel names, or fp32.
   Math math() const;
 
   DeviceOptions device_options(StageObserver* observer = nullptr) const {
     return {.threads = static_cast<int>(threads), .observer = observer};
   }
 
-  /// Opens the device. Error(unavailable) also if it has no kernel that computes in `math`: who asks for faster, less
-  /// precise arithmetic wants to see that, and more precise arithmetic in its place would mislead.
+  /// Opens the device. Throws Error(unavailable) if it is missing or has no kernel that computes in `math`: falling
+  /// back to slower, more precise arithmetic without an error would be misleading.
   std::unique_ptr<Device> open(StageObserver* observer = nullptr) const;
 
-  /// As open(), for commands that use all GPUs at once if asked to (kAllGpus): one device or more.
+  /// Same as open(), for commands that can use all GPUs at once (kAllGpus). Returns at least one device.
   std::vector<std::unique_ptr<Device>> open_all(StageObserver* observer) const;
 
-  /// The plan that these options ask for, of inputs of this type.
+  /// Returns the plan options for inputs of this type.
   PlanOptions plan_options(PlanMode mode, ElementType input) const;
 };
 
-// The options that set these.
+// These functions add the options that set the members.
 void add_device(CLI::App& options, ComputeOptions& compute);
 void add_threads(CLI::App& options, ComputeOptions& compute);
 void add_math(CLI::App& options, ComputeOptions& compute);
 
-/// The device's kernels whose names match --kernel: one or more, otherwise an Error that names similar ones.
+/// Returns the device's kernels whose names match `pattern`, the value of --kernel; at least one. Throws
+/// Error(bad_input) if there is none, with similar names if `pattern` is a name.
 std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, DeviceKind device);
 
-/// --device, --kernel, --math and --threads.
+/// Adds --device, --kernel, --math and --threads.
 void add_compute(CLI::App& options, ComputeOptions& compute);
 
 }  // namespace convlab::app

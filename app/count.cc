@@ -1,4 +1,4 @@
-// convlab profile --device simt --counters: what kernels do to memory, counted on the host.
+// convlab profile --device simt --counters: counts the memory accesses of kernels on the host.
 
 #include "app/count.h"
 
@@ -21,7 +21,7 @@
 namespace convlab::app {
 namespace {
 
-constexpr int64_t kCountedImages = 2;  // unless -n says another: what a launch does is the same for all of them
+constexpr int64_t kCountedImages = 2;  // default of -n: counts are the same for each image
 
 ClassifyOptions options_for_counting(const RunOptions& options) {
   ClassifyOptions classify = options.classify;
@@ -30,7 +30,7 @@ ClassifyOptions options_for_counting(const RunOptions& options) {
   return classify;
 }
 
-/// The kernels of the plan's convolutions.
+/// Returns the distinct kernels of the plan's convolutions.
 std::vector<std::string> kernels_of(const Plan& plan) {
   std::vector<std::string> names;
   for (const PlanStep& step : plan.steps) {
@@ -51,7 +51,7 @@ bool counts_on_simt(const RunOptions& options) {
 void count(const RunOptions& options, Output& output) {
   if (!simt_present()) throw unavailable("--device simt: {}", how_to_get_simt());
   const ClassifyOptions classify = options_for_counting(options);
-  // Where no kernel is asked for, the plan says which ones there are.
+  // Without --kernel, the kernels are those of the plan.
   std::unique_ptr<Classifier> classifier;
   std::vector<std::string> names{classify.compute.kernel};
   if (names.front() == "auto") {

@@ -5,10 +5,10 @@
 
 namespace convlab::app {
 
-/// Whether `profile --counters` is about simt's counts: they need no GPU.
+/// Whether `profile --counters` counts on simt, which needs no GPU.
 bool counts_on_simt(const RunOptions& options);
 
-/// Runs the network once on simt and prints what its convolutions' kernels do to memory, line by line.
+/// Runs the network once on simt and prints the memory accesses of each convolution kernel, per source line.
 void count(const RunOptions& options, Output& output);
 
 }  // namespace convlab::app

@@ -1,3 +1,5 @@
+// Runs a function on Ctrl-C before the process ends.
+
 #include "app/interrupt.h"
 
 #include <pthread.h>
@@ -10,7 +12,7 @@ namespace convlab::app {
 
 OnInterrupt::OnInterrupt(std::function<void()> last_words) {
   struct sigaction action {};
-  if (sigaction(SIGINT, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) return;  // our starter wants it ignored
+  if (sigaction(SIGINT, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) return;  // our parent wants it ignored
   sigemptyset(&signal_);
   sigaddset(&signal_, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signal_, &mask_before_);
@@ -20,7 +22,7 @@ OnInterrupt::OnInterrupt(std::function<void()> last_words) {
 OnInterrupt::~OnInterrupt() {
   if (!waiting_.joinable()) return;
   over_ = true;
-  pthread_kill(waiting_.native_handle(), SIGINT);  // wakes it
+  pthread_kill(waiting_.native_handle(), SIGINT);  // wakes the thread
   waiting_.join();
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }

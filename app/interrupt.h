@@ -8,9 +8,9 @@
 
 namespace convlab::app {
 
-/// While it lives, Ctrl-C (SIGINT) ends the process through `last_words`: a thread of its own waits for the signal,
-/// calls them, whatever the other threads are doing, and exits with kInterrupted. Threads started meanwhile leave the
-/// signal to it, so create it before them. An ignored signal stays ignored.
+/// While it exists, Ctrl-C (SIGINT) calls `last_words` and ends the process with status kInterrupted. A dedicated
+/// thread waits for the signal, so this works whatever other threads are doing. Create it before other threads, so that
+/// they inherit the blocked signal. An ignored signal stays ignored.
 class OnInterrupt {
  public:
   static constexpr int kInterrupted = 128 + SIGINT;  ///< the exit status, as in shells

@@ -1,4 +1,4 @@
-// convlab list: what this build has.
+// convlab list: lists the kernels, models and devices of this build.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// convlab: its table of commands.
+// The program convlab: its table of commands.
 
 #include <array>
 

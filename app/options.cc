@@ -1,3 +1,5 @@
+// Adds command-line options with strict values to CLI11.
+
 #include "app/options.h"
 
 #include <fmt/format.h>

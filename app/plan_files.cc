@@ -1,3 +1,5 @@
+// Implements --plan-file: applies a plan that `convlab tune` wrote.
+
 #include "app/plan_files.h"
 
 #include <fmt/format.h>
@@ -15,15 +17,15 @@ namespace {
 
 constexpr int64_t kMostBytes = int64_t{16} << 20;
 
-/// Compares what a file is for with what there is.
+/// Checks that a plan file is for this run.
 class Header {
  public:
   Header(const std::string& place, const std::string& text) : place_(place), text_(text) {}
 
-  /// "plan.txt: line 7"
+  /// Returns the line of a key in the file: "plan.txt: line 7".
   std::string at(std::string_view key) const { return fmt::format("{}: line {}", place_, header_line(text_, key)); }
 
-  /// Error(bad_input) unless they are the same. `advice`: what to do about it.
+  /// Throws Error(bad_input) unless both are equal. `advice`: what to do about it.
   template <class T>
   void require_same(std::string_view key, std::string_view what, const T& wanted, const T& there,
                     std::string_view advice) const {

@@ -9,12 +9,12 @@
 
 namespace convlab::app {
 
-/// --plan-file.
+/// Adds --plan-file.
 void add_plan_file(CLI::App& options, ComputeOptions& compute);
 
-/// Where compute.plan_file names a file, has the engine take its kernels and its batch, and search nothing. `graph`:
-/// the model as load_model() gives it. Error(bad_input) that says what to do where the file is not as `convlab tune`
-/// wrote it, or is for another model, machine, version or plan than this.
+/// If compute.plan_file names a file, sets the engine's kernels and batch size from it, without a search. `graph`: the
+/// model as load_model() returns it. Throws Error(bad_input), with what to do, if the file is not as `convlab tune`
+/// writes it, or is for another model, machine, version or plan.
 void replay_plan_file(const ComputeOptions& compute, const Graph& graph, const DeviceCaps& caps,
                       EngineOptions& options);
 

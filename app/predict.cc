@@ -1,4 +1,4 @@
-// convlab predict: what a step from one kernel to another should do on a GPU, from simt's counts and a GPU's ceilings.
+// convlab predict: predicts the speedup of one kernel over another on a GPU, from simt's counts and a GPU's ceilings.
 
 #include <algorithm>
 #include <map>
@@ -61,7 +61,7 @@ std::vector<ConvProblem> chosen_problems(const PredictOptions& options) {
   return problems;
 }
 
-/// The arrays in a device's memory that counts name, with their sizes.
+/// Returns the global memory arrays that the counts name, with their sizes in bytes.
 std::map<std::string, double> array_sizes(const std::vector<KernelCounts>& functions) {
   std::map<std::string, double> sizes;
   for (const KernelCounts& function : functions) {
@@ -74,8 +74,8 @@ std::map<std::string, double> array_sizes(const std::vector<KernelCounts>& funct
   return sizes;
 }
 
-/// The arrays that a file allocates by itself: copies of x, w and y, and others, whose sizes for one image and for the
-/// counted ones tell that for all.
+/// Adds the arrays that a file allocates itself: copies of x, w and y, recognized by their size, and others, whose
+/// sizes are extrapolated from those for one image and for the counted images.
 void add_own_arrays(KernelWork& work, const ConvKernel& kernel, const ConvStep& counted, Device& simt) {
   const auto known = work.arrays;
   std::map<std::string, double> of_one;
@@ -137,7 +137,8 @@ KernelWork work_of(const std::string& name, const ConvProblem& problem, const Pr
   return work;
 }
 
-/// Of the newest Records of both on one machine; nullopt if there are none.
+/// Returns the times in the newest Records of both kernels; nullopt if there are none. Throws Error(bad_input) if they
+/// are of different GPUs.
 std::optional<MeasuredStep> measured_in(const std::vector<Record>& records, const PredictOptions& options,
                                         const std::string& problem) {
   const Record *before = nullptr, *after = nullptr;
@@ -155,7 +156,7 @@ std::optional<MeasuredStep> measured_in(const std::vector<Record>& records, cons
       .device = after->machine.device, .before_ms = before->hot_ms.median, .after_ms = after->hot_ms.median};
 }
 
-/// Both kernels in turns on the GPU, as another process of this program times them.
+/// Times both kernels, interleaved, on the GPU in another process of this program.
 std::vector<Record> measured_here(const PredictOptions& options, const std::string& problem) {
   const std::string device = options.compute.device == "auto" ? "cuda" : options.compute.device;
   const ChildRun child = run_child({"convlab", "bench", "--kernel", options.kernel, "--against", options.from,

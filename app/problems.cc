@@ -1,3 +1,5 @@
+// Lists the convolutions of a model.
+
 #include "app/problems.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ namespace convlab::app {
 std::vector<ConvProblem> problems_of_model(const std::string& name) {
   Graph loaded = load_model(name);
   Shape input = loaded.inputs[0].shape;
-  if (!input.empty()) input[0] = 1;  // otherwise a single number, which no convolution takes
+  if (!input.empty()) input[0] = 1;  // otherwise a scalar, which no convolution accepts
   const Graph graph = simplified(std::move(loaded), input, /*into_weights=*/false);
   std::vector<ConvProblem> problems;
   for (const PlanStep& step :

@@ -7,7 +7,7 @@
 
 namespace convlab::app {
 
-/// The convolutions of a model, each once, for one image.
+/// Returns the distinct convolutions of a model, for one image. Throws Error(bad_input) if there are none.
 std::vector<ConvProblem> problems_of_model(const std::string& name);
 
 }  // namespace convlab::app

@@ -1,5 +1,5 @@
-// convlab profile: nvprof's tables for a run, what makes up 90 % of the time and for which layer, and where the time of
-// a whole run went.
+// convlab profile: prints nvprof's tables for a run, what makes up 90 % of the time and in which layers, and where the
+// time of a whole run went.
 
 #include <unistd.h>
 
@@ -79,7 +79,8 @@ class Program {
  private:
   Engine& engine() { return classifier_->engines->first(); }
 
-  /// Each copy and each launch by itself, so that a profile's rows are distinct and comparable with passes without it.
+  /// Runs copies and launches one after another, so that a profile's rows are distinct and comparable with passes that
+  /// are not profiled.
   static ClassifyOptions one_after_another(ClassifyOptions options) {
     options.pipelined = false;
     return options;
@@ -131,7 +132,8 @@ void profile(const ProfileOptions& options, Output& output) {
   if (options.run.classify.compute.device == kAllGpus) {
     throw bad_input("--device {}: profile supports one GPU; use one, for example cuda:0", kAllGpus);
   }
-  // Before this process touches a GPU, so that the run starts as cold as any. A table for programs stands alone.
+  // Do this before this process touches a GPU, so that the run starts cold. With --csv and without --json, only the
+  // table is printed.
   const bool table_only = options.csv && !output.wants_json();
   std::optional<StartupBill> bill;
   if (!table_only) bill = make_bill(time_whole_run(options.run));

@@ -1,3 +1,5 @@
+// Runs a program's command and turns failures into messages and exit statuses.
+
 #include "app/program.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// Chooses the recorder for a device.
+
 #include "app/recorders.h"
 
 #include "convlab/device/cuda.h"

@@ -7,7 +7,7 @@
 
 namespace convlab::app {
 
-/// A recorder of what the device that --device asks for does.
+/// Returns a recorder for the device that --device names.
 std::unique_ptr<Recorder> make_recorder(const std::string& device);
 
 }  // namespace convlab::app

@@ -1,5 +1,5 @@
-// convlab report: the course's report with its evidence, one page, of somebody's own kernel files or of convlab's
-// kernels.
+// convlab report: writes the course's report with its evidence as one HTML page, on the user's kernel files or on
+// convlab's kernels.
 
 #include "convlab/report/report.h"
 
@@ -35,7 +35,7 @@ Usage usage_of(const SavedRun& run) {
           .max_rss_kb = run.max_rss_kb};
 }
 
-/// The folder of measurements that comes with the program.
+/// Returns the folder of measurements that comes with the program, if it is there.
 std::optional<std::filesystem::path> own_results() {
   try {
     return find_resource("results");
@@ -60,7 +60,7 @@ Evidence read_evidence(const std::vector<std::string>& from) {
   return evidence;
 }
 
-/// The one that is asked for, otherwise that of the first file that tells its semester.
+/// Returns --semester, otherwise that of the first file that states its semester.
 std::string semester_of(const ReportOptions& options) {
   if (!options.semester.empty()) return options.semester;
   for (const std::string& file : options.kernels) {

@@ -1,5 +1,5 @@
-// What a report runs itself: each measurement is a command of its own, whose JSON is read as evidence, as if a file
-// held it.
+// Runs the measurements that a report needs: each is a separate command, whose JSON becomes evidence as if it came from
+// a file.
 
 #include "app/report_runs.h"
 
@@ -22,7 +22,7 @@ std::string command_of(const std::vector<std::string>& arguments) {
   return fmt::format("convlab {}", fmt::join(arguments, " "));
 }
 
-/// A run without the time of its whole process, as the course measured it, has what we saw.
+/// Sets the usage of a run's whole process, as the course measured it, to what this process observed.
 void complete(SavedRun& run, const Usage& usage) {
   run.source.clear();
   run.user_s = usage.user_s;
@@ -32,7 +32,7 @@ void complete(SavedRun& run, const Usage& usage) {
   run.time = usage_text(usage);
 }
 
-/// `wrong_is_news`: a command that ends with a complaint may have results, nevertheless.
+/// `wrong_is_news`: a command that fails may have results, nevertheless.
 void make_evidence(std::vector<std::string> arguments, bool wrong_is_news, ReportInput& input) {
   const std::string command = command_of(arguments);
   arguments.insert(arguments.begin(), "convlab");
@@ -77,7 +77,7 @@ void run_what_is_wanted(const std::string& data, ReportInput& input) {
   for (const OwnKernel& kernel : input.own) {
     Progress progress(fmt::format("measuring {}", kernel.name), 1);
     std::vector<std::string> tried;
-    // Asked anew after each, since what is wanted of a kernel depends on its verdict.
+    // Ask again after each measurement, because what is needed for a kernel depends on its verdict.
     const auto next = [&]() -> std::optional<Want> {
       for (Want& want : wants_of(kernel, input)) {
         const bool new_here = std::ranges::find(tried, command_of(want.arguments)) == tried.end();

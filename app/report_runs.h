@@ -7,16 +7,16 @@
 
 namespace convlab::app {
 
-/// Runs a script of the course, unless the evidence has its output: another process of this program, whose result
-/// becomes evidence. If it fails `input.failed` says why. `data`: as for 'convlab run'.
+/// Runs a script of the course in another process of this program and adds its output to the evidence, unless the
+/// evidence has it already. If it fails, adds the reason to `input.failed`. `data`: as for 'convlab run'.
 void add_run_of(const std::string& script, int64_t images, const std::string& data, ReportInput& input);
 
-/// The report's own kernel, on the device that suits it. Without `baseline` it is compared with the ladder's first
-/// rung, or on CPUs with cpu.direct. Error(bad_input) where one of the files is no kernel.
+/// Returns the user's kernel for the report, with the device that suits it. Without `baseline` it is compared with the
+/// ladder's first rung, or on CPUs with cpu.direct. Throws Error(bad_input) if one of the files is not a kernel file.
 OwnKernel own_kernel(const std::string& file, const std::string& baseline);
 
-/// Measures what the report wants of its own kernels, the evidence lacks and this machine can make, as add_run_of()
-/// does.
+/// Runs the measurements of the user's kernels that the report needs, the evidence lacks and this machine supports;
+/// failures are handled as in add_run_of().
 void run_what_is_wanted(const std::string& data, ReportInput& input);
 
 }  // namespace convlab::app

@@ -1,3 +1,5 @@
+// Reports the time and memory that this process has used.
+
 #include "app/usage.h"
 
 #include <fmt/format.h>

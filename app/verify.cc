@@ -1,4 +1,4 @@
-// convlab verify: kernels against the definition, element by element.
+// convlab verify: checks kernels against the reference convolution, element by element.
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ namespace {
 struct VerifyOptions {
   std::string kernel = "*", problem, shapes;
   ComputeOptions compute{.device = ""};
-  double stuck_after_seconds = 0;  ///< 0: the usual
+  double stuck_after_seconds = 0;  ///< 0: the default
   std::vector<std::string> files;
   std::string semester;
   int64_t images = 0;
@@ -49,13 +49,13 @@ void print_case(Output& output, const ConvKernel& kernel, const ConvStep& step, 
 
 void verify(const VerifyOptions& options, Output& output) {
   const std::vector<ConvProblem> problems = chosen_problems(options);
-  constexpr double kStuckAfter = 30;  // our own kernels may be slow, and are seldom endless
+  constexpr double kStuckAfter = 30;  // our own kernels may be slow, but rarely hang
   set_simt_stuck_after(options.stuck_after_seconds > 0 ? options.stuck_after_seconds : kStuckAfter);
   const std::unique_ptr<Device> device =
       open_device(options.compute.device.empty() ? "cpu" : options.compute.device, options.compute.device_options());
   const std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device->caps().kind);
 
-  // A problem's cost besides its sums; it only matters for the estimate of the time left.
+  // A problem's cost in addition to its flops; only for the estimate of the time left.
   constexpr double kOverhead = 1e5;
   const auto cost = [](const ConvProblem& problem) {
     return static_cast<int64_t>(std::min(problem.flops() + kOverhead, 0x1p32));

@@ -1,4 +1,4 @@
-// convlab class grade: points for the registrar, grading once more on a quiet machine, and files that are alike.
+// convlab class grade: writes grades for the registrar, queues submissions to be judged again, and lists similar files.
 
 #include <filesystem>
 #include <memory>
@@ -35,7 +35,7 @@ Json grade_json(const classroom::Grade& grade) {
   return json;
 }
 
-/// These submissions wait once more.
+/// Queues these submissions to be judged again.
 void judge_again(Member& member, const std::vector<classroom::Submission>& submissions, Output& output) {
   std::vector<int64_t> students;
   for (const classroom::Submission& each : submissions) {
@@ -65,7 +65,7 @@ std::vector<classroom::Submission> numbered(Member& member, const std::vector<st
   return all;
 }
 
-/// Whose best submissions are alike, for somebody who then looks at them.
+/// Lists pairs of students with similar best submissions, for a person to review.
 void show_similar(Member& member, const std::vector<classroom::Grade>& grades, Output& output) {
   constexpr double kLeast = 0.5;
   constexpr int64_t kMostBytes = 1 << 20;

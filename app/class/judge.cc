@@ -1,5 +1,5 @@
-// convlab class judge: what a worker runs for one job. A job is a folder CLASS/jobs/JOB with job.json: {"file",
-// "device", "assignment"}; the answer is judgement.json beside it, and stage.txt says in which stage the job is.
+// convlab class judge: judges one job; a worker starts it. A job is a folder CLASS/jobs/JOB with job.json: {"file",
+// "device", "assignment"}. The result is written to judgement.json in that folder, and the current stage to stage.txt.
 
 #include <filesystem>
 #include <memory>

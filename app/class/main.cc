@@ -1,4 +1,5 @@
-// convlab-class, which `convlab class` starts: its table of commands. Exit statuses are convlab's.
+// The program convlab-class, which `convlab class` starts: its table of commands. Exit statuses are the same as
+// convlab's.
 
 #include <array>
 

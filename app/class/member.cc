@@ -1,3 +1,5 @@
+// Shows a class as its owner or a student sees it.
+
 #include "app/class/member.h"
 
 #include <sys/stat.h>
@@ -65,7 +67,7 @@ std::string Member::submit(const std::string& file, const std::string& assignmen
   classroom::SpoolEntry entry{.assignment = chosen.name, .as = as, .file = fs::path(file).filename().string()};
   classroom::require_file_name(entry.file);
   entry.source = read_text(file, classroom::kMostSourceBytes);
-  // The owner finds his answers in the database.
+  // With --as, the published answers are not read: the owner reads the database.
   entry.secret = as.empty() ? secret() : classroom::random_hex(classroom::kSecretBytes);
   handed_in_ = {.receipt = classroom::write_entry(folder_.spool(), entry),
                 .student = {.name = as.empty() ? classroom::name_of_user(::geteuid()) : as},
@@ -80,7 +82,7 @@ classroom::QueueState Member::queue(const std::vector<Submission>& own) {
   if (is_owner()) return store_->queue(settings_.lease_s);
   classroom::QueueState state = classroom::published_queue(folder_);
   if (!handed_in_ || std::ranges::find(own, handed_in_->receipt, &Submission::receipt) != own.end()) return state;
-  // Students have other numbers in each published queue: this account's is that of its other submissions.
+  // Students' numbers change with each published queue: find this user's by the user's other submissions.
   QueuedJob mine{
       .arrived_s = handed_in_->arrived_s, .assignment = handed_in_->assignment, .device = handed_in_->device};
   const auto look = [&](const QueuedJob& job) {
@@ -124,7 +126,7 @@ Seen Member::submission(int64_t number) {
 Seen Member::submission(const std::string& receipt) {
   if (is_owner()) classroom::take_in_one(folder_, settings_, *store_, receipt);
   std::error_code error;
-  // Asked first: what leaves the spool has been published.
+  // Check this first: a submission is published before it leaves the spool.
   const bool waits = fs::exists(classroom::entry_path(folder_.spool(), receipt), error);
   std::vector<Seen> found = submissions({.receipt = receipt});
   if (!found.empty() && (waits || found.front().submission.number > 0)) return std::move(found.front());

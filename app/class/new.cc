@@ -1,4 +1,4 @@
-// convlab class new: a class's folder.
+// convlab class new: creates the folder of a class.
 
 #include <filesystem>
 #include <memory>
@@ -27,7 +27,7 @@ struct NewClass {
   classroom::AssignmentSettings each;  ///< what all assignments have in common
 };
 
-/// As class.toml writes it, seconds left out or not.
+/// Parses a time as in class.toml, with or without seconds.
 double parse_deadline(std::string text) {
   constexpr size_t kToMinutes = std::string_view("2026-12-01T23:59").size();
   if (text.size() >= kToMinutes && (text.size() == kToMinutes || text[kToMinutes] != ':')) {

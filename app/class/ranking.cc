@@ -1,4 +1,4 @@
-// convlab class ranking: the best submission of each student.
+// convlab class ranking: shows the best submission of each student.
 
 #include <memory>
 #include <nlohmann/json.hpp>

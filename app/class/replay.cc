@@ -1,4 +1,4 @@
-// convlab class replay: what the judge runs at a GPU, hidden from the list of commands.
+// convlab class replay: runs a request of the judge on a GPU; the judge starts it, and --help does not list it.
 
 #include <memory>
 #include <string>

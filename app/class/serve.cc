@@ -1,4 +1,4 @@
-// convlab class serve: the class as a web page.
+// convlab class serve: serves the class as a web page.
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ void serve_class(const ServeOptions& options, Output& output) {
   const classroom::Folder folder(options.folder);
   folder.require_owned("serve");
   {
-    classroom::Store store(folder.database());  // makes tables that an older one lacks
+    classroom::Store store(folder.database());  // creates tables that an older database lacks
     classroom::publish_rankings(folder, classroom::read_settings(folder), store);
   }
   const bool is_local =

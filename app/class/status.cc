@@ -1,4 +1,4 @@
-// convlab class status and history: where submissions are, and what became of them.
+// convlab class status and history: show submissions with their stages and verdicts.
 
 #include <algorithm>
 #include <memory>
@@ -23,7 +23,7 @@ struct StatusOptions {
   bool set_aside = false, forget_set_aside = false;
 };
 
-/// Those that are not judged yet, and the last one of each student for each assignment.
+/// Returns the submissions that are not judged yet, and the last one of each student for each assignment.
 std::vector<Seen> current(std::vector<Seen> all) {
   std::set<std::pair<std::string, std::string>> students;
   std::vector<Seen> kept;
@@ -40,7 +40,7 @@ Seen submission_of(Member& member, const std::string& text) {
   return member.submission(parse_int(text, "NUMBER", 1, INT64_MAX));
 }
 
-/// The first line of a text, cut to what a table has room for.
+/// Returns the first line of a text, shortened to fit a table.
 std::string in_a_line(const std::string& text) {
   constexpr size_t kMost = 100;
   std::string line = text_before(text, '\n');
@@ -63,8 +63,8 @@ std::vector<Seen> list(Member& member, const StatusOptions& options, bool all, O
   return seen;
 }
 
-/// What was in the spool and was no submission: how much, or, where it was asked for, each.
-void tell_set_aside(Member& member, const StatusOptions& options) {
+/// Reports the files rejected from the spool: their number, or, with --set-aside, each one.
+void note_set_aside(Member& member, const StatusOptions& options) {
   const std::vector<classroom::Misfit> misfits = member.store().misfits();
   for (const classroom::Misfit& each : misfits) {
     if (!options.set_aside) break;
@@ -88,7 +88,7 @@ void show(const StatusOptions& options, bool all, Output& output) {
     return write_json(output, {seen});
   }
   const std::vector<Seen> seen = list(member, options, all, output);
-  if (member.is_owner()) tell_set_aside(member, options);
+  if (member.is_owner()) note_set_aside(member, options);
   write_json(output, seen);
 }
 

@@ -1,4 +1,4 @@
-// convlab class submit: hand in a file, and, with --wait, see it judged.
+// convlab class submit: submits a file and, with --wait, waits for its verdict.
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +24,7 @@ struct SubmitOptions {
 
 void pause_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// For as long as a worker needs to give it a number; the owner gives it himself.
+/// Waits at most 2 s for a worker to assign a number; for the owner, this process assigns it.
 Seen wait_for_number(Member& member, const std::string& receipt) {
   constexpr double kMost_s = 2;
   const Clock::time_point begun = Clock::now();
@@ -35,21 +35,21 @@ Seen wait_for_number(Member& member, const std::string& receipt) {
   }
 }
 
-/// Follows its stages on standard error until it is judged.
+/// Prints its stages to standard error until it is judged.
 Seen wait_for_verdict(Member& member, const std::string& receipt) {
-  std::string told;
+  std::string shown;
   for (;;) {
     Seen seen = member.submission(receipt);
     if (seen.submission.is_done()) return seen;
     std::string now(name_of(seen.submission.stage));
     if (seen.turn) now += fmt::format(", place {}", seen.turn->place);
-    if (now != told) fmt::print(messages_stream(), "convlab: {}: {}\n", name_of(seen), state_text(seen));
-    told = now;
+    if (now != shown) fmt::print(messages_stream(), "convlab: {}: {}\n", name_of(seen), state_text(seen));
+    shown = now;
     pause_s(0.3);
   }
 }
 
-void tell_what_comes(const SubmitOptions& options, Member& member, const Seen& seen) {
+void note_pending(const SubmitOptions& options, Member& member, const Seen& seen) {
   if (member.is_owner()) {
     if (member.store().has_worker(seen.submission.device, member.settings().lease_s)) return;
     note("no worker is running; start one with 'convlab class work {}'", options.folder);
@@ -61,8 +61,8 @@ void tell_what_comes(const SubmitOptions& options, Member& member, const Seen& s
   }
 }
 
-/// Who is new to the class may be somebody else with a typing error.
-void tell_of_new_name(Member& member, const std::string& name) {
+/// Prints a note if the name is new to the class: it may be misspelled.
+void note_new_name(Member& member, const std::string& name) {
   if (name.empty() || !member.is_owner()) return;
   std::vector<std::string> names;
   for (const classroom::Student& each : member.store().students()) names.push_back(each.name);
@@ -74,12 +74,12 @@ void tell_of_new_name(Member& member, const std::string& name) {
 
 void submit(const SubmitOptions& options, Output& output) {
   Member member(options.folder);
-  tell_of_new_name(member, options.as);
+  note_new_name(member, options.as);
   const std::string receipt = member.submit(options.file, options.assignment, options.as);
   Seen seen = wait_for_number(member, receipt);
   if (!seen.submission.is_done()) {
     output.print("Submission {}: {}\n", name_of(seen), state_text(seen));
-    tell_what_comes(options, member, seen);
+    note_pending(options, member, seen);
     if (options.wait) seen = wait_for_verdict(member, receipt);
   }
   if (seen.submission.is_done()) output.print("{}", details_text(seen));

@@ -1,3 +1,5 @@
+// Writes submissions as text and as JSON.
+
 #include "app/class/telling.h"
 
 #include <algorithm>
@@ -30,7 +32,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return split(text.ends_with('\n') ? std::string_view(text).substr(0, text.size() - 1) : text, '\n');
 }
 
-/// A table of each layer's times.
+/// Returns a table of each layer's times.
 std::string times_text(const std::vector<judge::LayerTime>& times) {
   if (times.empty()) return "";
   size_t width = 0;

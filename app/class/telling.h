@@ -7,23 +7,24 @@
 
 namespace convlab::app {
 
-// How submissions are told, in text and as JSON.
+// Writes submissions as text and as JSON.
 
-/// Its number or, before it has one, its receipt.
+/// Returns the submission's number, or its receipt if it has no number yet.
 std::string name_of(const Seen& seen);
 
-/// "queued, position 2 in the simt queue, due in 3:05", "verifying", "PASSED, fp32, 0.412x the reference time (0.405 to
-/// 0.420)"; in one line, which may be long.
+/// Returns the state in one line, which may be long: "queued, position 2 in the simt queue, due in 3:05", "verifying",
+/// "PASSED, fp32, 0.412x the reference time (0.405 to 0.420)".
 std::string state_text(const Seen& seen);
 
-/// Everything about one: verdict, reason, what to do, each layer's times, and the stages with their logs, indented, so
-/// that no line of a submission looks like one of ours.
+/// Returns all details: verdict, reason, what to do, each layer's times, and the stages with their logs. The logs are
+/// indented, so that no line of a submission can look like one of ours.
 std::string details_text(const Seen& seen);
 
-/// {"submissions": [{"number", "name", "assignment", "stage", "verdict", "reason", "place", "due_s", "ratio", ...}]}.
+/// Writes {"submissions": [{"number", "name", "assignment", "stage", "verdict", "reason", "place", "due_s", "ratio",
+/// ...}]}.
 void write_json(Output& output, const std::vector<Seen>& seen);
 
-/// Of a submission that has a verdict: Error(wrong_result) unless it passed.
+/// Throws Error(wrong_result) if the submission has a verdict other than PASSED.
 void require_passed(const Seen& seen);
 
 }  // namespace convlab::app

@@ -1,4 +1,4 @@
-// convlab class token: what lets a student into the class's page.
+// convlab class token: creates, revokes and lists students' tokens for the class's web page.
 
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// convlab class work: a worker, which has one submission after another judged.
+// convlab class work: runs a worker, which judges one submission at a time.
 
 #include <filesystem>
 #include <memory>
@@ -28,7 +28,7 @@ void work_on(const WorkerOptions& options) {
     if (options.via == "slurm") {
       return classroom::run_by_slurm(folder, classroom::read_settings(folder), lease, program);
     }
-    // What the judge writes for a while is removed with the job, even if both are killed.
+    // The judge's temporary files are in the job's folder and deleted with it, even if both processes are killed.
     const std::string job = classroom::job_name(lease);
     return classroom::run_here(
         {"env", "TMPDIR=" + (folder.jobs() / job).string(), program, "judge", folder.root().string(), job});

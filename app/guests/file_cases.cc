@@ -1,3 +1,5 @@
+// Converts the cases of a kernel file to text and back.
+
 #include "app/guests/file_cases.h"
 
 #include <fmt/format.h>

@@ -8,13 +8,13 @@
 
 namespace convlab::app {
 
-/// One question to a kernel file.
+/// A convolution that a kernel file has to compute, and what it checks.
 struct FileCase {
-  /// Questions of the other purposes come last, and are for a file that is right wherever its verdict depends on it.
+  /// Cases other than `verdict` come last and run only if all `verdict` cases passed.
   enum class Purpose : uint8_t {
-    verdict,     ///< right here?
-    unzeroed,    ///< also if its output is not zeros before?
-    other_shape  ///< also on a shape that no semester has?
+    verdict,     ///< decides the file's verdict
+    unzeroed,    ///< is it also correct if the output is not zeroed before the call?
+    other_shape  ///< is it also correct for a shape that no semester has?
   };
 
   ConvProblem problem;
@@ -25,10 +25,10 @@ struct FileCase {
   }
 };
 
-/// A question about each problem.
+/// Returns one case per problem.
 std::vector<FileCase> cases_of(const std::vector<ConvProblem>& problems, FileCase::Purpose purpose);
 
-/// As text for a guest's arguments: "verdict:n10_c1h70w70_k12r5s5", and back.
+/// Converts a case to text for a child process's arguments, "verdict:n10_c1h70w70_k12r5s5", and back.
 std::string case_text(const FileCase& each);
 FileCase parse_case(const std::string& text);
 

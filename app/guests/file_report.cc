@@ -1,4 +1,4 @@
-// What `convlab verify FILE` prints and writes about a file.
+// Writes the report of `convlab verify FILE` as text and as JSON.
 
 #include "app/guests/file_report.h"
 
@@ -27,7 +27,8 @@ std::string count_text(int64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-/// As the user typed it, if it is the file itself; otherwise relative to the current folder, if it is below that.
+/// Returns the path as the user typed it if it is the file itself, otherwise relative to the current folder if it is
+/// inside it.
 std::string shown_path(const std::string& path, const std::string& file) {
   std::error_code error;
   if (path.empty() || !fs::exists(path, error)) return path;
@@ -58,7 +59,7 @@ std::string detail_of(const CaseReport& report) {
 
 using TextCounts = std::vector<std::pair<std::string, int64_t>>;
 
-/// One more of the text, which comes last if it is new.
+/// Increments the count of the text, and appends the text if it is new.
 void count(TextCounts& counts, std::string_view text) {
   const auto known = std::ranges::find(counts, text, &TextCounts::value_type::first);
   if (known != counts.end()) {
@@ -68,7 +69,7 @@ void count(TextCounts& counts, std::string_view text) {
   }
 }
 
-/// "padding is not supported (71), strides are not supported (12)", the most frequent reason first.
+/// Returns "padding is not supported (71), strides are not supported (12)", the most frequent reason first.
 std::string reasons_text(const std::vector<const CaseReport*>& cases) {
   TextCounts reasons;
   for (const CaseReport* each : cases) count(reasons, each->reason);
@@ -80,7 +81,7 @@ std::string reasons_text(const std::vector<const CaseReport*>& cases) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// A row for all cases with the same verdict.
+/// Returns one row for each verdict.
 std::vector<Row> grouped_rows(const std::vector<const CaseReport*>& cases, const std::string& what) {
   std::vector<Row> rows;
   for (const FileOutcome outcome :
@@ -101,7 +102,7 @@ std::vector<Row> grouped_rows(const std::vector<const CaseReport*>& cases, const
   return rows;
 }
 
-constexpr size_t kFewCases = 8;  // each has a row
+constexpr size_t kFewCases = 8;  // up to this number, each case has a row
 
 std::vector<Row> rows_of(const FileReport& report, bool verbose) {
   std::vector<Row> rows;
@@ -109,7 +110,7 @@ std::vector<Row> rows_of(const FileReport& report, bool verbose) {
   const auto deciding = static_cast<size_t>(std::ranges::count_if(report.cases, &CaseReport::counts));
   int layer = 0;
   for (const CaseReport& each : report.cases) {
-    if (each.asked.purpose == FileCase::Purpose::unzeroed) continue;  // a note says it
+    if (each.asked.purpose == FileCase::Purpose::unzeroed) continue;  // a note reports it
     if (!each.counts() && !verbose) {
       extra.push_back(&each);
       continue;
@@ -155,7 +156,7 @@ std::string table_of(const std::vector<Row>& rows, size_t width) {
   return text;
 }
 
-/// The first lines that the file printed.
+/// Returns the first lines that the file printed.
 std::string printed_text(const std::string& printed, size_t most) {
   if (printed.empty()) return "";
   const std::vector<std::string> lines = split(printed, '\n');
@@ -175,7 +176,7 @@ std::string notes_text(const std::vector<std::string>& notes, const ReportStyle&
   return text;
 }
 
-/// The smallest case that failed, to be tried again alone.
+/// Returns the smallest case that failed, to be rerun alone.
 const CaseReport* smallest_failure(const FileReport& report) {
   const CaseReport* smallest = nullptr;
   for (const CaseReport& each : report.cases) {
@@ -208,14 +209,14 @@ std::vector<Finding> findings_of(const FileReport& report) {
     if (each.asked.purpose == FileCase::Purpose::unzeroed) continue;
     std::ranges::copy(each.findings, std::back_inserter(all));
   }
-  for (Finding& each : all) each.count = 1;  // cases, from now on
+  for (Finding& each : all) each.count = 1;  // counts cases from here on
   all = merged(std::move(all));
   for (Finding& each : all) {
     if (each.count > 1) each.notes.insert(each.notes.begin(), fmt::format("in {} shapes", each.count));
   }
   std::ranges::move(merged(report.causes), std::back_inserter(all));
   std::ranges::stable_sort(all, {}, &Finding::severity);
-  // A file that passed is warned, one that did not has other worries.
+  // If there are errors, leave out warnings, except the compiler's, which may explain the errors.
   if (errors_in(all) > 0) {
     std::erase_if(
         all, [](const Finding& each) { return each.severity != Severity::error && each.kind != kCompilerWarning; });
@@ -243,7 +244,7 @@ void print_report(Output& output, const FileReport& report, const ReportStyle& s
   const std::vector<Finding>& findings = report.findings;
   if (report.cases.empty() && findings.empty()) text += fmt::format("{}: error: {}\n", report.file, report.reason);
   SourceLines lines;
-  auto used = std::ranges::count(text, '\n') + 1;  // with the verdict
+  auto used = std::ranges::count(text, '\n') + 1;  // including the verdict
   size_t shown = 0;
   for (const Finding& each : findings) {
     const std::string form = text_form(each, lines, style.text);

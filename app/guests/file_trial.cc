@@ -1,3 +1,5 @@
+// Runs the cases of a kernel file in child processes and reads their results.
+
 #include "app/guests/file_trial.h"
 
 #include <fmt/format.h>
@@ -87,8 +89,8 @@ std::vector<CaseReport> FileTrial::ask(std::vector<FileCase> cases, std::string&
   size_t first = 0;
   while (first < cases.size()) {
     first = ask_from(first, cases, reports, printed, on_report);
-    const std::span told(reports.begin(), first);
-    if (std::ranges::any_of(told, [](const CaseReport& each) { return each.counts() && !each.passed(); })) {
+    const std::span judged(reports.begin(), first);
+    if (std::ranges::any_of(judged, [](const CaseReport& each) { return each.counts() && !each.passed(); })) {
       std::erase_if(cases, [](const FileCase& each) { return each.purpose != FileCase::Purpose::verdict; });
       reports.resize(cases.size());
     }
@@ -100,7 +102,7 @@ std::vector<CaseReport> FileTrial::ask(std::vector<FileCase> cases, std::string&
   return reports;
 }
 
-/// Asks the cases from `first` on, and returns the first that was not asked.
+/// Runs the cases from `first` on in one child process, and returns the index of the first that did not run.
 size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std::vector<CaseReport>& reports,
                            std::string& printed, const OnReport& on_report) const {
   std::vector<std::string> arguments{"convlab",       "judge-file",
@@ -112,9 +114,9 @@ size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std
   if (options_.strict) arguments.emplace_back("--strict");
   if (options_.all) arguments.emplace_back("--all");
   for (size_t i = first; i < cases.size(); ++i) arguments.push_back(case_text(cases[i]));
-  size_t at = first, next = first;     // the case in work; the first that was not begun
-  bool lost = false;                   // the device, to that process
-  std::optional<Finding> failed_call;  // the first of the case in work, or a worse one
+  size_t at = first, next = first;     // the current case; the first that has not begun
+  bool lost = false;                   // that process can no longer use the device
+  std::optional<Finding> failed_call;  // the first of the current case, or a worse one
   std::optional<Label> hangs_at;
   std::optional<Error> refusal;
   const auto skip_from = [&](size_t from, const std::string& why) {
@@ -145,7 +147,7 @@ size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std
   const auto on_line = [&](std::string_view line) {
     try {
       take_line(line);
-    } catch (const std::exception&) {  // no line of ours: the file writes where it should not
+    } catch (const std::exception&) {  // not our line: the file wrote to our file descriptor
     }
   };
   const GuestEnd end = run_guest(std::move(arguments), options_.limit_seconds, on_line, folder_.path());
@@ -164,7 +166,7 @@ size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std
   report.reason = in_one_line(ended);
   if (failed_call) report.reason = fmt::format("{}; after that, {}", in_one_line(*failed_call), report.reason);
   on_report(report);
-  if (next == first) next = first + 1;  // it ended before the first case, while it was loaded
+  if (next == first) next = first + 1;  // it ended while loading, before the first case
   return next;
 }
 

@@ -1,3 +1,5 @@
+// Runs child processes that execute the code of kernel files.
+
 #include "app/guests/guest.h"
 
 #include <fcntl.h>
@@ -33,16 +35,16 @@ namespace {
 constexpr size_t kMostPrinted = 16 << 10;
 constexpr size_t kMostLine = 1 << 20;
 constexpr double kSecondsForLastWords = 2;
-constexpr double kMostSecondsToEnd = 10;  // of a process whose results are closed
+constexpr double kMostSecondsToEnd = 10;  // for a process that has closed its results
 
-/// A pipe's two ends, closed with the value.
+/// The two ends of a pipe, which the destructor closes.
 struct Pipe {
   int read = -1, write = -1;
 
   Pipe() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw unavailable("cannot create a pipe: {}", std::strerror(errno));
-    // Not one of those that a guest gets: the copy would close the original.
+    // Use numbers that the child does not get, because dup2 to such a number would close it.
     read = ::fcntl(ends[0], F_DUPFD_CLOEXEC, 10);
     write = ::fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
     ::close(ends[0]);
@@ -60,7 +62,7 @@ struct Pipe {
   }
 };
 
-/// A copy of one of our streams, with a number that none of the guest's has.
+/// A duplicate of one of our streams, with a number that the child does not use.
 class Copy {
  public:
   explicit Copy(int of) : number_(::fcntl(of, F_DUPFD_CLOEXEC, 10)) {}
@@ -73,7 +75,7 @@ class Copy {
   int number_;
 };
 
-/// While it lives, the signals with which a user ends a program go to the guest, which may have something to keep.
+/// While it exists, forwards SIGINT and SIGTERM to the child, which may have results to save.
 class Forwarding {
  public:
   explicit Forwarding(pid_t guest) {
@@ -120,30 +122,30 @@ pid_t start(std::vector<std::string>& arguments, const Pipe& results, const Pipe
   return child;
 }
 
-/// What comes through a pipe as lines.
+/// Splits the data from a pipe into lines.
 class Lines {
  public:
   explicit Lines(const std::function<void(std::string_view)>& on_line) : on_line_(on_line) {}
 
   void add(std::string_view text) {
-    rest_ += text;
+    partial_ += text;
     size_t end = 0;
-    while ((end = rest_.find('\n')) != std::string::npos) {
-      const std::string line = rest_.substr(0, end);
-      rest_.erase(0, end + 1);
+    while ((end = partial_.find('\n')) != std::string::npos) {
+      const std::string line = partial_.substr(0, end);
+      partial_.erase(0, end + 1);
       if (line == "done") {
         done_ = true;
       } else {
         on_line_(line);
       }
     }
-    if (rest_.size() > kMostLine) rest_.clear();  // no line of ours: the guest writes where it should not
+    if (partial_.size() > kMostLine) partial_.clear();  // not our line: the file wrote to our file descriptor
   }
   bool done() const { return done_; }
 
  private:
   const std::function<void(std::string_view)>& on_line_;
-  std::string rest_;
+  std::string partial_;
   bool done_ = false;
 };
 
@@ -152,8 +154,8 @@ void keep_prints(GuestEnd& end, std::string_view text) {
   end.printed_bytes += std::ssize(text);
 }
 
-/// Waits for the process, which has said all that it has to say: at most so long, then it is killed. Its status; sets
-/// `late` if it was killed.
+/// Waits for the process, which has nothing left to report, for at most `limit_s` seconds and then kills it. Returns
+/// its status; sets `late` if it was killed.
 int reap(pid_t child, double limit_s, bool& late) {
   const Clock::time_point begin = Clock::now();
   for (int status = 0;;) {
@@ -167,7 +169,8 @@ int reap(pid_t child, double limit_s, bool& late) {
   }
 }
 
-/// While it lives, we are the parent of what a guest leaves behind, in whatever group or session, and end it.
+/// While it exists, this process is the parent (subreaper) of all processes that a child leaves behind, in whatever
+/// group or session; the destructor kills them.
 class Orphans {
  public:
   Orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
@@ -221,15 +224,15 @@ GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
 
   GuestEnd end;
   Lines lines(on_line);
-  Clock::time_point heard = Clock::now();
-  std::optional<Clock::time_point> asked;  // for its last words
+  Clock::time_point last_read = Clock::now();
+  std::optional<Clock::time_point> asked;  // when kLastWords was sent
   const ProcessEnd ended(child);
   std::array watched{pollfd{results.read, POLLIN, 0}, pollfd{prints.read, POLLIN, 0},
                      pollfd{ended.number(), POLLIN, 0}};
-  std::array<char, 65536> piece;
-  // What the guest has started may keep its pipes open.
+  std::array<char, 65536> buffer;
+  // Do not wait until the pipes are closed: processes that the child started may keep them open.
   while (watched[0].fd >= 0 && watched[2].revents == 0 && !lines.done()) {
-    const double left = asked ? kSecondsForLastWords - seconds_since(*asked) : limit_s - seconds_since(heard);
+    const double left = asked ? kSecondsForLastWords - seconds_since(*asked) : limit_s - seconds_since(last_read);
     if (left <= 0 && asked) break;
     if (left <= 0) {
       asked = Clock::now();
@@ -239,27 +242,27 @@ GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
     if (::poll(watched.data(), watched.size(), static_cast<int>(std::min(left, 1e6) * 1e3) + 1) < 0) continue;
     for (pollfd& each : std::span(watched).first(2)) {
       if (each.fd < 0 || each.revents == 0) continue;
-      const ssize_t count = ::read(each.fd, piece.data(), piece.size());
+      const ssize_t count = ::read(each.fd, buffer.data(), buffer.size());
       if (count <= 0) {
         each.fd = -1;
       } else if (each.fd == results.read) {
-        heard = Clock::now();
-        lines.add({piece.data(), static_cast<size_t>(count)});
+        last_read = Clock::now();
+        lines.add({buffer.data(), static_cast<size_t>(count)});
       } else {
-        keep_prints(end, {piece.data(), static_cast<size_t>(count)});
+        keep_prints(end, {buffer.data(), static_cast<size_t>(count)});
       }
     }
   }
   if (asked && !lines.done()) end.how = GuestEnd::How::out_of_time;
-  // Done, it has nothing left to say, and its own end may hang, too.
+  // A child that is done has nothing left to report, but may hang while it exits.
   if (end.how == GuestEnd::How::out_of_time || lines.done()) ::kill(-child, SIGKILL);
   bool late = false;
   const int status = reap(child, std::min(limit_s, kMostSecondsToEnd), late);
-  ::kill(-child, SIGKILL);  // what it has started
-  const auto drain = [&piece](int pipe, const auto& keep) {
+  ::kill(-child, SIGKILL);  // processes that it started
+  const auto drain = [&buffer](int pipe, const auto& keep) {
     ::fcntl(pipe, F_SETFL, O_NONBLOCK);
-    for (ssize_t count = 0; (count = ::read(pipe, piece.data(), piece.size())) > 0;) {
-      keep({piece.data(), static_cast<size_t>(count)});
+    for (ssize_t count = 0; (count = ::read(pipe, buffer.data(), buffer.size())) > 0;) {
+      keep({buffer.data(), static_cast<size_t>(count)});
     }
   };
   if (!lines.done()) drain(results.read, [&](std::string_view text) { lines.add(text); });
@@ -294,7 +297,7 @@ void tell_host(std::string_view line) {
   for (size_t at = 0; at < text.size();) {
     const ssize_t count = ::write(kGuestResults, text.data() + at, text.size() - at);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {  // the host is gone, or the file has closed what is not its own
+    if (count <= 0) {  // the parent is gone, or the file closed our file descriptor
       if (errno == EBADF)
         ::dprintf(STDERR_FILENO, "the kernel file closed file descriptor %d, which convlab uses\n", kGuestResults);
       ::_exit(1);

@@ -9,34 +9,36 @@
 
 namespace convlab::app {
 
-/// How a process that runs somebody else's code ended.
+/// How a child process that runs a kernel file's code ended.
 struct GuestEnd {
   enum class How {
-    done,         ///< it said that it was done
-    exited,       ///< somebody's code ended it with exit()
+    done,         ///< it reported that it was done
+    exited,       ///< the file's code called exit()
     crashed,      ///< a signal ended it
-    out_of_time,  ///< it said nothing for too long, and we ended it
+    out_of_time,  ///< it reported nothing for too long and was killed
   };
   How how = How::done;
   int code = 0;               ///< exit status or signal
-  std::string printed;        ///< the beginning of what it printed, on both standard streams
-  int64_t printed_bytes = 0;  ///< all of it
+  std::string printed;        ///< the beginning of its output, on both standard streams
+  int64_t printed_bytes = 0;  ///< size of the whole output
 };
 
-/// "crashed: SIGSEGV, a memory address that is not there"; "ended the program: exit(255)"; ...
+/// Returns "the file crashed: SIGSEGV, a memory address that is not there", "the file ended the program: exit(255)",
+/// ...
 std::string describe(const GuestEnd& end, double limit_s);
 
-/// Runs this program as a guest, a process of its own group that may do what it likes: with these arguments, the first
-/// being its name. Its standard streams are kept up to a limit and otherwise lost. What it writes to its end of
-/// kGuestResults goes to `on_line`, line by line; the line "done" says that all is done. If no line comes for `limit_s`
-/// seconds, the guest gets kLastWords and a little more time. Then, or when this process ends, it and all that it has
-/// started are killed; meanwhile SIGINT and SIGTERM go to the guest.
+/// Runs this program with these arguments, the first being its name, in a child process with its own process group,
+/// which may run untrusted code. Keeps its standard output and standard error up to a limit and discards what exceeds
+/// it. Passes each line that it writes to kGuestResults to `on_line`; the line "done" reports that it is done. If no
+/// line arrives for `limit_s` seconds, sends kLastWords and waits a little longer. Then, or when this process ends, the
+/// child and all processes that it started are killed. Meanwhile SIGINT and SIGTERM are forwarded to the child.
 ///
-/// It works in `folder`, or where this process does if that is empty.
+/// The child works in `folder`, or in this process's working directory if `folder` is empty.
 GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
                    const std::function<void(std::string_view line)>& on_line, const std::string& folder = "");
 
-/// A new folder for what guests leave behind; it ends with the value. Error(unavailable) if none can be made.
+/// A new temporary folder for files that child processes leave behind; the destructor removes it. The constructor
+/// throws Error(unavailable) if the folder cannot be created.
 class GuestFolder {
  public:
   GuestFolder();
@@ -50,16 +52,16 @@ class GuestFolder {
   std::string path_;
 };
 
-/// The signal after which a guest says where it hangs.
+/// The signal that makes a child process report where it hangs.
 inline constexpr int kLastWords = SIGUSR1;
 
-/// In a guest: the file descriptors of its results, and of its host's standard output and standard error.
+/// In a child process: the file descriptors of its results, and of the parent's standard output and standard error.
 inline constexpr int kGuestResults = 3, kHostOutput = 4, kHostMessages = 5;
 
-/// In a guest: what it does when it begins. It ends with its host.
+/// In a child process: call it first. The process is then killed when its parent ends.
 void become_guest();
 
-/// In a guest: writes a line to its results. Several threads may call it.
+/// In a child process: writes a line to its results. Thread-safe.
 void tell_host(std::string_view line);
 
 }  // namespace convlab::app

@@ -1,5 +1,5 @@
-// convlab judge-file: what `convlab verify FILE` starts, a process of its own for one file and some cases. It tells its
-// host each case before and after it, as JSON.
+// convlab judge-file: the child process of `convlab verify FILE` for one file and some cases. It reports to its parent
+// before and after each case, as JSON.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -46,9 +46,9 @@ struct JudgeOptions {
   bool strict = false, all = false;
 };
 
-constexpr size_t kFewFindings = 3;  // after so many different ones more shapes are not tried
+constexpr size_t kFewFindings = 3;  // after this many different findings, the remaining shapes are skipped
 
-/// Tells the host each second in which kernels on simt, or convlab's own computation, made progress.
+/// Reports to the parent each second in which kernels on simt, or convlab's own computation, made progress.
 class Heartbeat {
  public:
   Heartbeat() : thread_([this](const std::stop_token& stop) { beat(stop); }) {}
@@ -68,13 +68,14 @@ class Heartbeat {
   std::jthread thread_;
 };
 
-/// Of the file that this process judges.
+/// The library of the file that this process judges.
 std::string judged_library;
 
-/// Says where this process hangs: kernels end at their next instruction, and this thread tells its own place. It runs
-/// in the middle of somebody else's code; if that breaks it, the host's patience ends soon.
+/// Reports where this process hangs: kernels end at their next instruction, and the main thread reports its own source
+/// line. This signal handler interrupts the file's code; if it fails because of that, the parent soon kills this
+/// process.
 void say_last_words(int signal) {
-  if (::gettid() != ::getpid()) {  // the file's code runs on the first thread
+  if (::gettid() != ::getpid()) {  // the file's code runs on the main thread
     ::tgkill(::getpid(), ::getpid(), signal);
     return;
   }
@@ -101,11 +102,11 @@ Json to_json(const FileVerdict& verdict) {
           {"computes_in_prolog", verdict.seconds.early}};
 }
 
-/// Of convlab's own kind and of functions: the contract of a kernel, on every step that comes from the problem. The
-/// first failure, otherwise a step that passed, otherwise the refusal.
+/// For file kinds `own` and `function`: verifies the kernel on every step that steps_to_verify() derives from the
+/// problem. Returns the first failure, otherwise a step that passed, otherwise why no step is supported.
 FileVerdict verified(const ConvKernel& kernel, const ConvProblem& problem, Device& device, Oracle& oracle) {
   FileVerdict best{.outcome = Outcome::skipped, .reason = "no step of this problem is supported"};
-  std::vector<Finding> warnings;  // the first of all steps
+  std::vector<Finding> warnings;  // of the first step that has any
   for (const ConvStep& step : steps_to_verify(kernel, problem, device.caps())) {
     const CaseResult result = verify_kernel(kernel, step, device, oracle);
     FileVerdict verdict{.outcome = result.outcome, .reason = result.reason, .findings = result.findings};
@@ -117,7 +118,8 @@ FileVerdict verified(const ConvKernel& kernel, const ConvProblem& problem, Devic
   return best;
 }
 
-/// Whether this process can still use the device: a kernel that touches what is not there takes the GPU from it.
+/// Whether this process can still use the device: a kernel that accesses an invalid address makes the GPU unusable for
+/// it.
 bool works(Device& device) {
   try {
     device.make_stream()->synchronize();
@@ -134,10 +136,10 @@ void judge(const JudgeOptions& options) {
   device->make_current();
   Oracle oracle(static_cast<int>(options.threads));
   judged_library = options.library;
-  simt_place_in(judged_library);  // what it needs is loaded now
+  simt_place_in(judged_library);  // loads what the signal handler needs
   const Heartbeat heartbeat;
   ::signal(kLastWords, say_last_words);
-  // At once: a file that asks for the error may end the process.
+  // Report it at once: a file that checks for errors may end the process.
   on_simt_failed_call([](const Finding& call) {
     tell_host(json_text(Json{{"failed_call", convlab::to_json(call)}}, -1));
   });
@@ -158,7 +160,7 @@ void judge(const JudgeOptions& options) {
     course.emplace(*file.entry(), source, *device, oracle);
     ask = [&](const FileCase& each) { return course->judge(each.problem, each.before()); };
   }
-  constexpr double kPatience = 20;  // seconds that a file's verdict may take if it is to be asked for more
+  constexpr double kPatience = 20;  // seconds; after that, cases that do not decide the verdict are skipped
   const Clock::time_point begin = Clock::now();
   bool wrong = false;
   std::vector<Finding> found;
@@ -209,7 +211,7 @@ Action declare_judge_file(CLI::App& options) {
     } catch (const Error& error) {
       tell_host(json_text(Json{{"error", error.what()}, {"kind", static_cast<int>(error.kind())}}, -1));
     }
-    std::fflush(nullptr);  // the host waits for nothing that comes after
+    std::fflush(nullptr);  // the parent does not wait for later output
     tell_host("done");
   };
 }

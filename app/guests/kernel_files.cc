@@ -1,3 +1,5 @@
+// Compiles kernel files, and runs commands on them in child processes.
+
 #include "app/guests/kernel_files.h"
 
 #include <fmt/format.h>
@@ -23,7 +25,7 @@
 namespace convlab::app {
 namespace {
 
-constexpr const char* kVariable = "CONVLAB_KERNEL_FILES";  // what a host tells its guest
+constexpr const char* kVariable = "CONVLAB_KERNEL_FILES";  // passes the kernel files to a child process
 
 std::vector<std::string> program_arguments;
 bool is_guest = false;
@@ -33,7 +35,7 @@ DeviceKind kind_of(const std::string& device) {
   return device == "simt" ? DeviceKind::simt : DeviceKind::cuda;
 }
 
-/// The number of "cuda:1".
+/// Returns 1 for "cuda:1".
 int index_of(const std::string& device) {
   const size_t colon = device.find(':');
   return colon == std::string::npos || device.substr(colon) == ":all"
@@ -41,7 +43,7 @@ int index_of(const std::string& device) {
              : static_cast<int>(parse_int(device.substr(colon + 1), "--device cuda:N", 0, 1023));
 }
 
-/// `files`: of each its device, its library, its path and its name, a line each.
+/// `files`: device, library, path and name of each file, one per line.
 void load_files(const std::string& files) {
   const std::vector<std::string> lines = split(files, '\n');
   for (size_t i = 0; i + 3 < lines.size(); i += 4) {
@@ -52,7 +54,7 @@ void load_files(const std::string& files) {
   }
 }
 
-/// What the files printed, on standard error, shortly.
+/// Prints the beginning of the files' output to standard error.
 void show_prints(const GuestEnd& end, const std::vector<std::string>& files) {
   if (end.printed_bytes == 0) return;
   constexpr size_t kMostLines = 20;
@@ -106,7 +108,7 @@ void begin_program(int argc, char** argv) {
   const char* files = std::getenv(kVariable);
   if (files == nullptr) return;
   const std::string text = files;
-  ::unsetenv(kVariable);  // what this process starts is no guest of our host's
+  ::unsetenv(kVariable);  // processes that this one starts must not load the files, too
   is_guest = true;
   become_guest();
   set_streams(kHostOutput, kHostMessages);
@@ -118,7 +120,7 @@ void end_program(int status) {
   if (status == 0) {
     for (const FileTime& each : file_times()) note("{}", file_time_text(each));
   }
-  std::fflush(nullptr);  // the host waits for nothing that comes after
+  std::fflush(nullptr);  // the parent does not wait for later output
   tell_host(fmt::format("ended {}", status));
   tell_host("done");
 }

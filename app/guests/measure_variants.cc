@@ -1,5 +1,5 @@
-// convlab measure-variants: what `convlab ablate` starts, a process of its own in which all variants of a kernel are in
-// the registry. It tells its host times, or counts, as JSON.
+// convlab measure-variants: the child process of `convlab ablate`, which has all variants of a kernel in its registry.
+// It reports times, or counts, to its parent as JSON.
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -35,15 +35,15 @@ struct MeasureOptions {
   std::vector<std::string> kernels;
 };
 
-void tell_refusal(size_t number, bool refused, const std::string& reason) {
+void report_failure(size_t number, bool refused, const std::string& reason) {
   tell_host(json_text(Json{{"kernel", number}, {"refused", refused}, {"reason", reason}}, -1));
 }
 
-/// Whether it is right; tells the host why not.
+/// Whether the kernel is correct; if not, reports why to the parent.
 bool is_right(size_t number, const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
   const CaseResult result = verify_few(kernel, step, device, oracle);
   if (result.outcome == Outcome::passed) return true;
-  tell_refusal(number, result.outcome == Outcome::skipped, result.reason);
+  report_failure(number, result.outcome == Outcome::skipped, result.reason);
   return false;
 }
 
@@ -74,12 +74,13 @@ void count(const std::vector<const ConvKernel*>& kernels, const ConvStep& step, 
       for (const KernelCounts& each : launches) launched.push_back(each.kernel);
       tell_host(json_text(Json{{"kernel", i}, {"counts", counts_of(launches)}, {"launched", std::move(launched)}}, -1));
     } catch (const Error& error) {
-      tell_refusal(i, error.kind() == ErrorKind::bad_input, error.what());
+      report_failure(i, error.kind() == ErrorKind::bad_input, error.what());
     }
   }
 }
 
-/// The share of its time that this process waited for a CPU meanwhile, where the system tells.
+/// Times the kernels and reports their times to the parent. Returns the share of its time that this process waited for
+/// a CPU, if the system reports it; nullopt for GPUs.
 std::optional<double> time(const std::vector<const ConvKernel*>& kernels, const ConvStep& step, Device& device,
                            const Effort& effort, Oracle& oracle) {
   BenchArrays arrays(device, step, timed_layer(step, oracle));
@@ -89,11 +90,11 @@ std::optional<double> time(const std::vector<const ConvKernel*>& kernels, const 
     if (!is_right(i, *kernels[i], step, device, oracle)) continue;
     try {
       auto bench = std::make_unique<KernelBench>(*kernels[i], arrays);
-      bench->run(Caches::hot, /*end=*/true);  // right at this size, too
+      bench->run(Caches::hot, /*end=*/true);  // must be correct at this size, too
       benches.push_back(std::move(bench));
       numbers.push_back(i);
     } catch (const Error& error) {
-      tell_refusal(i, error.kind() != ErrorKind::wrong_result, error.what());
+      report_failure(i, error.kind() != ErrorKind::wrong_result, error.what());
     }
   }
   if (benches.empty()) return std::nullopt;
@@ -104,9 +105,9 @@ std::optional<double> time(const std::vector<const ConvKernel*>& kernels, const 
   for (KernelBench* each : all) series.push_back(hot_launches(*each, layers));
   Progress progress("timing", static_cast<int64_t>(effort.seconds * 1e3));
   const Clock::time_point begin = Clock::now();
-  series.front() = [&, take = series.front(), told = int64_t{0}](bool end) mutable {
+  series.front() = [&, take = series.front(), reported = int64_t{0}](bool end) mutable {
     const auto now = static_cast<int64_t>(seconds_since(begin) * 1e3);
-    progress.advance(now - std::exchange(told, now));
+    progress.advance(now - std::exchange(reported, now));
     return take(end);
   };
   const Contention contention;

@@ -1,4 +1,4 @@
-// convlab new: a kernel file to begin with.
+// convlab new: writes a kernel file to start from.
 
 #include <algorithm>
 #include <array>

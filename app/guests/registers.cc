@@ -1,3 +1,5 @@
+// Finds out how many registers kernels need, and whether a GPU has enough of them.
+
 #include "app/guests/registers.h"
 
 #include <fmt/format.h>
@@ -26,12 +28,12 @@ std::map<std::string, int> asked(const std::string& kernel, int compute_capabili
   }
 }
 
-/// A multiprocessor's registers, and how they are given out: to warps, eight a thread at a time.
+/// Registers of a multiprocessor; they are allocated per warp, in steps of 8 per thread.
 constexpr int kRegisters = 65536, kRegisterStep = 8;
 
 int whole_warps(int threads) { return (threads + kLanes - 1) / kLanes * kLanes; }
 
-/// Whether the file tells the compiler how many threads a block of the kernel has.
+/// Whether the file declares the kernel with __launch_bounds__, the number of threads per block.
 bool has_launch_bounds(const std::vector<Token>& tokens, std::string_view kernel) {
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (!tokens[i].is("__launch_bounds__") || !tokens[i + 1].is("(")) continue;
@@ -56,7 +58,7 @@ std::string register_note(const KernelSource& source, const std::map<std::string
   if (!found_tool("nvcc").empty()) {
     try {
       registers = registers_of(source, kCapability);
-    } catch (const Error&) {  // then nobody knows, as without nvcc
+    } catch (const Error&) {  // then they are unknown, as without nvcc
     }
   }
   for (const auto& [kernel, count] : unbounded) {

@@ -9,14 +9,14 @@
 
 namespace convlab::app {
 
-/// Asks nvcc how many registers the kernel's functions take on a GPU of this compute capability, and keeps that in
-/// their counts. Where there is no nvcc, or it cannot compile the file, a note says so, once, and they stay unknown.
-/// `kernel`: the name of one of this program's, or a file.
+/// Compiles the kernel with nvcc to find out how many registers per thread its functions need on a GPU of this compute
+/// capability, and stores that in their counts. If nvcc is missing or cannot compile the file, prints a note, once, and
+/// the numbers stay unknown. `kernel`: the name of one of this program's kernels, or a file.
 void add_registers(const std::string& kernel, int compute_capability, std::vector<KernelCounts>& functions);
 
-/// A note on kernels that a file launches with so many threads a block, if a GPU may refuse the launch since their
-/// registers do not fit: measured where there is nvcc, for compute capability 9.0; otherwise of those without
-/// __launch_bounds__(). "" if there is nothing to say.
+/// Returns a note on kernels without __launch_bounds__() that a file launches with this many threads per block, if a
+/// GPU may reject the launch because their registers do not fit. The registers are nvcc's for compute capability 9.0;
+/// without nvcc, they are unknown, and any such kernel gets the note. Returns "" if there is nothing to report.
 std::string register_note(const KernelSource& source, const std::map<std::string, int>& threads);
 
 }  // namespace convlab::app

@@ -1,3 +1,5 @@
+// Compiles, verifies and measures the variants of `convlab ablate`.
+
 #include "app/guests/variants.h"
 
 #include <fmt/format.h>
@@ -20,13 +22,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What was compiled of a variant.
+/// The compiled libraries of a variant, to run and to count.
 struct Compiled {
-  std::string library, counted;  ///< "" of a kernel of this program that runs as it is
+  std::string library, counted;  ///< "" for a kernel of this program that runs as it is
   std::optional<Error> error = {};
 };
 
-/// Does work(i) for each i below `count`, on as many threads as this process may use.
+/// Calls work(i) for each i below `count`, on as many threads as this process may use.
 template <class Work>
 void on_threads(size_t count, const Work& work) {
   std::atomic<size_t> next = 0;
@@ -62,7 +64,7 @@ class Measuring {
  private:
   bool counts() const { return device_ == "simt"; }
 
-  /// The device that suits the files, and is as it is asked for.
+  /// Chooses the device that suits the files and the option --device.
   void choose_device() {
     for (const Variant& each : variants_) {
       if (each.source) device_ = device_for(*each.source, device_);
@@ -94,7 +96,7 @@ class Measuring {
     }
   }
 
-  /// A file is asked in processes of its own, whatever it does to them.
+  /// Verifies a file in child processes, which it may crash.
   void verify(size_t i) {
     const Variant& variant = variants_[i];
     if (!variant.source || !variant.measured()) return;
@@ -122,7 +124,7 @@ class Measuring {
 
   void read_code() {
     const Toolchain toolchain = device_ == "cpu" ? Toolchain::cpu : Toolchain::nvcc;
-    if (counts() && found_tool("nvcc").empty()) return;  // nobody expects a GPU's code then
+    if (counts() && found_tool("nvcc").empty()) return;  // without nvcc, there is no GPU code to show
     std::vector<std::optional<Error>> errors(variants_.size());
     try {
       require_disassembler(toolchain);
@@ -159,7 +161,7 @@ class Measuring {
                            variants_[i].launched);
   }
 
-  /// In one guest, which knows all that are right.
+  /// Measures all variants that passed, in one child process.
   void measure() {
     std::vector<std::string> arguments{"convlab", "measure-variants", "--device",
                                        device_,   "--problem",        to_text(options_.problem)};
@@ -185,13 +187,13 @@ class Measuring {
     if (asked.empty()) return;
     run_guest_with(kernels, std::move(arguments), [&](std::string_view line) {
       try {
-        hear(parse_json(line, "answer of a child process"), asked);
-      } catch (const std::exception&) {  // no line of ours: a file writes where it should not
+        receive(parse_json(line, "answer of a child process"), asked);
+      } catch (const std::exception&) {  // not our line: a file wrote to our file descriptor
       }
     });
   }
 
-  void hear(const Json& json, const std::vector<size_t>& asked) {
+  void receive(const Json& json, const std::vector<size_t>& asked) {
     if (json.contains("kernel")) {
       const size_t i = asked.at(json.at("kernel").get<size_t>());
       if (json.contains("reason")) {
@@ -214,7 +216,7 @@ class Measuring {
     }
   }
 
-  /// Whose machine code is shown where there is no GPU: Hopper's.
+  /// The compute capability whose machine code is shown on simt: Hopper's.
   static constexpr int kCapability = 90;
 
   const VariantsOptions& options_;

@@ -1,4 +1,4 @@
-// convlab verify FILE...: anybody's kernel files, each in a process of its own.
+// convlab verify FILE...: verifies kernel files in child processes.
 
 #include "app/guests/verify_files.h"
 
@@ -31,13 +31,14 @@
 namespace convlab::app {
 namespace {
 
-/// Whether all passed that the file's verdict depends on.
+/// Whether all cases passed that the file's verdict depends on.
 bool is_right(const std::vector<CaseReport>& reports) {
   return std::ranges::all_of(reports, [](const CaseReport& each) { return !each.counts() || each.passed(); });
 }
 
-/// How badly a file fits a semester's layers, of which there are one or two: first whether it leaves its arrays, which
-/// were made for others.
+/// Returns how badly a file fits a semester's one or two layers, as averages over the layers, to be compared in this
+/// order: layers with out-of-bounds accesses, which suggest that its arrays are sized for other layers; layers that did
+/// not pass; faults.
 std::array<double, 3> misfit(const std::vector<CaseReport>& cases) {
   std::array<double, 3> sum{};
   double layers = 0;
@@ -67,7 +68,7 @@ class FileVerifier {
  public:
   explicit FileVerifier(const VerifyFilesOptions& options) : options_(options) {}
 
-  /// Whatever happens to it is in the report.
+  /// All errors are in the report.
   FileReport verify(const std::string& file) {
     FileReport report{.file = file};
     try {
@@ -133,7 +134,7 @@ class FileVerifier {
       std::ranges::copy(cases_of(awkward_problems(source), FileCase::Purpose::other_shape), std::back_inserter(cases));
       return ask(trial, std::move(cases), printed);
     };
-    // Of a file that is wrong on all, its own semester's are told; where that is a guess, those that it fits best.
+    // If the file is wrong for all semesters, report its own; if that is a guess, the one that it fits best.
     const bool is_guess = options_.semester.empty() && source.semester_is_guess;
     for (const std::string& semester : semesters) {
       std::vector<CaseReport> cases = try_as(semester, images);
@@ -156,9 +157,10 @@ class FileVerifier {
                       "semester with --semester",
                       semesters.front(), report.semester));
     }
-    // Of a wrong file: is it right where the number of images divides well? The course's were 100, 1000 and 10000.
+    // If the file is wrong: is it correct for a batch size that tiles divide evenly? The course used 100, 1000 and
+    // 10000.
     constexpr int64_t kWellDivided = 100;
-    constexpr double kPatience = 5;  // seconds, which become ten times as many
+    constexpr double kPatience = 5;  // seconds; the larger batch takes ten times as long
     double seconds = 0;
     for (const CaseReport& each : report.cases) seconds += each.layer_s();
     const bool has_fault = std::ranges::any_of(report.cases, &CaseReport::has_kernel_fault);
@@ -206,7 +208,7 @@ class FileVerifier {
   bool unavailable_ = false;
 };
 
-/// All findings of all files in one of the forms for other programs.
+/// Prints all findings of all files in a format for other programs.
 void print_findings(Output& output, const std::vector<FileReport>& reports, const std::string& format) {
   std::vector<Finding> all;
   for (const FileReport& each : reports) {
@@ -250,8 +252,8 @@ void verify_files(const VerifyFilesOptions& options, Output& output) {
   }
   if (output.wants_json()) output.json({{"files", std::move(files)}});
   const auto [passed, failed, refused, not_compiled, timed_out, skipped] = counts;
-  static_cast<void>(passed), static_cast<void>(skipped);  // the latter of cases alone
-  // What is wrong is said already.
+  static_cast<void>(passed), static_cast<void>(skipped);  // only cases are skipped, not files
+  // All errors have already been printed.
   if (failed + timed_out > 0) throw ExitStatus{static_cast<int>(ErrorKind::wrong_result)};
   if (refused + not_compiled == 0) return;
   throw ExitStatus{static_cast<int>(verifier.anything_unavailable() ? ErrorKind::unavailable : ErrorKind::bad_input)};

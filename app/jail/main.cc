@@ -1,8 +1,8 @@
-// convlab-jail: what the judge starts inside of jails, beside somebody else's kernel file. It holds no kernel and no
-// library that a file could call in the place of its own.
+// convlab-jail: the program that the judge starts inside jails, next to an untrusted kernel file. It contains no
+// kernels and no libraries that the file could call instead of its own.
 //
-//      convlab-jail read|record|replay|run REQUEST.json see convlab/judge/inside.h convlab-jail libraries
-//   what a jail must show for this program to start
+//   convlab-jail read|record|replay|run REQUEST.json   see convlab/judge/inside.h
+//   convlab-jail libraries                             prints what a jail must show for this program to start
 
 #include <cstdio>
 #include <cstdlib>
@@ -29,5 +29,5 @@ int main(int argc, char** argv) {
     return 1;
   }
   std::fflush(nullptr);
-  std::_Exit(0);  // what the file wants to do at the end, nobody waits for
+  std::_Exit(0);  // do not wait for what the file does at exit
 }

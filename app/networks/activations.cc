@@ -1,3 +1,5 @@
+// Computes or reads the outputs of each layer of a network.
+
 #include "app/networks/activations.h"
 
 #include <algorithm>
@@ -23,7 +25,8 @@ double limit_of(const PlanStep& step) {
   return conv != nullptr ? rounding_model(*conv, step.conv->info).relative_l2 : class_limit(step.op->info.math);
 }
 
-/// The plan's options for a node alone: by the kernel that a plan file names for it, whose plans are for all nodes.
+/// Returns the plan options for a node alone. A plan file is for all nodes, so this uses the kernel that it names for
+/// this node.
 PlanOptions plan_of_node(const Node& node, PlanOptions options) {
   const auto choices = std::exchange(options.choices, nullptr);
   if (!choices || !std::holds_alternative<ConvOp>(node.op)) return options;

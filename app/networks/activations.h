@@ -12,30 +12,31 @@
 
 namespace convlab::app {
 
-/// Where and how a network's layers are computed, each by itself.
+/// Where and how a network's layers are computed, one at a time.
 struct LayerMachine {
   Device& device;
   PlanOptions plan;  ///< its mode is PlanMode::layers
 };
 
-/// Every value that a network computes, by its name.
+/// All values that a network computes, by name.
 using Activations = std::map<std::string, Tensor>;
 
-/// The values of all nodes, and the inputs', for these inputs, which are in the graph's order. The graph is as a plan
-/// of PlanMode::layers reads it. Errors as of Executor.
+/// Returns the outputs of all nodes, and the inputs, for these inputs, which are in the graph's order. `graph` must be
+/// simplified as for PlanMode::layers. Errors are those of Executor.
 Activations activations_of(const Graph& graph, std::span<const Tensor> inputs, const LayerMachine& machine);
 
-/// The .npy files of a folder, by their names without the ending.
+/// Reads the .npy files of a folder; their names without the extension are the keys.
 Activations recorded_activations(const std::string& folder);
 
-/// The relative L2 error that a right result of this class may have, where sums are short.
+/// Returns the relative L2 error that a correct result in this math may have if sums are short.
 double class_limit(Math math);
 
-/// One node alone, for given values of its inputs that are no constants, in their order.
+/// The result of run_node(), which computes one node alone. `inputs` are the values of its distinct non-constant
+/// inputs, in order.
 struct NodeRun {
   Tensor output;
-  Math math;         ///< its kernel's
-  double limit = 0;  ///< the relative L2 error that a right kernel of that class may have here
+  Math math;         ///< of its kernel
+  double limit = 0;  ///< the relative L2 error that a correct kernel in that math may have here
 };
 NodeRun run_node(const Graph& graph, const Node& node, std::span<const Tensor> inputs, const LayerMachine& machine);
 

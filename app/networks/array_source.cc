@@ -1,4 +1,4 @@
-// Images in a .npy or an idx file.
+// Reads images from a .npy or idx file.
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace convlab::app {
 namespace {
 
-/// An array's shape as a model takes it: with a channel, if it has none and the model wants one.
+/// Returns an array's shape, with a channel dimension added if it has none and the model expects one.
 Shape with_channel(Shape shape, const Shape& model) {
   if (shape.size() != 3 || model.size() != 4) return shape;
   const bool last = model[3] == 1 && model[1] != 1;
@@ -35,11 +35,11 @@ class ArraySource : public ImageSource {
     std::vector<GivenInput> given(1);
     given[0].name = place_.name;
     given[0].file = place_.file;
-    in_order(graph, std::move(given));  // says it where the model has no such input
+    in_order(graph, std::move(given));  // throws if the model has no such input
     shape_ = with_channel(file_.shape(), graph.inputs[0].shape);
   }
 
-  /// Bytes are taken as they are.
+  /// uint8 stays uint8; other types are converted to float32.
   ElementType type() const override { return file_.type() == ElementType::u8 ? ElementType::u8 : ElementType::f32; }
 
   Facts facts() const override {

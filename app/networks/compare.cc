@@ -1,4 +1,4 @@
-// convlab compare: two networks, or one computed in two ways, layer by layer: which layer is the first that is wrong.
+// convlab compare: compares two networks, or one computed in two ways, layer by layer, and finds the first wrong layer.
 
 #include <fmt/format.h>
 
@@ -34,13 +34,13 @@ namespace fs = std::filesystem;
 struct CompareOptions {
   std::string a, b;
   std::vector<std::string> inputs;
-  std::string device = "auto", kernel = "auto", math = "fp32";  ///< one for both, or two, A's and B's
-  std::string plan_file;                                        ///< B's
+  std::string device = "auto", kernel = "auto", math = "fp32";  ///< one value for both, or one each for A and B
+  std::string plan_file;                                        ///< only for B
   int64_t threads = 0;
   bool all = false;
 };
 
-/// "fp32,bf16": A's and B's; one counts for both.
+/// Splits "fp32,bf16" into the values for A and B; a single value is for both.
 std::pair<std::string, std::string> both(const std::string& text, const char* option) {
   const std::vector<std::string> parts = split(text, ',');
   if (parts.size() > 2)
@@ -75,7 +75,7 @@ Side open_side(const std::string& model, const std::vector<std::string>& inputs,
   return side;
 }
 
-/// How `got` differs from `expected`, of as many elements.
+/// Computes the relative L2 error of `got` and the index of its worst element. Both have the same number of elements.
 void compare_values(const Tensor& got, const Tensor& expected, double& relative_l2, int64_t& worst) {
   const auto x = got.values<float>(), y = expected.values<float>();
   double differences = 0, squares = 0, most = -1;
@@ -90,21 +90,22 @@ void compare_values(const Tensor& got, const Tensor& expected, double& relative_
   relative_l2 = differences == 0 ? 0 : std::sqrt(differences / std::max(squares, std::numeric_limits<double>::min()));
 }
 
-/// A place in an array: "0, 3, 17, 2".
-std::string place_text(int64_t at, const Shape& shape) {
+/// Returns the indices of element `at` of an array: "0, 3, 17, 2".
+std::string index_text(int64_t at, const Shape& shape) {
   std::vector<int64_t> index(shape.size());
   for (size_t axis = shape.size(); axis-- > 0; at /= shape[axis]) index[axis] = at % shape[axis];
   return fmt::format("{}", fmt::join(index, ", "));
 }
 
-/// A value by its name, or by that of its file.
+/// Finds a value by its name, or by the name of its file.
 const Tensor* find_value(const Activations& values, const std::string& name) {
   if (const auto found = values.find(name); found != values.end()) return &found->second;
   const auto found = values.find(without_folders(name));
   return found != values.end() ? &found->second : nullptr;
 }
 
-/// Each layer of `side` beside the values that are expected of it. `expected_limit`: the class's error in these.
+/// Compares each layer of `side` with its expected values. `expected_limit`: the error that these may have because of
+/// their math.
 std::vector<ComparedLayer> compare_layers(const Side& side, const Activations& expected, double expected_limit) {
   const Activations own = activations_of(side.graph, side.inputs, side.machine());
   std::vector<ComparedLayer> layers;
@@ -142,7 +143,7 @@ std::vector<ComparedLayer> compare_layers(const Side& side, const Activations& e
         layer.worst = worst;
         layer.got = run.output.values<float>()[static_cast<size_t>(worst)];
         layer.expected = want->values<float>()[static_cast<size_t>(worst)];
-        layer.reason = fmt::format("element ({}) is {:g}, expected {:g}", place_text(worst, layer.shape), layer.got,
+        layer.reason = fmt::format("element ({}) is {:g}, expected {:g}", index_text(worst, layer.shape), layer.got,
                                    layer.expected);
       }
     }

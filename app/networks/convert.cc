@@ -1,4 +1,4 @@
-// convlab convert: an MXNet checkpoint (or any other model that convlab reads) as clean ONNX.
+// convlab convert: converts an MXNet checkpoint, or any other model that convlab reads, to clean ONNX.
 
 #include <algorithm>
 #include <memory>
@@ -20,8 +20,7 @@ struct ConvertOptions {
   std::vector<std::string> shapes;
 };
 
-/// Without what need not be computed anew for each image. Weights take up their neighbours where all sizes but the
-/// number of images are known.
+/// Folds constants. Also folds neighboring operators into weights if all sizes except the batch size are known.
 Graph cleaned(Graph graph) {
   std::vector<Shape> shapes;
   bool known = true;

@@ -1,4 +1,4 @@
-// convlab explain: what a network is made of, which kernel computes each step and why, and what bounds it.
+// convlab explain: shows the steps of a network, which kernel computes each step and why, and what bounds its time.
 
 #include <fmt/format.h>
 
@@ -40,8 +40,8 @@ struct ExplainOptions {
   int64_t images = 1;
 };
 
-/// Why the step's kernel computes it: why the best kernel that would be preferred in the step's layout does not, or how
-/// many others support it.
+/// Returns why the step has its kernel: why the first kernel that would be preferred in the same layout does not
+/// support the step, or how many kernels support it.
 std::string why(const PlanStep& step) {
   if (step.conv == nullptr) return "";
   for (const Refused& refused : step.refused) {
@@ -54,7 +54,7 @@ std::string why(const PlanStep& step) {
   return others == 0 ? "only choice" : fmt::format("first of {} that support it", others + 1);
 }
 
-/// What a plan file says of its choice.
+/// Returns the plan file's reason for its choice.
 std::string why(const KernelChoice& choice) {
   const std::string other = choice.next.empty() ? "no other kernel supports it"
                                                 : fmt::format("{} took {:.3g} ms", choice.next, choice.next_ms);

@@ -8,7 +8,7 @@
 
 namespace convlab::app {
 
-/// What one thread hands to another, in order.
+/// A FIFO queue between two threads.
 template <class T>
 class HandOver {
  public:
@@ -20,7 +20,7 @@ class HandOver {
     changed_.notify_one();
   }
 
-  /// The next one, for which it waits; none once all are taken and no more will come.
+  /// Waits for the next value and returns it; nullopt once the queue is empty and closed.
   std::optional<T> take() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
@@ -30,7 +30,7 @@ class HandOver {
     return value;
   }
 
-  /// No more will come.
+  /// No more values will be added.
   void close() {
     {
       const std::lock_guard lock(mutex_);

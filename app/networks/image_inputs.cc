@@ -1,3 +1,5 @@
+// Reads and preprocesses the images of --image for a model's inputs.
+
 #include "app/networks/image_inputs.h"
 
 #include <fmt/format.h>
@@ -25,7 +27,7 @@ struct Choice {
   T value;
 };
 
-/// An option that is one of some words.
+/// Adds an option whose value is one of several words.
 template <class T, size_t count>
 void add_word(CLI::App& parser, const char* option, const char* help, std::optional<T>& value,
               const Choice<T> (&choices)[count]) {
@@ -46,7 +48,7 @@ constexpr Choice<bool> kRanges[] = {{"0..1", true}, {"0..255", false}};
 constexpr Choice<Channels> kChannels[] = {{"rgb", Channels::rgb}, {"bgr", Channels::bgr}, {"grey", Channels::grey}};
 constexpr Choice<PixelOrder> kOrders[] = {{"nchw", PixelOrder::nchw}, {"nhwc", PixelOrder::nhwc}};
 
-/// "resize 256x320", ...: presets as --help lists them.
+/// Returns the list of presets for --help.
 std::string preset_help() {
   std::string text = "how images are prepared, as common networks expect them; other options override it:";
   for (const Preset& each : presets()) text += fmt::format("\n{}: {}", each.name, each.meaning);
@@ -57,7 +59,7 @@ Tensor read_picture(const std::string& file, const Preparation& preparation) {
   return prepared(decode_picture(read_file(file), file), preparation, file);
 }
 
-/// Copies a picture to its place among those like the first.
+/// Copies an image to index `at`. Throws Error(bad_input) if its size differs from the first image's.
 void put(const Tensor& picture, Pictures& pictures, size_t at) {
   const Shape& all = pictures.pixels.shape();
   const Shape one(all.begin() + 1, all.end());
@@ -102,7 +104,7 @@ const GraphInput& input_of(const Pictures& pictures, const Graph& graph) {
   throw bad_input("{}: {} {}: --image {}={}", graph.name, what, fmt::join(names, ", "), names[0], pictures.files[0]);
 }
 
-/// The number of images aside, all sizes that the model has must be those of the pictures.
+/// Throws Error(bad_input) unless the images have all fixed sizes of the model's input, except for the batch size.
 void check_size(const Pictures& pictures, const Preparation& preparation, const Graph& graph, const GraphInput& input) {
   const Shape& takes = input.shape;
   const Shape have = input_shape(pictures.pixels.shape(), preparation.order);

@@ -12,9 +12,9 @@
 
 namespace convlab::app {
 
-/// --image, and what happens to pictures before the network sees them: a preset, changed by what is given beside it.
+/// --image, and how images are preprocessed: a preset, overridden by the other options.
 struct ImageOptions {
-  std::vector<std::string> files;  ///< "NAME=" before one says which input it and the following are for
+  std::vector<std::string> files;  ///< "NAME=" before a file names the input for it and the following files
   std::optional<std::string> preset;
   std::optional<Extent> resize, crop;
   std::optional<Filter> filter;
@@ -23,27 +23,27 @@ struct ImageOptions {
   std::optional<Channels> channels;
   std::optional<PixelOrder> order;
 
-  /// Error(bad_input) where parts do not fit together.
+  /// Returns the preprocessing. Throws Error(bad_input) if options contradict each other.
   Preparation preparation() const;
 
-  /// Error(bad_input) that names an option which does nothing, since there is no --image.
+  /// Throws Error(bad_input), which names the option, if one has no effect because there is no --image.
   void require_images() const;
 };
 
 void add_image_options(CLI::App& parser, ImageOptions& options);
 
-/// Pictures for one input, prepared and of one size.
+/// Images for one input, preprocessed and of one size.
 struct Pictures {
-  std::string name;  ///< the input's, as the user gave it, or ""
+  std::string name;  ///< name of the input, as the user gave it, or ""
   std::vector<std::string> files;
   Tensor pixels;  ///< uint8, N x H x W x C
 };
 
-/// Reads and prepares them in parallel, with a progress line. `threads`: 0 for as many as there are.
+/// Reads and preprocesses the images in parallel, with a progress line. `threads`: 0 for all that this process may use.
 std::vector<Pictures> read_pictures(const ImageOptions& options, int64_t threads);
 
-/// An input made of pictures: bytes where the model takes bytes, otherwise float32. Error(bad_input) where the model
-/// takes another size, or bytes that are to be scaled.
+/// Converts images to an input: uint8 if the model's input is uint8, otherwise float32. Throws Error(bad_input) if the
+/// model expects another size, or uint8 although the pixels must be scaled.
 GivenInput to_input(const Pictures& pictures, const Preparation& preparation, const Graph& graph);
 
 }  // namespace convlab::app

@@ -11,44 +11,44 @@
 
 namespace convlab::app {
 
-/// Images on the disk for a model's only input, read one after another: they need not fit into memory.
+/// Images on disk for a model's only input, read one after another, so that they need not fit into memory.
 class ImageSource {
  public:
   virtual ~ImageSource() = default;
 
-  /// Of all images, their number first.
+  /// Returns the shape of all images together; the first dimension is their number.
   virtual const Shape& shape() const = 0;
 
-  /// From now on shape(), type() and read() are as this model wants them. Error(bad_input) where it does not take these
-  /// images.
+  /// Adapts shape(), type() and read() to this model. Throws Error(bad_input) if it does not accept these images.
   virtual void fit(const Graph& graph) = 0;
 
-  /// Of elements as read() gives them: uint8 or float32.
+  /// Returns the type of the elements that read() writes: uint8 or float32.
   virtual ElementType type() const = 0;
 
-  /// What tells whether a second source has the same images.
+  /// Returns facts that are equal for two sources only if they have the same images.
   virtual Facts facts() const = 0;
 
-  /// Has read() go on with this image.
+  /// Makes read() continue with this image.
   virtual void seek(int64_t image) = 0;
 
-  /// Reads up to `count` images to memory that takes them. Says how many: fewer where the next one cannot be read; then
-  /// calling it again throws Error(bad_input), which names it.
+  /// Reads up to `count` images to `to`. Returns how many: fewer if the next one cannot be read; calling it again then
+  /// throws Error(bad_input), which names the image.
   virtual int64_t read(int64_t count, void* to) = 0;
 
-  /// After the last image: Error(bad_input) where what follows shows that the file is damaged.
+  /// Call it after the last image: throws Error(bad_input) if what follows shows that the file is damaged.
   virtual void expect_end() {}
 };
 
-/// A .npy or an idx file, as --input names it. Images without a channel get the one that the model wants.
-/// Error(bad_input) as of ArrayFile().
+/// Opens a .npy or idx file of --input. Images without a channel dimension get one if the model expects it. Throws
+/// Error(bad_input) as ArrayFile() does.
 std::unique_ptr<ImageSource> open_array(const NamedFile& file);
 
-/// The JPEG and PNG pictures of a folder and those in it, by their paths, or of a tar archive, in its order; prepared
-/// by as many threads, 0 for as many as there are. Error(bad_input) where there is none, and as of TarFile().
+/// Opens the JPEG and PNG images of a folder and its subfolders, sorted by path, or of a tar archive, in its order.
+/// Preprocesses them with `threads` threads, 0 for all that this process may use. Throws Error(bad_input) if there are
+/// none, and as TarFile() does.
 std::unique_ptr<ImageSource> open_pictures(const NamedFile& place, const ImageOptions& options, int64_t threads);
 
-/// "8000 bytes, changed 2026-01-31 12:00:00.123456789" of a file, in UTC.
+/// Returns the size and modification time (UTC) of a file: "8000 bytes, changed 2026-01-31 12:00:00.123456789".
 std::string state_of_file(const std::string& file);
 
 }  // namespace convlab::app

@@ -1,3 +1,5 @@
+// Streams images through a network: three threads read, compute and write chunks.
+
 #include "app/networks/image_stream.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@
 namespace convlab::app {
 namespace {
 
-/// Images and what is computed of them, in memory that is used again and again.
+/// Images and their results, in memory that is reused.
 struct Chunk {
   Tensor input, output;
   Buffer locked_input, locked_output;
@@ -49,7 +51,7 @@ class Run {
       } catch (...) {
         failures_[static_cast<size_t>(role)] = std::current_exception();
       }
-      // Whoever ends, done or not, leaves nobody waiting.
+      // A thread that ends, whether it succeeded or failed, wakes the threads that wait for it.
       if (role == kReading) read_.close();
       if (role == kComputing) computed_.close();
       if (role != kReading) empty_.close();
@@ -101,7 +103,7 @@ class Run {
     stream_.results.write(whole.raw(), whole.bytes());
   }
 
-  /// Error(wrong_result) for NaN.
+  /// Throws Error(wrong_result) if a class is NaN.
   static void require_classes(std::span<const float> rows, int64_t first) {
     std::vector<int> labels(rows.size());
     labels_of_places(rows, first, labels);

@@ -9,20 +9,20 @@
 
 namespace convlab::app {
 
-/// Images on their way through a network, of which only some are in memory at a time.
+/// A run over more images than fit into memory: its source, engine and results.
 struct ImageStream {
   ImageSource& source;
   Device& device;
   Engine& engine;  ///< on that device
   PartFile& results;
   int64_t chunk;     ///< images read, computed and written at a time
-  ElementType type;  ///< of the results: float32, or whole numbers
-  bool classes;      ///< the engine gives a class an image, and not the model's own output
+  ElementType type;  ///< of the results: float32 or an integer type
+  bool classes;      ///< the engine returns one class per image, not the model's output
 };
 
-/// Computes images from `begin` up to `end`, and adds a row for each to the results. Three threads read, compute and
-/// write at the same time. Says how many seconds the engine computed. Where an image cannot be read, or something else
-/// fails, all rows before are in the results, and then the Error is thrown.
+/// Computes the images from `begin` up to, but not including, `end`, and appends a row for each to the results. Three
+/// threads read, compute and write at the same time. Returns the seconds that the engine computed. If an image cannot
+/// be read, or something else fails, first writes all rows before it and then throws the Error.
 double run_stream(const ImageStream& stream, int64_t begin, int64_t end);
 
 }  // namespace convlab::app

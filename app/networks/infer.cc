@@ -1,5 +1,4 @@
-// convlab infer: any supported model on any inputs, arrays or pictures, with the classes found and what each layer
-// took.
+// convlab infer: runs any supported model on arrays or images; prints the predicted classes and each layer's time.
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -52,7 +51,7 @@ struct InferOptions {
   ShardOptions sharing;
   PlanMode plan = PlanMode::fused;
   int64_t batch = 0, repeat = 0;
-  int64_t top = 0;  ///< 0: not said
+  int64_t top = 0;  ///< 0: not given
   bool profile = false;
 };
 
@@ -60,7 +59,7 @@ bool wants_top(const InferOptions& options) {
   return options.top > 0 || !options.labels.empty() || !options.images.files.empty();
 }
 
-/// What is computed, whoever computes which share of it.
+/// Describes what is computed, in the same words for all shares.
 std::string work_of(const InferOptions& options) {
   const ComputeOptions& compute = options.compute;
   std::string work = fmt::format("convlab infer {} {}{} --kernel {} --math {} --plan {}", options.model,
@@ -71,7 +70,7 @@ std::string work_of(const InferOptions& options) {
   return with_contents(std::move(work), {options.model, compute.kernel, compute.plan_file});
 }
 
-/// Some rows of an array.
+/// Copies rows of an array.
 Tensor rows_of(const Tensor& all, int64_t first, int64_t count) {
   Shape shape = all.shape();
   const size_t bytes = all.bytes() / static_cast<size_t>(shape[0]);
@@ -84,7 +83,7 @@ Tensor rows_of(const Tensor& all, int64_t first, int64_t count) {
   return rows;
 }
 
-/// Leaves of the inputs what this process computes. Returns the number of all images.
+/// Reduces the inputs to this process's share. Returns the number of images of all shares.
 int64_t take_share(const Shard& shard, std::vector<GivenInput>& given, std::vector<std::string>& image_names) {
   const Shape& shape = given[0].tensor.shape();
   const int64_t all = shape.empty() ? 1 : shape[0];
@@ -96,7 +95,7 @@ int64_t take_share(const Shard& shard, std::vector<GivenInput>& given, std::vect
   return all;
 }
 
-/// What nobody would see is a mistake.
+/// Throws Error(bad_input) if options do not fit together, or if the results would neither be printed nor written.
 void check_usage(const InferOptions& options, const Output& output) {
   options.images.require_images();
   if (options.stream.resume || options.stream.classes) {
@@ -110,7 +109,7 @@ void check_usage(const InferOptions& options, const Output& output) {
   if (!shown) throw bad_input("infer: the result would be lost; use --output, --top, --repeat or --json");
 }
 
-/// Runs it in bounded memory; what tells of each image, or of several passes, does not fit to that.
+/// Runs it in bounded memory. Options that print results of each image, or need several passes, are not supported.
 void infer_stream(const InferOptions& options, Share& share, Output& output) {
   const std::pair<bool, const char*> given[] = {{options.top > 0, "--top"},
                                                 {!options.labels.empty(), "--labels"},
@@ -133,7 +132,8 @@ void infer_stream(const InferOptions& options, Share& share, Output& output) {
                output);
 }
 
-/// Has arrays go back to the system when they are freed. glibc would learn from the first large ones to keep others.
+/// Makes glibc return freed arrays to the system: otherwise freeing the first large ones would raise its mmap
+/// threshold, and it would keep others.
 void return_freed_arrays() {
 #ifdef __GLIBC__
   constexpr int kLarge = 128 << 10;
@@ -161,7 +161,8 @@ void print_times(Output& output, const ModelRun::Times& times, Device& device, i
   }
 }
 
-/// Scores of the first output; unless somebody asked for them, a model may give something else.
+/// Returns the top classes of the first output; none if they were not requested explicitly and the output has no
+/// classes.
 std::vector<std::vector<TopClass>> find_top(const InferOptions& options, const Tensor& scores,
                                             const std::vector<std::string>& labels) {
   constexpr int64_t kUsual = 5;
@@ -188,7 +189,7 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
   for (const Pictures& each : pictures) shapes[each.name] = input_shape(each.pixels.shape(), preparation.order);
   const int64_t memory_before_kb = resident_memory().now_kb;
   Graph graph = load_model(options.model, shapes);
-  std::vector<std::string> image_names;  // of what is classified
+  std::vector<std::string> image_names;  // of the classified images
   for (const Pictures& each : pictures) {
     given.push_back(to_input(each, preparation, graph));
     if (image_names.empty()) image_names = each.files;
@@ -198,7 +199,7 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
   const int64_t all_images = take_share(share.shard(), given, image_names);
   const OutputPlaces places(graph, options.output);
 
-  // Bytes are taken as they are where all inputs are.
+  // uint8 is not converted if all inputs are uint8.
   const bool bytes =
       std::ranges::all_of(given, [](const GivenInput& each) { return each.tensor.type() == ElementType::u8; });
   const ElementType type = bytes ? ElementType::u8 : ElementType::f32;
@@ -217,7 +218,7 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
   EngineOptions engine_options{.plan = options.compute.plan_options(options.plan, type),
                                .batch = options.batch,
                                .observer = recorder.get(),
-                               .pipelined = options.repeat > 0 && !recorded};  // otherwise it runs once
+                               .pipelined = options.repeat > 0 && !recorded};  // a single pass does not pay for it
   replay_plan_file(options.compute, graph, device->caps(), engine_options);
   ModelRun run(std::move(graph), std::move(inputs), *device, engine_options);
   if (!share.shard().whole() && !run.splits()) {
@@ -240,7 +241,7 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
   if (!options.trace.empty()) write_file(options.trace, chrome_trace_text(*recording));
   if (options.repeat > 0 || output.wants_json()) {
     ModelRun::Times times = run.time(std::max<int64_t>(options.repeat, 1));
-    result.memory_most_kb = resident_memory().most_kb;  // what is measured for the table of times takes some, too
+    result.memory_most_kb = resident_memory().most_kb;  // before print_times() needs memory to measure ceilings
     if (options.repeat > 0) print_times(output, times, *device, images);
     result.network_seconds = times.network_s;
     result.device_network_seconds = times.device_network_s;

@@ -1,3 +1,5 @@
+// Reads the arrays for a model's inputs and matches them by name.
+
 #include "app/networks/model_inputs.h"
 
 #include <fmt/format.h>
@@ -104,7 +106,7 @@ std::vector<GivenInput> in_order(const Graph& graph, std::vector<GivenInput> giv
     ordered.push_back(std::move(*found));
     given.erase(found);
   }
-  // What a model does not use may be given all the same.
+  // Arrays that the model does not use are not an error.
   for (const GivenInput& each : given) {
     if (each.name.empty()) {
       throw bad_input("{}: name the input for the file, one of {}: --input {}={}", each.file, fmt::join(names, ", "),

@@ -1,3 +1,5 @@
+// Writes a model's outputs to files.
+
 #include "app/networks/model_outputs.h"
 
 #include <fmt/format.h>
@@ -22,8 +24,8 @@ bool is_one_file(const std::string& output) { return fs::path(output).has_extens
 
 bool is_archive(const std::string& output) { return is_one_file(output) && fs::path(output).extension() == ".npz"; }
 
-/// Names of which none appears twice: a second "y" becomes "y.2".
-std::vector<std::string> told_apart(const std::vector<std::string>& names) {
+/// Makes names unique: a second "y" becomes "y.2".
+std::vector<std::string> made_unique(const std::vector<std::string>& names) {
   std::vector<std::string> all;
   for (const std::string& name : names) {
     std::string each = name;
@@ -33,7 +35,7 @@ std::vector<std::string> told_apart(const std::vector<std::string>& names) {
   return all;
 }
 
-/// A name as a file's: nothing that leads to another folder.
+/// Returns a name for use as a file name: no path separators, not empty, and no leading dot.
 std::string file_name(const std::string& name) {
   return name.empty() || name[0] == '.' ? "_" + without_folders(name) : without_folders(name);
 }
@@ -49,7 +51,7 @@ std::vector<std::string> output_files(const std::vector<std::string>& names, con
   if (names.size() == 1 && !folder) return {output};
   std::vector<std::string> files;
   for (const std::string& name : names) files.push_back(file_name(name));
-  files = told_apart(files);
+  files = made_unique(files);
   for (std::string& file : files) file = fs::path(output) / fmt::format("{}.npy", file);
   return files;
 }
@@ -70,7 +72,7 @@ OutputPlaces::OutputPlaces(const Graph& graph, const std::string& output) : arch
 
 void OutputPlaces::write(std::vector<Tensor> outputs) const {
   if (archive_) {
-    const std::vector<std::string> names = told_apart(names_);
+    const std::vector<std::string> names = made_unique(names_);
     std::vector<NamedTensor> arrays;
     for (size_t i = 0; i < outputs.size(); ++i) arrays.push_back({names[i], std::move(outputs[i])});
     return write_file(files_[0], to_npz(arrays));

@@ -8,33 +8,32 @@
 
 namespace convlab::app {
 
-/// A value's name as it stands in a file's: "_" for what would lead to another folder.
+/// Returns the name of a value for use in a file name: path separators become "_".
 std::string without_folders(std::string name);
 
-/// Where a model's outputs go: --output's value, a .npy file for one, a .npz file, or a folder.
+/// The files for a model's outputs, from --output: a .npy file for a single output, a .npz file, or a folder.
 class OutputPlaces {
  public:
   OutputPlaces() = default;
 
-  /// `output`: "" for nowhere. Error(bad_input) where several outputs were to go into one .npy file, or a file could
-  /// not be written later.
+  /// `output`: "" for none. Throws Error(bad_input) if several outputs would go to one file that is not a .npz file.
   OutputPlaces(const Graph& graph, const std::string& output);
 
   /// The outputs' names, in the graph's order.
   const std::vector<std::string>& names() const { return names_; }
 
-  /// The file of each; "" for nowhere.
+  /// The file of each output; "" if it is not written.
   const std::vector<std::string>& files() const { return files_; }
 
   void write(std::vector<Tensor> outputs) const;
 
  private:
   std::vector<std::string> names_, files_;
-  std::string folder_;  ///< in which the files are; "" where `output` is a file
+  std::string folder_;  ///< folder of the files; "" if `output` is a file
   bool archive_ = false;
 };
 
-/// Error(bad_input) where --output names one file that could not be written.
+/// Throws Error(bad_input) if --output names one file that cannot be written.
 void require_output(const std::string& output);
 
 }  // namespace convlab::app

@@ -1,3 +1,5 @@
+// Runs and times a model on given arrays.
+
 #include "app/networks/model_run.h"
 
 #include <optional>
@@ -60,7 +62,7 @@ ModelRun::Times ModelRun::time(int64_t repeat) {
   const size_t steps = plan().steps.size();
   std::vector<double> network, on_device;
   std::vector<std::vector<double>> by_step(steps);
-  // Waiting after each step costs a GPU time that the whole network must not be charged with.
+  // Waiting after each step takes time on a GPU, so the whole network is timed in a separate pass there.
   const bool one_pass = device_.caps().kind != DeviceKind::cuda;
   std::optional<Tensor> output;
   Buffer locked_input, locked_output;

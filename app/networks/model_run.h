@@ -15,35 +15,35 @@
 
 namespace convlab::app {
 
-/// A model and arrays for its inputs, ready to run: images one batch after the other where it has one input and one
-/// output, and otherwise all at once.
+/// A model and arrays for its inputs, ready to run: in batches if it has one input and one output, otherwise all images
+/// at once.
 class ModelRun {
  public:
-  /// `inputs`: in the graph's order. Errors as Engine() and Executor().
+  /// `inputs`: in the graph's order. Errors are those of Engine() and Executor().
   ModelRun(Graph graph, std::vector<Tensor> inputs, Device& device, EngineOptions options);
 
   const Plan& plan() const { return engine_ ? engine_->plan() : executor_->plan(); }
 
-  /// Images in a full batch, and the numbers of images of all batches, each number once.
+  /// Returns the size of a full batch, and the distinct sizes of all batches.
   int64_t batch() const { return engine_ ? engine_->batch() : images(); }
   std::vector<int64_t> batches() const { return engine_ ? engine_->batches(images()) : std::vector{images()}; }
 
   /// Whether batches may have any size.
   bool splits() const { return engine_ && engine_->splits(); }
 
-  /// Seconds of one pass: of all of it, or by step of plan().
+  /// Runs one pass and returns its seconds: in total, or per step of plan().
   double time_once();
   std::vector<double> time_steps_once();
 
-  /// The outputs, in the graph's order and in its types.
+  /// Returns the outputs, in the graph's order and with its types.
   std::vector<Tensor> run();
 
   struct Times {
     std::vector<LayerResult> layers;  ///< medians
-    double network_s = 0;             ///< inputs in the host's memory to outputs there, likewise
-    double device_network_s = 0;      ///< a GPU's alone, by its own clock; of a host, and of several inputs, network_s
+    double network_s = 0;             ///< from inputs to outputs in host memory, also a median
+    double device_network_s = 0;      ///< the GPU alone, by its own clock; on a host, and for several inputs, network_s
   };
-  /// Runs it `repeat` times, arrays page-locked. What ran before, run(), was the warm-up.
+  /// Runs `repeat` passes with page-locked arrays. Call run() before, as a warm-up.
   Times time(int64_t repeat);
 
  private:

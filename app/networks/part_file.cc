@@ -1,3 +1,5 @@
+// Writes a .npy file row by row, so that an interrupted run can be resumed.
+
 #include "app/networks/part_file.h"
 
 #include <fcntl.h>
@@ -25,8 +27,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int64_t kMostJournalBytes = 1 << 20;
-constexpr double kKeepEveryS = 0.25;  // a disk takes some time to be sure of something
-constexpr mode_t kMode = 0666;        // less what the user's mask takes away
+constexpr double kKeepEveryS = 0.25;  // flushing to disk takes some time
+constexpr mode_t kMode = 0666;        // minus the umask
 
 Error cannot_write(const std::string& file) { return bad_input("cannot write {}: {}", file, std::strerror(errno)); }
 
@@ -46,7 +48,7 @@ int open_file(const std::string& file, int flags) {
   return descriptor;
 }
 
-/// The journal's first line. It is as long for any number of rows, so that it can be written over.
+/// Returns the journal's first line. It has the same length for any number of rows, so that it can be overwritten.
 std::string rows_line(int64_t rows, int64_t total) { return fmt::format("rows: {:020} of {}\n", rows, total); }
 
 std::string text_of_facts(const Facts& facts) {
@@ -68,7 +70,7 @@ PartFile::PartFile(std::string file, ElementType type, const Shape& shape, const
       row_bytes_(checked_mul(image_element_count(shape), static_cast<int64_t>(size_of(type)))) {
   std::error_code error;
   if (fs::exists(file_, error)) require_regular_file(file_);
-  if (const fs::path target = fs::weakly_canonical(file_, error); !error) file_ = target.string();  // links stay
+  if (const fs::path target = fs::weakly_canonical(file_, error); !error) file_ = target.string();  // keeps links
   part_ = file_ + ".part";
   journal_ = part_ + ".journal";
   try {
@@ -106,7 +108,7 @@ void PartFile::open_part(bool resume) {
     }
     return;
   }
-  // A process that was killed at its very end has left the whole file and its journal.
+  // A process that was killed between renaming the file and deleting the journal leaves both.
   if (resume && fs::exists(file_) &&
       read_text(journal_, kMostJournalBytes) == rows_line(total_rows_, total_rows_) + work_) {
     rows_ = total_rows_;
@@ -124,7 +126,8 @@ void PartFile::begin() {
   descriptor_ = open_file(part_, O_RDWR | O_CREAT | O_EXCL);
   try {
     const int64_t bytes = checked_mul(total_rows_, row_bytes_) + static_cast<int64_t>(header_.size());
-    // Better now than after hours. Where the file system cannot tell, it is seen when rows are written.
+    // Fail now rather than after hours. If the file system does not support fallocate, writing rows detects a full
+    // disk.
     if (::fallocate(descriptor_, 0, 0, bytes) != 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) {
       throw bad_input("{}: no disk space for {} bytes of results: {}", part_, bytes, std::strerror(errno));
     }
@@ -136,7 +139,7 @@ void PartFile::begin() {
   }
 }
 
-/// Error(bad_input) unless it is of this work; finds the rows.
+/// Throws Error(bad_input) unless the journal is of this run; reads the number of rows.
 void PartFile::check_journal() {
   const std::string text = read_text(journal_, kMostJournalBytes);
   const size_t line = rows_line(0, total_rows_).size();

@@ -12,40 +12,40 @@
 
 namespace convlab::app {
 
-/// What a result is computed from, and how: {"math", "fp32"}.
+/// Name-value pairs that identify what a result is computed from, and how: {"math", "fp32"}.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// A .npy file that comes into being row after row. Until it is whole it is FILE.part, and FILE.part.journal says of
-/// what work it is and how many rows are there, which it only says once the disk has them. A part of which the process
-/// is killed can be gone on with at any time.
+/// A .npy file that is written row by row. Until it is complete, it is FILE.part, and FILE.part.journal holds the facts
+/// of the run and the number of rows, which counts only rows that are already on disk. An interrupted run can be
+/// resumed even if its process was killed.
 ///
-/// Several threads may use it.
+/// Thread-safe.
 class PartFile {
  public:
-  /// Begins FILE.part, and takes its place on the disk; or, to `resume`, opens the one that is there, if any.
-  /// Error(bad_input) with path, reason and what to do: where there is a part that shall not be resumed, or that is of
-  /// another work or in use; where a file cannot be written, or the disk has too little space.
+  /// Creates FILE.part and preallocates its disk space; with `resume`, opens an existing one instead, if any. Throws
+  /// Error(bad_input), with path, reason and what to do: if there is a part but not `resume`, if it belongs to a
+  /// different run or is in use, if a file cannot be written, or if the disk has too little space.
   PartFile(std::string file, ElementType type, const Shape& shape, const Facts& work, bool resume);
   ~PartFile();
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
 
-  /// Rows from the first on that are there.
+  /// Returns the number of rows written.
   int64_t rows() const;
 
-  /// Whether all is done: the file itself is there, too.
+  /// Whether an earlier run has already completed the file.
   bool whole() const { return whole_; }
 
-  /// From now on rows from this one on are written, again where they are there.
+  /// Continues writing at this row; overwrites existing rows from there on.
   void go_back(int64_t row);
 
-  /// Writes the next rows, of `bytes` bytes in all, and has the disk keep them from time to time.
+  /// Writes the next rows, `bytes` bytes in total, and calls keep() from time to time.
   void write(const void* rows, size_t bytes);
 
-  /// Has the disk keep all rows so far, and the journal say so.
+  /// Flushes all rows to disk, and then updates the journal.
   void keep();
 
-  /// Makes a whole part the file.
+  /// Renames the complete part to the file and deletes the journal.
   void finish();
 
   /// "y.npy.part"
@@ -60,7 +60,7 @@ class PartFile {
 
   std::string file_, part_, journal_;
   std::vector<uint8_t> header_;
-  std::string work_;  ///< the facts, a line each
+  std::string work_;  ///< the facts, one per line
   int64_t total_rows_, row_bytes_;
   int descriptor_ = -1, journal_descriptor_ = -1;
   bool whole_ = false;

@@ -1,4 +1,4 @@
-// Pictures in a folder or a tar archive.
+// Reads images from a folder or a tar archive.
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether a name ends as a picture's, and is not a hidden file's.
+/// Whether a name has the extension of an image and is not that of a hidden file.
 bool is_picture_name(const std::string& name) {
   const fs::path path(name);
   std::string ending = path.extension().string();
@@ -33,23 +33,23 @@ bool is_picture_name(const std::string& name) {
   return (ending == ".jpg" || ending == ".jpeg" || ending == ".png") && !path.filename().string().starts_with('.');
 }
 
-/// A picture that is not decoded yet.
+/// An image that is not decoded yet.
 struct PictureFile {
   std::string name;
-  std::optional<std::vector<uint8_t>> bytes;  ///< none: `name` is a file that has them
+  std::optional<std::vector<uint8_t>> bytes;  ///< nullopt: they are in the file `name`
 };
 
-/// Where pictures lie, in an order that stays.
+/// A folder or archive of images, in a fixed order.
 class PicturePlace {
  public:
   virtual ~PicturePlace() = default;
   virtual int64_t count() const = 0;
   virtual Facts facts() const = 0;
 
-  /// Has read() go on with this picture.
+  /// Makes read() continue with this image.
   virtual void seek(int64_t picture) = 0;
 
-  /// The next picture. Error(bad_input) where it cannot be read.
+  /// Returns the next image. Throws Error(bad_input) if it cannot be read.
   virtual PictureFile read() = 0;
 };
 
@@ -72,7 +72,7 @@ class PictureFolder : public PicturePlace {
 
   int64_t count() const override { return std::ssize(names_); }
 
-  /// A picture that was broken may be another one when the work is resumed.
+  /// The facts do not include the contents, so that a broken image may be replaced before the run is resumed.
   Facts facts() const override {
     Fingerprint names;
     for (const std::string& name : names_) names.add(name);
@@ -190,7 +190,8 @@ class PictureSource : public ImageSource {
   }
 
  private:
-  /// Reads as many as are decoded at one time: files of an archive must not fill the memory, however large they are.
+  /// Reads and decodes up to `count` images, fewer if their files have more than 16 MiB, so that large files in an
+  /// archive do not fill the memory. Returns how many.
   int64_t read_some(int64_t count, uint8_t* to) {
     constexpr size_t kMostBytes = size_t{16} << 20;
     std::vector<PictureFile> files;
@@ -218,7 +219,7 @@ class PictureSource : public ImageSource {
     return broken - failures.begin();
   }
 
-  /// A picture as an array of one.
+  /// Returns an image as a batch of one.
   static Tensor as_one(Tensor picture) {
     Shape shape = picture.shape();
     shape.insert(shape.begin(), 1);
@@ -253,7 +254,7 @@ class PictureSource : public ImageSource {
   Shape shape_;
   ElementType type_ = ElementType::f32;
   size_t image_bytes_ = 0;
-  std::exception_ptr failure_;  ///< why there are no more
+  std::exception_ptr failure_;  ///< why no more images can be read
 };
 
 }  // namespace

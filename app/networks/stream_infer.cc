@@ -1,3 +1,5 @@
+// Implements `convlab infer --stream`.
+
 #include "app/networks/stream_infer.h"
 
 #include <fmt/format.h>
@@ -31,8 +33,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Bytes that are read, and bytes that are written, at a time: on a host some of its batches, so that little is lost
-/// when it is killed; a GPU computes faster, and needs more to be busy while others come and go.
+/// Returns the bytes to read, and the bytes to write, at a time. On a host, these are a few batches, so that little is
+/// lost if the process is killed; a GPU computes faster, and needs more to stay busy during transfers.
 int64_t chunk_bytes(const DeviceCaps& caps) { return int64_t{caps.kind == DeviceKind::cuda ? 64 : 8} << 20; }
 
 void check_usage(const StreamRequest& request) {
@@ -46,7 +48,7 @@ void check_usage(const StreamRequest& request) {
   require_writable("--output", request.output);
 }
 
-/// Tells whether two models are the same, with all that they hold.
+/// Returns a hash of everything that a model consists of, including its weights.
 std::string sum_of_model(const std::string& model, const Graph& graph) {
   const fs::path path(model);
   std::vector<fs::path> files = {path};
@@ -58,13 +60,13 @@ std::string sum_of_model(const std::string& model, const Graph& graph) {
   }
   Fingerprint sum;
   for (const fs::path& file : files) sum.add_file(file);
-  for (const auto& [value, tensor] : graph.constants) {  // weights may lie in other files
+  for (const auto& [value, tensor] : graph.constants) {  // weights may be in other files
     sum.add({static_cast<const char*>(tensor.raw()), tensor.bytes()});
   }
   return sum.hex();
 }
 
-/// An image's row: the model's output for it.
+/// Returns the shape of an image's row, the model's output for it.
 Shape row_shape(const Engine& engine, const std::string& model) {
   Shape shape = engine.output_shape(1);
   if (shape.empty() || shape[0] != 1)
@@ -72,7 +74,7 @@ Shape row_shape(const Engine& engine, const std::string& model) {
   return shape;
 }
 
-/// An engine for chunks of images. Error(bad_input) where it would need all images at once.
+/// Returns an engine for chunks of images. Throws Error(bad_input) if it would need all images at once.
 std::unique_ptr<Engine> make_engine(Graph graph, const ImageSource& source, Device& device,
                                     const EngineOptions& options) {
   Shape input = source.shape();
@@ -86,7 +88,7 @@ std::unique_ptr<Engine> make_engine(Graph graph, const ImageSource& source, Devi
   return engine;
 }
 
-/// Images in a chunk: whole batches, as many as fit.
+/// Returns the number of images per chunk: whole batches, as many as fit.
 int64_t chunk_of(const Engine& engine, const ImageSource& source, const Shape& row, const DeviceCaps& caps) {
   const auto bytes = std::max(image_element_count(source.shape()) * static_cast<int64_t>(size_of(source.type())),
                               image_element_count(row) * static_cast<int64_t>(sizeof(float)));
@@ -141,7 +143,7 @@ void add_stream_options(CLI::App& parser, StreamOptions& options) {
 void stream_infer(const StreamRequest& request, Output& output) {
   const Clock::time_point begin = Clock::now();
   check_usage(request);
-  // These outlive what hears of Ctrl-C, which must be there before any thread is.
+  // These must outlive on_interrupt, which must be created before any thread.
   std::unique_ptr<PartFile> part;
   std::atomic<PartFile*> interrupted = nullptr;
   int64_t total = 0;
@@ -164,7 +166,7 @@ void stream_infer(const StreamRequest& request, Output& output) {
   const std::unique_ptr<ImageSource> source =
       pictures ? open_pictures(place, request.images, request.compute.threads) : open_array(place);
   std::map<std::string, Shape> shapes;
-  if (source->shape().size() != 3) shapes.emplace(place.name, source->shape());  // of three, a channel may be missing
+  if (source->shape().size() != 3) shapes.emplace(place.name, source->shape());  // with 3, a channel may be missing
   Graph graph = load_model(request.model, shapes);
   if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
     throw bad_input("{}: model has {} inputs and {} outputs; --stream needs one of each", graph.name,
@@ -192,7 +194,7 @@ void stream_infer(const StreamRequest& request, Output& output) {
                                     facts_of(request, *source, model_sum, caps.kind, result.batch),
                                     request.options.resume);
   result.resumed = part->rows();
-  // Whole batches are computed again, so that each image is in the same as without the interruption.
+  // Restart at the beginning of a batch, so that each image is in the same batch as without the interruption.
   if (result.resumed < total) result.resumed -= result.resumed % result.batch;
   part->go_back(result.resumed);
   result.images = total - result.resumed;

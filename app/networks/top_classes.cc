@@ -1,3 +1,5 @@
+// Finds and prints the most probable classes of each image.
+
 #include "app/networks/top_classes.h"
 
 #include <algorithm>

@@ -9,26 +9,27 @@
 
 namespace convlab::app {
 
-/// A class that a network finds in an image.
+/// A class that the network predicts for an image.
 struct TopClass {
   int64_t number;
   std::string label;  ///< "" without labels
   double score;       ///< its probability
 };
 
-/// Labels from a file, one a line. Error(bad_input) where there is none.
+/// Reads labels from a file, one per line. Throws Error(bad_input) if there are none.
 std::vector<std::string> read_labels(const std::string& file);
 
-/// Whether an output is a score for each of several classes of each image: N x classes, and nothing but 1 behind.
+/// Whether an output has a score for each of several classes of each image: N x classes, then only dimensions of 1.
 bool has_classes(const Shape& output);
 
-/// The most probable classes of each image, best first; of equal ones the lower number. Unless the scores of each add
-/// up to 1, they become probabilities by softmax. `labels` may be empty. Error(bad_input) where the output has no
-/// classes, or not as many as there are labels; Error(wrong_result) for NaN.
+/// Returns the `count` most probable classes of each image, best first; of equal ones the lower index first. Unless the
+/// scores of each image add up to 1, converts them to probabilities by softmax. `labels` may be empty. Throws
+/// Error(bad_input) if the output has no classes, or their number differs from that of `labels`; throws
+/// Error(wrong_result) if a score is NaN or infinite.
 std::vector<std::vector<TopClass>> top_classes(const Tensor& output, int64_t count,
                                                const std::vector<std::string>& labels, const std::string& labels_file);
 
-/// `names`: of the images; where there are fewer, images are numbered.
+/// Prints the classes. `names`: of the images; images without a name are numbered.
 void print_top(Output& output, const std::vector<std::vector<TopClass>>& images, const std::vector<std::string>& names);
 
 }  // namespace convlab::app

@@ -1,4 +1,4 @@
-// convlab tune: measures which kernel computes each layer fastest on this machine, and writes a plan file that says so.
+// convlab tune: measures which kernel computes each layer fastest on this machine, and writes a plan file.
 
 #include <fmt/format.h>
 
@@ -31,12 +31,12 @@ struct TuneOptions {
   std::vector<std::string> inputs, shapes;
   ComputeOptions compute;
   PlanMode plan = PlanMode::fused;
-  int64_t images = 0, batch = 0;  ///< 0: not said
+  int64_t images = 0, batch = 0;  ///< 0: not given
   double seconds = 20;
   bool bytes = false;
 };
 
-/// Pixels at random: what convolutions take does not depend on them.
+/// Returns random pixels: the time of convolutions does not depend on their values.
 Tensor random_pixels(const Shape& shape, ElementType type) {
   constexpr uint64_t kSeed = 1;
   Rng random(kSeed);
@@ -49,7 +49,7 @@ Tensor random_pixels(const Shape& shape, ElementType type) {
   return tensor;
 }
 
-/// The model, and what it is measured on.
+/// The model, and the inputs that it is measured on.
 struct Subject {
   Graph graph;
   std::vector<Tensor> inputs;
@@ -80,7 +80,7 @@ Subject subject_of(const TuneOptions& options) {
   return subject;
 }
 
-/// What was measured of whole networks.
+/// Describes the configurations of the whole network that were measured.
 std::string ways_text(const Tuned& tuned) {
   const auto text_of = [](const TunedWay& way) {
     return fmt::format("batches of {}, '{}' layouts", way.batch, family_name(way.channel_lanes));

@@ -1,3 +1,5 @@
+// Measures configurations of a network, and kernels for its convolutions, and chooses the fastest.
+
 #include "app/networks/tuning.h"
 
 #include <fmt/format.h>
@@ -18,16 +20,16 @@
 namespace convlab::app {
 namespace {
 
-/// What the parts of the work may take of all seconds.
+/// Shares of the total seconds for the parts of the work.
 constexpr double kForWays = 0.25, kForKernels = 0.55, kForTheEnd = 0.2;
 
-/// Who takes so many times as long as the fastest in a first trial does not take part in turns.
+/// A candidate that takes this many times as long as the fastest in a first trial is not measured further.
 constexpr double kTooSlow = 1.5;
 
-/// More images than this are not needed to tell which way is fastest.
+/// Configurations are compared on at most this many images.
 constexpr int64_t kMostImagesOfWays = 1024;
 
-constexpr int kTrials = 2;  // the first one finds cold caches
+constexpr int kTrials = 2;  // the first one has cold caches
 
 std::vector<Tensor> clones(const std::vector<Tensor>& tensors) {
   std::vector<Tensor> result;
@@ -35,7 +37,7 @@ std::vector<Tensor> clones(const std::vector<Tensor>& tensors) {
   return result;
 }
 
-/// The first so many images of each input.
+/// Returns the first `images` images of each input.
 std::vector<Tensor> first_images(const std::vector<Tensor>& inputs, int64_t images) {
   std::vector<Tensor> result;
   for (const Tensor& input : inputs) {
@@ -53,10 +55,11 @@ std::vector<Tensor> first_images(const std::vector<Tensor>& inputs, int64_t imag
 
 int64_t images_of(const std::vector<Tensor>& inputs) { return inputs[0].shape().empty() ? 1 : inputs[0].shape()[0]; }
 
-/// Calls take(way) for each way, to and fro, so that a machine that slows down slows all: until the seconds are over,
-/// but often enough for a decision unless that took much too long.
+/// Calls take(i) for each i below `ways`, in rounds of alternating direction, so that a machine that slows down slows
+/// all. Ends after `seconds`, but not before kLeastTurns rounds, which a decision needs, unless these take more than
+/// kPatience times as long.
 template <class Take>
-void take_turns(size_t ways, double seconds, Take take) {
+void run_interleaved(size_t ways, double seconds, Take take) {
   constexpr size_t kMostTurns = 200;
   constexpr double kPatience = 4;
   const Clock::time_point begin = Clock::now();
@@ -95,7 +98,7 @@ class Tuner {
 
   double seconds(double share) const { return request_.seconds * share; }
 
-  /// Whether plans with channels in lanes, if these are not, or without would be others.
+  /// Whether the opposite of `own.channel_lanes` would lead to a different plan.
   bool has_other_layouts(const std::vector<Tensor>& inputs, TunedWay own) const {
     const PlanOptions& plan = request_.engine.plan;
     if (own.channel_lanes) return true;
@@ -107,10 +110,10 @@ class Tuner {
     });
   }
 
-  /// The planner's own way first, then those with other batches and layouts.
+  /// Returns the planner's own configuration first, then those with other batch sizes and layouts.
   std::vector<TunedWay> possible_ways(const std::vector<Tensor>& inputs) const {
     const std::unique_ptr<ModelRun> own = run_of(inputs, request_.engine);
-    // A rest beyond whole sixteens is a batch of its own, so that a full batch may be larger than any that is computed.
+    // Images beyond a multiple of 16 are a batch of their own, so a full batch may be larger than any that is computed.
     const int64_t largest = own->batches().front();
     std::vector<TunedWay> ways{{.batch = largest, .channel_lanes = own->plan().channel_lanes}};
     if (request_.device.caps().kind != DeviceKind::cpu) return ways;
@@ -132,7 +135,7 @@ class Tuner {
     const std::vector<Tensor> inputs = first_images(request_.inputs, kMostImagesOfWays);
     std::vector<TunedWay>& ways = result_.ways = possible_ways(inputs);
     std::vector<std::vector<double>> times(ways.size());
-    std::vector<size_t> good;  // those that take part in turns
+    std::vector<size_t> good;  // those to measure further, interleaved
     double best = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < ways.size() && ways.size() > 1; ++i) {
       request_.tell(fmt::format("batches of {}, '{}' layouts", ways[i].batch, family_name(ways[i].channel_lanes)));
@@ -155,7 +158,8 @@ class Tuner {
         runs.back()->time_once();
         times[way].clear();
       }
-      take_turns(good.size(), seconds(kForWays), [&](size_t i) { times[good[i]].push_back(runs[i]->time_once()); });
+      run_interleaved(good.size(), seconds(kForWays),
+                      [&](size_t i) { times[good[i]].push_back(runs[i]->time_once()); });
     }
     if (ways.size() == 1) times[0] = {0};
     const Pick pick = pick_way(times);
@@ -164,7 +168,7 @@ class Tuner {
     result_.why = pick.why;
   }
 
-  /// Chooses a kernel for each convolution of a batch of so many images.
+  /// Chooses a kernel for each convolution of a batch of `images` images.
   void tune_kernels(int64_t images, double share) {
     const std::vector<Tensor> inputs = first_images(request_.inputs, images);
     EngineOptions engine = engine_of(result_.ways[result_.way]);
@@ -204,7 +208,7 @@ class Tuner {
         runs.push_back(run_with(number));
         runs.back()->time_once();
       }
-      take_turns(runs.size(), seconds(share), [&](size_t number) {
+      run_interleaved(runs.size(), seconds(share), [&](size_t number) {
         const std::vector<double> times = runs[number]->time_steps_once();
         for (Contest& contest : contests) contest.note(number, times);
       });
@@ -213,7 +217,7 @@ class Tuner {
     for (const Contest& contest : contests) plan.kernels.push_back(contest.winner());
   }
 
-  /// The planner's whole network beside the tuned one.
+  /// Times the whole network with the planner's choices and with the tuned ones.
   void compare_with_planner() {
     request_.tell("the tuned network and the planner's");
     EngineOptions chosen = request_.engine;
@@ -224,7 +228,7 @@ class Tuner {
     runs.push_back(run_of(request_.inputs, chosen));
     std::vector<double> times[2];
     for (const std::unique_ptr<ModelRun>& run : runs) run->time_once();
-    take_turns(2, seconds(kForTheEnd), [&](size_t i) { times[i].push_back(runs[i]->time_once()); });
+    run_interleaved(2, seconds(kForTheEnd), [&](size_t i) { times[i].push_back(runs[i]->time_once()); });
     result_.planned_s = median(times[0]);
     result_.tuned_s = median(times[1]);
   }
@@ -233,7 +237,7 @@ class Tuner {
   struct Contest {
     Contest(const PlanStep& planned, size_t place) : step(planned), at(place) {
       for (const ConvKernel* kernel : planned.fitting) {
-        // The reference is never the fastest, and takes seconds for what others take milliseconds.
+        // The reference kernel is never the fastest, and takes seconds where others take milliseconds.
         if (kernel == planned.conv || kernel->info.rung > 0) rivals.push_back({kernel, {}});
       }
     }
@@ -243,7 +247,7 @@ class Tuner {
       std::vector<double> times;
     };
 
-    /// Of the run number so and so; where there are fewer kernels than runs, some run again.
+    /// Returns the kernel for run `number`; if there are fewer kernels than runs, some run again.
     KernelChoice choice_of(size_t number) const {
       return {.step = printable(step.name),
               .problem = to_text(step.conv_step()->problem),
@@ -254,7 +258,8 @@ class Tuner {
       if (number < rivals.size()) rivals[number].times.push_back(times[at]);
     }
 
-    /// After the trials: who is much slower than the fastest keeps its least time, and all others begin anew.
+    /// After the trials: kernels that are much slower than the fastest keep only their least time, and the others start
+    /// over.
     void leave_out_the_slow() {
       double best = std::numeric_limits<double>::infinity();
       for (Rival& rival : rivals) {
@@ -265,7 +270,7 @@ class Tuner {
                                               [&](const Rival& rival) { return rival.times[0] <= kTooSlow * best; });
       given_up.assign(std::make_move_iterator(slow), std::make_move_iterator(rivals.end()));
       rivals.erase(slow, rivals.end());
-      if (rivals.size() == 1) return;  // there will be no turns for it, or some that tell more of it
+      if (rivals.size() == 1) return;  // no rounds may follow, so it keeps its time
       for (Rival& rival : rivals) rival.times.clear();
     }
 
@@ -290,7 +295,7 @@ class Tuner {
     }
 
     PlanStep step;
-    size_t at;  ///< among the plan's steps
+    size_t at;  ///< index of the plan's step
     std::vector<Rival> rivals, given_up;
   };
 

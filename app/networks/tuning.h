@@ -14,20 +14,20 @@
 
 namespace convlab::app {
 
-/// A way to compute a whole network, and the time of all images.
+/// A configuration of the whole network, and its time for all images.
 struct TunedWay {
   int64_t batch = 1;
   bool channel_lanes = false;  ///< see Plan
   double seconds = 0;
 };
 
-/// What tuning has found.
+/// The result of tuning.
 struct Tuned {
-  std::vector<TunedWay> ways;         ///< that were measured, the planner's own first
-  size_t way = 0;                     ///< which is taken
+  std::vector<TunedWay> ways;         ///< those measured; the planner's own is the first
+  size_t way = 0;                     ///< index of the chosen one
   std::string_view why;               ///< see Pick
-  PlanChoices choices;                ///< of that way, for each size of its batches
-  double planned_s = 0, tuned_s = 0;  ///< the network as the planner plans it, and by these choices, in turns
+  PlanChoices choices;                ///< the kernels of the chosen one, for each of its batch sizes
+  double planned_s = 0, tuned_s = 0;  ///< the network with the planner's choices, and with these; measured interleaved
 
   int64_t batch() const { return ways[way].batch; }
 };
@@ -37,13 +37,13 @@ struct TuneRequest {
   const Graph& graph;
   const std::vector<Tensor>& inputs;  ///< what it is measured on
   Device& device;
-  EngineOptions engine;                               ///< batch: 0 to choose one, too
-  double seconds = 0;                                 ///< for all measurements, about
-  std::function<void(const std::string& what)> tell;  ///< is told what is measured now
+  EngineOptions engine;                               ///< batch: 0 to choose the batch size, too
+  double seconds = 0;                                 ///< for all measurements, approximately
+  std::function<void(const std::string& what)> tell;  ///< called with what is measured next
 };
 
-/// Measures ways to compute the network, and then for each convolution the kernels that compute it, all in turns.
-/// Errors as Engine() and Executor().
+/// Measures configurations of the whole network, and then, for each convolution, the kernels that support it; all
+/// measurements are interleaved. Errors are those of Engine() and Executor().
 Tuned tune_network(const TuneRequest& request);
 
 }  // namespace convlab::app

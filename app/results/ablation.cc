@@ -1,3 +1,5 @@
+// Computes and prints the effects that an ablation measured.
+
 #include "app/results/ablation.h"
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 namespace convlab::app {
 namespace {
 
-/// The variant's figure; nullopt where it was not measured.
+/// Returns the variant's values of the metric; nullopt if it was not measured.
 std::optional<std::vector<double>> numbers_of_variant(const Variant& variant, const AblationFigure& figure) {
   if (!variant.measured()) return std::nullopt;
   if (figure.samples == Samples::timed) return variant.ms;
@@ -18,14 +20,14 @@ std::optional<std::vector<double>> numbers_of_variant(const Variant& variant, co
   return std::vector<double>{static_cast<double>(found->second)};
 }
 
-/// A machine that was busy makes all times worthless.
+/// Makes the gain undecided if there is a reason, `why`: times from a busy machine are not valid.
 void doubt(std::optional<Worth>& gain, const std::string& why) {
   if (!gain || why.empty()) return;
   gain->change = Decision::undecided;
   gain->doubt = why;
 }
 
-/// Of counts, which do not say what is faster: in words alone, since the numbers stand beside.
+/// Returns the verdict on counts, which do not say what is faster. It has no numbers, because they are in the same row.
 std::string counted_verdict(Effect effect) {
   switch (effect) {
     case Effect::adds:
@@ -49,7 +51,7 @@ std::string counted_verdict(Effect effect) {
   return "unknown: a variant could not be counted";
 }
 
-/// Of one of several kernels, against the first.
+/// Returns the verdict on one of several kernels, against the first.
 std::string verdict_of_kernel(const std::optional<Worth>& worth, Samples samples) {
   if (!worth) return "unknown: this kernel or the first could not be measured";
   const bool counted = samples == Samples::counted;
@@ -127,7 +129,7 @@ class Figuring {
   std::string name(int i) const { return ablation_.switches[static_cast<size_t>(i)].name; }
   bool every_subset() const { return ablation_.sets.size() == size_t{1} << ablation_.switches.size(); }
 
-  /// Who cancels it: of two the other, otherwise the one with which it gains least.
+  /// Returns the switch that cancels it: of two switches the other, otherwise the one with which it gains least.
   std::string partner_of(const std::string& name) const {
     if (figure_.rows.size() == 2) return figure_.rows[figure_.rows.front().name == name ? 1 : 0].name;
     const AblationPair* least = nullptr;
@@ -155,7 +157,7 @@ class Figuring {
   std::string doubt_;
 };
 
-/// Whether the variants differ in it.
+/// Whether the variants differ in the metric.
 bool differs(const Ablation& ablation, const AblationFigure& figure) {
   std::optional<std::vector<double>> first;
   for (const Variant& each : ablation.variants) {
@@ -166,7 +168,7 @@ bool differs(const Ablation& ablation, const AblationFigure& figure) {
   return false;
 }
 
-/// A count of which nothing was there before, or is there afterwards, is no ratio.
+/// Formats a ratio of counts or times; if a count was 0 before or is 0 after the change, there is no ratio.
 std::string times_text(double times) {
   return std::isinf(times) ? "to 0" : times == 0 ? "from 0" : fmt::format("{:.2f}", times);
 }
@@ -242,7 +244,7 @@ void print_rows(Output& output, const Ablation& ablation, const AblationFigure& 
                kernels ? ablation.together : "all together", times_text(figure.product->together.times));
 }
 
-/// The variant whose set this is.
+/// Returns the variant with this set of switches, or null.
 const Variant* variant_of(const Ablation& ablation, SwitchSet set) {
   const auto found = std::ranges::find(ablation.sets, set);
   return found == ablation.sets.end() ? nullptr

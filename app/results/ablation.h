@@ -12,53 +12,54 @@
 
 namespace convlab::app {
 
-/// What one change is worth in one figure: of a switch alone and left out, of one of several kernels against the first.
+/// The gain of one change in one metric: of a switch, added alone and added to all others; of a kernel, against the
+/// first.
 struct AblationRow {
   std::string name;
   SwitchEffect effect;
   std::string verdict;
-  std::optional<Worth> main = {};  ///< of all subsets: averaged over whatever else is on
+  std::optional<Worth> main = {};  ///< if all subsets were measured: average over the other switches
 };
 
-/// What two switches do to each other.
+/// The interaction of two switches.
 struct AblationPair {
   std::string a, b;
-  Worth beyond;  ///< how many times as much one gains with the other as without
+  Worth beyond;  ///< gain of one with the other on, divided by its gain with the other off
 };
 
-/// One figure of all variants.
+/// One metric of all variants.
 struct AblationFigure {
   std::string name;  ///< "ms", or one of kCounts
   Samples samples = Samples::timed;
   std::vector<AblationRow> rows;
-  std::vector<AblationPair> pairs;  ///< of all subsets
-  std::optional<Product> product;   ///< of all gains alone, beside all together
+  std::vector<AblationPair> pairs;  ///< if all subsets were measured
+  std::optional<Product> product;   ///< product of the gains alone, and the gain of all together
 };
 
-/// An ablation of one file's switches; or several kernels, each against the first.
+/// An ablation of one file's switches, or several kernels, each compared with the first.
 struct Ablation {
-  std::string file;              ///< "" of several kernels
-  std::vector<Switch> switches;  ///< none of several kernels
-  std::vector<SwitchSet> sets;   ///< of each variant; none of several kernels
-  std::string together;          ///< of several kernels: the one that has the others' ideas; "" if none is named
+  std::string file;              ///< "" for several kernels
+  std::vector<Switch> switches;  ///< empty for several kernels
+  std::vector<SwitchSet> sets;   ///< one per variant; empty for several kernels
+  std::string together;          ///< several kernels: the one that combines the others' ideas; "" if none
   ConvProblem problem;
   std::vector<Variant> variants;
   VariantsMeasured where;
   std::vector<AblationFigure> figures = {};
 };
 
-/// Fills in `figures`, from what was measured of the variants.
+/// Computes `figures` from the measurements of the variants.
 void add_figures(Ablation& ablation);
 
-/// What a switch changes in the machine code: "same machine code: the compiler already does it"; "" where nobody knows.
+/// Returns how a switch changes the machine code: "same machine code: the compiler already does it"; "" if unknown.
 std::string code_text(const Ablation& ablation, const std::string& name);
 
 void print_ablation(Output& output, const Ablation& ablation);
 
 void write_json(Output& output, const Ablation& ablation);
 
-/// An SVG: of each change a bar for its gain alone and one for what it costs to leave it out, around 1, with what is
-/// known of each. It is made for narrow screens, too, light and dark.
+/// Returns an SVG: for each change, a bar for its gain alone and one for its gain when added to all others, starting at
+/// 1, with confidence intervals. It fits narrow screens and supports light and dark mode.
 std::string ablation_picture(const Ablation& ablation);
 
 }  // namespace convlab::app

@@ -1,4 +1,4 @@
-// What `convlab ablate` found, as JSON.
+// Writes the results of `convlab ablate` as JSON.
 
 #include <algorithm>
 #include <cmath>

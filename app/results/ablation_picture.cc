@@ -1,4 +1,4 @@
-// The picture of an ablation, as SVG.
+// Draws an ablation as SVG.
 
 #include <fmt/format.h>
 
@@ -13,13 +13,13 @@
 namespace convlab::app {
 namespace {
 
-// 400 wide, so that a telephone shows the letters at their own size.
+// 400 wide, so that a phone shows the text at its original size.
 constexpr int kWidth = 400, kLeft = 12, kRight = 388;
 constexpr int kHead = 22, kAxis = 18, kRowName = 18, kBar = 12, kGap = 8;
-constexpr double kNarrowest = 1.25;  // the axis shows at least from its reciprocal to this
-constexpr double kWidest = 64;       // what is beyond ends at the edge
+constexpr double kNarrowest = 1.25;  // the axis spans at least 1/kNarrowest to kNarrowest
+constexpr double kWidest = 64;       // larger gains end at the edge
 
-/// Where a gain stands: its logarithm, so that twice and half are as far from 1.
+/// The x axis of gains. It is logarithmic, so that 2 and 1/2 are equally far from 1.
 class Axis {
  public:
   explicit Axis(const AblationFigure& figure) {
@@ -40,7 +40,7 @@ class Axis {
     return kLeft + (kRight - kLeft) * std::log(bounded / low_) / std::log(high_ / low_);
   }
 
-  /// A few round gains.
+  /// Returns a few round gains for the grid.
   std::vector<double> marks() const {
     const double width = high_ / low_;
     const std::vector<double> steps = width > 100 ? std::vector<double>{1.0 / 64, 1.0 / 16, 0.25, 1, 4, 16, 64}
@@ -68,7 +68,7 @@ std::string number_text(double times) {
   return std::isinf(times) ? "to 0" : times == 0 ? "from 0" : fmt::format("{:.2f}", times);
 }
 
-/// A bar from 1 to the gain, with its interval and its number.
+/// Returns a bar from 1 to the gain, with its interval and its number.
 std::string bar(const Axis& axis, const char* kind, const Worth& gain, Samples samples, int y) {
   const double one = axis.at(1), end = axis.at(gain.times), middle = y + kBar / 2.0;
   const double low = axis.at(gain.interval.low), high = axis.at(gain.interval.high);
@@ -89,7 +89,7 @@ std::string title_of(const AblationFigure& figure) {
   return "speedup";
 }
 
-/// Whether a count tells anything of the change.
+/// Whether the row is shown: counts that do not change are left out.
 bool is_shown(const AblationFigure& figure, const AblationRow& row) {
   const auto changes = [](const std::optional<Worth>& worth) { return worth && worth->times != 1; };
   return figure.samples == Samples::timed || changes(row.effect.alone) || changes(row.effect.left_out);

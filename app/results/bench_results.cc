@@ -1,3 +1,5 @@
+// Collects the Records of `convlab bench` and writes them as JSON.
+
 #include "app/results/bench_results.h"
 
 #include <cmath>

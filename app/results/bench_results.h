@@ -13,18 +13,18 @@
 
 namespace convlab::app {
 
-/// The Records of a session. The JSON file is always whole and gets each Record as soon as it is added; Ctrl-C ends the
-/// session with those that there are.
+/// The Records of a session. The JSON file is complete at any time and is rewritten for each added Record; Ctrl-C ends
+/// the session and keeps the Records so far.
 class BenchResults {
  public:
-  /// Make it before other threads; see OnInterrupt.
+  /// Create it before other threads; see OnInterrupt.
   explicit BenchResults(Output& output);
   ~BenchResults();
 
-  /// Returns the Record's number, for compared().
+  /// Returns the index of the Record, for compared().
   size_t add(const Record& record);
 
-  /// How its kernel did, in turns, against another one.
+  /// Adds the interleaved comparison of the kernel of Record `number` with another kernel.
   void compared(size_t number, const ConvKernel& other, const Comparison& comparison);
 
   void finish();

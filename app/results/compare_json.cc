@@ -1,3 +1,5 @@
+// Writes the results of `convlab compare` as JSON.
+
 #include "app/results/compare_json.h"
 
 #include <nlohmann/json.hpp>

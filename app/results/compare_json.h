@@ -10,19 +10,19 @@
 
 namespace convlab::app {
 
-/// One layer beside what is expected of it. Errors are ||got - expected|| / ||expected||.
+/// One layer compared with its expected output. Errors are ||got - expected|| / ||expected||.
 struct ComparedLayer {
-  std::string name, value, op;  ///< the node's, its output's
+  std::string name, value, op;  ///< of the node, of its output, of the operator
   Shape shape;
-  std::optional<double> here;  ///< given what is expected before it; none where that is not known
-  double limit = 0;            ///< the most that a right one may have
-  double so_far = 0;           ///< with all errors before it
-  int64_t worst = 0;           ///< the element that differs most, and what it is
+  std::optional<double> here;  ///< error when computed from expected inputs; nullopt if these are unknown
+  double limit = 0;            ///< largest error of a correct layer
+  double so_far = 0;           ///< error including those of all layers before
+  int64_t worst = 0;           ///< index of the element that differs most
   double got = 0, expected = 0;
-  std::string reason;  ///< why it is wrong; "": it is not
+  std::string reason;  ///< why it is wrong; "" if it is not
 };
 
-/// {"a", "b", "layers": [...], "first_wrong": name or null}
+/// Writes {"a", "b", "layers": [...], "first_wrong": name or null}.
 void write_json(Output& output, const std::string& a, const std::string& b, const std::vector<ComparedLayer>& layers);
 
 }  // namespace convlab::app

@@ -1,4 +1,4 @@
-// What `convlab profile --device simt --counters` counts, as JSON.
+// Writes the counts of `convlab profile --device simt --counters` as JSON.
 
 #include "app/results/counts_json.h"
 
@@ -21,7 +21,7 @@ Json to_json(const MemoryCounts& counts) {
           {"least_wavefronts", counts.least_wavefronts}};
 }
 
-/// The lanes that take part, and where each goes.
+/// Lists the active lanes and the offset that each accesses.
 Json to_json(const ExampleRequest& example) {
   Json lanes = Json::array(), offsets = Json::array();
   for_each_lane(example.lanes, [&](int lane) {

@@ -9,7 +9,7 @@
 
 namespace convlab::app {
 
-/// What the launches of one function did for one layer.
+/// The counts of one function's launches for one layer.
 struct CountedKernel {
   std::string layer;
   std::string kernel;  ///< "cuda.basic", or a file's name

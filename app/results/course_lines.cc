@@ -1,3 +1,5 @@
+// Prints the lines of the course's scripts.
+
 #include "app/results/course_lines.h"
 
 #include <fmt/format.h>

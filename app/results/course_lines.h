@@ -8,25 +8,25 @@
 
 namespace convlab::app {
 
-/// A fraction as Python prints it: "0.77", "0.7653", "1.0".
+/// Formats a fraction as Python prints it: "0.77", "0.7653", "1.0".
 std::string python_repr(double value);
 
-/// Error(wrong_result) where the accuracy on `images`, such as "1000 images", is below --expect.
+/// Throws Error(wrong_result) if the accuracy on `images`, for example "1000 images", is below --expect.
 void require_accuracy(double accuracy, const std::string& images, double expect);
 
-// The lines that the course's scripts print; `run` prints the own-op ones, too.
+// The lines that the course's scripts print; `run` prints those for convlab's own convolution, too.
 
 inline constexpr std::string_view kLoadingData = "Loading fashion-mnist data... done\n";
 inline constexpr std::string_view kLoadingModel = "Loading model... done\n";
 inline constexpr std::string_view kNewInference = "New Inference\n";
 
-/// "Op Time: 10.906517", seconds, for each convolution of the plan.
+/// Prints "Op Time: 10.906517", in seconds, for each convolution of the plan.
 void print_op_times(Output& output, const Classification& result);
 
-/// "Correctness: 0.7653 Model: ece408".
+/// Prints "Correctness: 0.7653 Model: ece408".
 void print_correctness(Output& output, const Classification& result, const std::string& course_model);
 
-/// "EvalMetric: {'accuracy': 0.8154}".
+/// Prints "EvalMetric: {'accuracy': 0.8154}".
 void print_eval_metric(Output& output, const Classification& result);
 
 }  // namespace convlab::app

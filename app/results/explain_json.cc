@@ -1,3 +1,5 @@
+// Writes the results of `convlab explain` as JSON.
+
 #include "app/results/explain_json.h"
 
 #include <nlohmann/json.hpp>

@@ -8,8 +8,8 @@
 
 namespace convlab::app {
 
-/// {"model", "inputs": [shape, ...], "steps": [{"name", "op", "problem", "kernel", "math", "output", "inputs", "flops",
-/// "bytes", "bound_s", "limit", "why"}]}
+/// Writes {"model", "inputs": [shape, ...], "steps": [{"name", "op", "problem", "kernel", "math", "output", "inputs",
+/// "flops", "bytes", "bound_s", "limit", "why"}]}.
 void write_json(Output& output, const std::string& model, const std::vector<Shape>& inputs,
                 const std::vector<ExplainedStep>& steps);
 

@@ -1,3 +1,5 @@
+// Summarizes the times of kernel files that have a prolog and an epilog.
+
 #include "app/results/file_times.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Prints the table of layers and their times.
+
 #include "app/results/layer_table.h"
 
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 
 namespace convlab::app {
 
-/// What each layer took, with its rate and its share of the bound. `ceilings`: each device's, where known.
+/// Prints each layer's time, rate and share of its bound. `ceilings`: of each device, if known.
 void print_layers(Output& output, const std::vector<LayerResult>& layers, size_t devices,
                   const std::optional<Ceilings>& ceilings);
 

@@ -1,3 +1,5 @@
+// Draws a network as SVG.
+
 #include "app/results/network_picture.h"
 
 #include <fmt/format.h>
@@ -13,7 +15,8 @@ constexpr double kRow = 44, kTop = 84, kBoxWidth = 300, kBoxLeft = 150, kPicture
 
 double middle_of(int step) { return kTop + kRow * (step + 1) + kRow / 2; }
 
-/// What a step reads: the step before it by a short line, others by an arc on the left, the wider the farther.
+/// Draws the edge to a step from one that it reads: a short line from the step before it, otherwise an arc on the left,
+/// wider for more distant steps.
 std::string line(int from, int to) {
   if (from == to - 1) {
     return fmt::format("<path class=\"edge\" d=\"M{0:.0f} {1:.0f}V{2:.0f}\"/>\n", kBoxLeft + kBoxWidth / 2,
@@ -24,7 +27,7 @@ std::string line(int from, int to) {
                      kBoxLeft, middle_of(from) + 6, kBoxLeft - reach, middle_of(to) - 6);
 }
 
-/// Shortened so that it fits; the whole is in the row's title.
+/// Shortens a text to fit; the row's title has all of it.
 std::string shortened(const std::string& text, size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 1) + "…";
 }

@@ -10,16 +10,17 @@
 
 namespace convlab::app {
 
-/// One step of a plan, for people.
+/// One step of a plan, to be printed or drawn.
 struct ExplainedStep {
   LayerResult layer;  ///< without a time
   Shape output;
-  std::vector<int> inputs;     ///< the steps that it reads; -1: the network's input
-  std::optional<Bound> bound;  ///< where the machine's ceilings are known
-  std::string why;             ///< its kernel, and not one that would be preferred
+  std::vector<int> inputs;     ///< the steps whose outputs it reads; -1: the network's input
+  std::optional<Bound> bound;  ///< if the machine's ceilings are known
+  std::string why;             ///< why this kernel, and not a preferred one
 };
 
-/// The network as an SVG: a row for each step with its operator, shape, kernel and bound, and lines to what it reads.
+/// Returns the network as an SVG: a row for each step with its operator, shape, kernel and bound, and lines from the
+/// steps whose outputs it reads.
 std::string network_picture(const std::string& title, const std::vector<ExplainedStep>& steps);
 
 }  // namespace convlab::app

@@ -1,3 +1,5 @@
+// Writes results to standard output and to JSON files.
+
 #include "app/results/output.h"
 
 #include <unistd.h>
@@ -20,7 +22,7 @@ void require_writable(const std::string& option, const std::filesystem::path& pa
   if (!std::filesystem::is_directory(parent, error)) {
     throw bad_input("{}: cannot write {}: directory {} does not exist", option, path.string(), parent.string());
   }
-  // Replacing a file needs its folder; writing to a device needs the device.
+  // Replacing a file needs permission to write to its folder; writing to a device needs it for the device.
   const std::filesystem::path& written = std::filesystem::is_regular_file(path, error) ? parent : path;
   const std::filesystem::path& checked = std::filesystem::exists(written, error) ? written : parent;
   if (::access(checked.c_str(), W_OK) != 0) {

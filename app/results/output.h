@@ -15,15 +15,15 @@ namespace convlab::app {
 /// Members keep the order in which they were added.
 using Json = nlohmann::ordered_json;
 
-/// Where a command's results go: text to standard output, and, with --json FILE, the same as JSON to FILE. `--json -`
-/// puts the JSON on standard output and the text nowhere.
+/// The results of a command: text on standard output, and, with --json FILE, also JSON in FILE. `--json -` writes the
+/// JSON to standard output instead of the text.
 class Output {
  public:
-  /// `json_path`: the value of --json, "" for none. `command`: the arguments that asked for the results, without
-  /// --json: "m2.1 1000". Error(bad_input) where the file could not be written later.
+  /// `json_path`: the value of --json, "" for none. `command`: the command's arguments without --json: "m2.1 1000".
+  /// Throws Error(bad_input) if the file cannot be written.
   explicit Output(std::string json_path, std::string command = "");
 
-  /// Writes to standard output at once, so that a pipe sees each line when it is done.
+  /// Writes to standard output and flushes, so that a pipe gets each line immediately.
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
     const std::string text = fmt::format(format, std::forward<Args>(args)...);
@@ -31,7 +31,7 @@ class Output {
     printed_ += text;
   }
 
-  /// All text so far, even if the JSON took its place.
+  /// Returns all text so far, even if it was not written to standard output.
   const std::string& printed() const { return printed_; }
 
   const std::string& command() const { return command_; }
@@ -39,17 +39,17 @@ class Output {
   bool wants_json() const { return !json_path_.empty(); }
   const std::string& json_path() const { return json_path_; }
 
-  /// From now on the JSON goes to another file.
+  /// Redirects the JSON to another file.
   void write_json_to(std::string path) { json_path_ = std::move(path); }
 
-  /// From now on standard output gets nothing; printed() goes on.
+  /// Suppresses the text on standard output from now on; printed() still collects it.
   void say_nothing() { quiet_ = true; }
 
   /// Writes the JSON, if asked for. Call it once, before throwing Error(wrong_result).
   void json(const Json& results);
 
-  /// Writes what there is so far, where json() will replace it: the file is whole at any time. Writes nothing to
-  /// standard output, a pipe or a device.
+  /// Writes preliminary results, which json() will replace; the file is complete at any time. Does nothing if the JSON
+  /// goes to standard output, a pipe or a device.
   void json_so_far(const Json& results);
 
  private:
@@ -59,10 +59,11 @@ class Output {
   bool quiet_ = false;
 };
 
-/// Error(bad_input) that names the option if the file could not be written: a run may take minutes, so call it first.
+/// Throws Error(bad_input), which names the option, if the file cannot be written. Call it first: a run may take
+/// minutes.
 void require_writable(const std::string& option, const std::filesystem::path& path);
 
-/// A line on standard error: "convlab: note: ...".
+/// Prints a line to standard error: "convlab: note: ...".
 template <class... Args>
 void note(fmt::format_string<Args...> format, Args&&... args) {
   fmt::print(messages_stream(), "convlab: note: {}\n", fmt::format(format, std::forward<Args>(args)...));

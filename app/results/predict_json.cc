@@ -1,4 +1,4 @@
-// What `convlab predict` says, as JSON.
+// Writes the results of `convlab predict` as JSON.
 
 #include "app/results/predict_json.h"
 

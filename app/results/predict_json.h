@@ -8,6 +8,7 @@
 
 namespace convlab::app {
 
+/// A predicted change from one kernel to another, and its measured times if there are any.
 struct PredictedStep {
   Step step;
   std::optional<MeasuredStep> measured = {};

@@ -1,4 +1,4 @@
-// What `convlab profile` prints, as JSON. Times are in seconds.
+// Writes the results of `convlab profile` as JSON. Times are in seconds.
 
 #include "app/results/profile_json.h"
 

@@ -13,7 +13,7 @@
 
 namespace convlab::app {
 
-/// The share of time for which a report must name kernels and calls.
+/// A report must name the kernels and calls that make up this share of the time.
 inline constexpr double kReportedShare = 0.9;
 
 struct ProfileResult {

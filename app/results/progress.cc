@@ -1,3 +1,5 @@
+// Prints the progress line.
+
 #include "app/results/progress.h"
 
 #include "app/results/streams.h"

@@ -17,7 +17,7 @@ class Progress {
 
   void advance(int64_t amount);
 
-  /// Whether there is a terminal to show anything on.
+  /// Whether there is a terminal to print it to.
   static bool visible();
 
  private:
@@ -29,7 +29,7 @@ class Progress {
   bool on_screen_ = false;
 };
 
-/// "2:05" for 125 seconds, "1:00:00" for an hour, "12 s" below a minute.
+/// Returns "2:05" for 125 seconds, "1:00:00" for an hour, "12 s" below a minute.
 std::string duration_text(double seconds);
 
 }  // namespace convlab::app

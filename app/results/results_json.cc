@@ -1,3 +1,5 @@
+// Writes the results of verify, list, infer, convert and report as JSON.
+
 #include "app/results/results_json.h"
 
 #include <nlohmann/json.hpp>

@@ -16,15 +16,15 @@
 
 namespace convlab::app {
 
-// What the commands found, and how `--json` writes it. Only this file, those beside it whose names end in _json.cc or
-// _results.cc, and app/shards build JSON in app/: reading its header takes the compiler seconds.
+// The results of commands, and how `--json` writes them. In this folder, only files whose names end in _json.cc or
+// _results.cc build JSON, because the JSON header takes seconds to compile.
 
 struct VerifiedCase {
   const ConvKernel* kernel;
   ConvStep step;
   CaseResult result;
 };
-/// `counts`: of passed, failed and skipped cases.
+/// `counts`: numbers of passed, failed and skipped cases.
 void write_json(Output& output, const std::string& device, const std::vector<VerifiedCase>& cases,
                 const std::array<int64_t, 3>& counts);
 
@@ -36,7 +36,7 @@ struct Listing {
 };
 void write_json(Output& output, const Listing& listing);
 
-/// An array that a model took or gave. `file`: where it is, "" if it was not written.
+/// An input or output of a model. `file`: its path, "" if it was not written.
 struct NamedArray {
   std::string name, file;
   Shape shape;
@@ -49,10 +49,10 @@ struct InferResult {
   PlanMode plan;
   std::vector<LayerResult> layers;
   double network_seconds, device_network_seconds, load_seconds;
-  int64_t memory_before_kb, memory_most_kb;  ///< resident before the model was loaded, and at most until its last pass
+  int64_t memory_before_kb, memory_most_kb;  ///< resident before the model was loaded, and peak until its last pass
   std::vector<std::vector<TopClass>> top;    ///< of each image
 };
-/// `all_images`: of all shares.
+/// `all_images`: number of images of all shares.
 void write_json(Output& output, const InferResult& result, const Share& share, int64_t all_images);
 
 struct ConvertResult {
@@ -61,7 +61,7 @@ struct ConvertResult {
 };
 void write_json(Output& output, const ConvertResult& result);
 
-/// `path`: where the page is.
+/// `path`: of the page.
 void write_json(Output& output, const std::string& path, const ReportInput& input, const Report& page);
 
 }  // namespace convlab::app

@@ -1,3 +1,5 @@
+// Writes the results of `convlab run` as JSON.
+
 #include "app/results/run_json.h"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,5 @@
+// Writes the results of `convlab infer --stream` as JSON.
+
 #include "app/results/stream_json.h"
 
 #include <nlohmann/json.hpp>

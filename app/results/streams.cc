@@ -1,3 +1,5 @@
+// Provides the streams for results and messages.
+
 #include "app/results/streams.h"
 
 #include <fcntl.h>

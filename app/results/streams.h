@@ -4,12 +4,12 @@
 
 namespace convlab::app {
 
-/// Where results and messages go: standard output and standard error, and in a guest those of its host, since there
-/// somebody else's code prints to the standard ones.
+/// The streams for results and messages: standard output and standard error, or, in a child process, those of its
+/// parent, because there kernel files may print to the standard streams.
 std::FILE* results_stream();
 std::FILE* messages_stream();
 
-/// In a guest, before anything is written: the host's.
+/// In a child process, before any output: sets the streams to these file descriptors of the parent's.
 void set_streams(int results, int messages);
 
 }  // namespace convlab::app

@@ -1,4 +1,4 @@
-// Color and width of printed findings.
+// Chooses color and width of printed findings.
 
 #include "app/results/text_style.h"
 

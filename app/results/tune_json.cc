@@ -1,3 +1,5 @@
+// Writes the results of `convlab tune` as JSON.
+
 #include "app/results/tune_json.h"
 
 #include <nlohmann/json.hpp>

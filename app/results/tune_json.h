@@ -6,9 +6,9 @@
 
 namespace convlab::app {
 
-/// {"model", "file", "device", "processor", "threads", "math", "mode", "input", "batch", "images", "planned_s",
+/// Writes {"model", "file", "device", "processor", "threads", "math", "mode", "input", "batch", "images", "planned_s",
 /// "tuned_s", "ways": [{"batch", "channel_lanes", "seconds", "taken"}], "plans": [{"inputs", "channel_lanes", "steps":
-/// [{"name", "problem", "kernel", "ms", "next", "next_ms", "why"}]}]}
+/// [{"name", "problem", "kernel", "ms", "next", "next_ms", "why"}]}]}.
 void write_json(Output& output, const std::string& path, const PlanFile& file, const Tuned& tuned, int64_t images);
 
 }  // namespace convlab::app

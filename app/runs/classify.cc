@@ -1,3 +1,5 @@
+// Classifies Fashion-MNIST with one model.
+
 #include "app/runs/classify.h"
 
 #include <fmt/format.h>
@@ -24,7 +26,7 @@
 namespace convlab::app {
 namespace {
 
-/// The side of the images that the model takes; `wanted` is --size, 0 if it was not given.
+/// Returns the side length of the images that the model expects; `wanted` is --size, 0 if it was not given.
 int64_t image_side(const Graph& graph, int64_t wanted) {
   const Shape& shape = graph.inputs[0].shape;
   const auto takes = [&] {
@@ -52,38 +54,39 @@ bool on_gpu(const ClassifyOptions& options) {
   return device.starts_with("cuda") || (device == "auto" && cuda_present());
 }
 
-/// Whether images stay unscaled for the device to scale.
+/// Whether the device scales the images.
 bool leaves_scaling(const ClassifyOptions& options) {
   return options.scaling == Scaling::chosen ? on_gpu(options) : options.scaling == Scaling::device;
 }
 
-/// A model's file, read: the graph, and the side of the images that it takes.
+/// A loaded model, and the side length of the images that it expects.
 struct ModelFile {
   std::shared_ptr<Graph> graph;
   int64_t side = 0;
 };
 
-/// Images that were asked for, or this process's share of them.
+/// The requested images, or this process's share of them.
 struct Data {
   Dataset images;
-  int64_t all_images = 0;  ///< of all shares together
+  int64_t all_images = 0;  ///< number of images of all shares
 };
 
-/// Error(bad_input) with the figure if copies would take more memory than there is, or where the share has no image.
+/// Throws Error(bad_input), with the size, if copies need more memory than there is, or if the share has no images.
 Data load_images(const ClassifyOptions& options) {
   Dataset once = load_fashion_mnist(options.split, options.data, options.images);
   const int64_t all = checked_mul(std::ssize(once.labels), options.copies);
   if (options.copies == 1 && options.shard.whole()) return {std::move(once), all};
   const int64_t images = options.shard.some_images(all);
-  // Besides its pixels, an image has its label here and in the Classifier, the label found for it, and scores.
-  constexpr int64_t kBytesBeside = 2 + sizeof(int) + sizeof(float) * kFashionMnistClasses.size();
+  // Besides its pixels, an image needs memory for its label, here and in the Classifier, its predicted label, and its
+  // scores.
+  constexpr int64_t kOtherBytes = 2 + sizeof(int) + sizeof(float) * kFashionMnistClasses.size();
   const int64_t pixels = once.images.count() / std::ssize(once.labels);
-  require_memory(checked_mul(images, pixels + kBytesBeside),
+  require_memory(checked_mul(images, pixels + kOtherBytes),
                  fmt::format("--copies {}: {} images need", options.copies, images), "use fewer");
   return {part_of_copies(once, options.shard.first(all), images), all};
 }
 
-/// What load_classifier() needs from files; other threads read it while it opens the device: a GPU takes longer.
+/// The files of load_classifier(). Other threads read them while it opens the device, which takes longer for a GPU.
 struct Reading {
   explicit Reading(const ClassifyOptions& options) {
     model = std::async(std::launch::async, [&options] {
@@ -95,7 +98,7 @@ struct Reading {
     images = std::async(std::launch::async, [&options, model = model, data = data] {
       Tensor originals = std::move(data.get()->images.images);
       const int64_t side = leaves_scaling(options) ? originals.shape()[2] : model.get().side;
-      // A GPU takes all of them in one go, from locked memory.
+      // A GPU gets all images at once, from page-locked memory.
       return ScaledImages(std::move(originals), side, static_cast<int>(options.compute.threads), on_gpu(options));
     });
   }
@@ -144,7 +147,7 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
     loaded.images = reading.images.get();
   }
 
-  // Labels and originals are fewer bytes over the bus to a GPU than scores and scaled images.
+  // Labels and original images are fewer bytes to transfer to and from a GPU than scores and scaled images.
   loaded.finds_labels = loaded.caps().kind == DeviceKind::cuda;
   EngineOptions engine{.plan = options.compute.plan_options(options.plan, ElementType::u8),
                        .batch = options.batch,
@@ -196,15 +199,14 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
   const Buffer locked = classifier.devices.front()->page_lock(output.data(), output.size() * sizeof(float));
   const size_t steps = first.plan().steps.size();
 
-  // With somebody watching, or with more images than we scale at once, we give a host its work batch by batch, as the
-  // engine does anyway.
+  // To show progress, or if not all images are scaled in advance, run a host batch by batch, as the engine does anyway.
   const bool on_host = classifier.caps().kind != DeviceKind::cuda;
   const bool by_batch = on_host && (Progress::visible() || !images.ready());
-  const int64_t piece = by_batch ? std::min(first.batch(), count) : count;
+  const int64_t chunk = by_batch ? std::min(first.batch(), count) : count;
   Progress progress("classifying", count * repeat);
 
-  // Allocates memory and loads code once, outside of the timing. One batch does that; a GPU needs all of them to reach
-  // its clock rate, and is fast.
+  // Warm-up: allocates memory and loads code outside of the timing. One batch suffices on a host; a GPU needs all
+  // images to reach its clock rate, and is fast.
   const int64_t some = on_host ? std::min(first.batch(), count) : count;
   engines.run(images.from(0, some), some, output.data());
   first.observe(nullptr);
@@ -222,11 +224,11 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
       };
       classifier.find_labels(of(output, begin * outputs, n * outputs), begin, of(labels, begin, n));
     };
-    // Seconds of a pass, without scaling. We find a device's labels as soon as it is done.
+    // Returns the seconds of a pass, without scaling. Finds a device's labels as soon as it is done.
     const auto run = [&](bool timed) {
       double passed = 0;
-      for (int64_t at = 0; at < count; at += piece) {
-        const int64_t n = std::min(piece, count - at);
+      for (int64_t at = 0; at < count; at += chunk) {
+        const int64_t n = std::min(chunk, count - at);
         const uint8_t* from = images.from(at, n);
         float* to = output.data() + at * outputs;
         const Clock::time_point begin = Clock::now();
@@ -243,8 +245,8 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
       }
       return passed;
     };
-    // Waiting for a GPU after each step costs time that the whole network must not be charged with; on a host nothing
-    // waits, and one pass gives both.
+    // Waiting for a GPU after each step takes time, so the whole network is timed in a separate pass; on a host nothing
+    // waits, and one pass measures both.
     if (!on_host) {
       run(true);
       device_network_seconds.push_back(engines.time_on_device(images.from(0, count), count, output.data()));

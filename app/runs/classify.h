@@ -20,18 +20,18 @@
 
 namespace convlab::app {
 
-/// Where images are scaled to the model's side: on the host while they are loaded, or on the device as the network's
-/// first step, which sends fewer bytes over the bus to a GPU.
+/// Where images are scaled to the model's side length: on the host while they are loaded, or on the device as the
+/// network's first step, which uploads fewer bytes to a GPU.
 enum class Scaling { chosen, host, device };
 
-/// The main job, classifying Fashion-MNIST with one model, which `run` and the course's commands share.
+/// The options for classifying Fashion-MNIST with one model, which `run` and the course's commands share.
 struct ClassifyOptions {
   std::string model = "fa19";
-  int64_t images = std::numeric_limits<int64_t>::max();  ///< the first so many, or all if there are fewer
-  int64_t copies = 1;                                    ///< of these images, one after the other
+  int64_t images = std::numeric_limits<int64_t>::max();  ///< the first N, or all if there are fewer
+  int64_t copies = 1;                                    ///< the images are repeated so often
   Split split = Split::test;
-  std::string data;  ///< folder of the idx files; "": the usual places
-  int64_t side = 0;  ///< to which images are scaled; 0: the model's
+  std::string data;  ///< folder of the idx files; "": the default folders
+  int64_t side = 0;  ///< side length in pixels to scale images to; 0: the model's
   ComputeOptions compute;
   PlanMode plan = PlanMode::fused;
   int64_t batch = 0;                  ///< on each device; 0: the engine's choice
@@ -41,55 +41,55 @@ struct ClassifyOptions {
   Shard shard;                        ///< of these images
 };
 
-/// What becomes of a pixel from 0 to 255: pixel * factor + offset.
+/// Maps a pixel from 0 to 255 to pixel * factor + offset.
 struct PixelScale {
   double factor = 1, offset = 0;
 };
 
-/// "0..255", "0..1", or "MEAN/STD": from 0 to 1, less the mean, divided by the deviation. `name` is the option's.
+/// Parses "0..255", "0..1", or "MEAN/STD", which scales to 0..1, subtracts the mean and divides by the standard
+/// deviation. `name` is the option's.
 PixelScale parse_pixels(const std::string& text, const std::string& name);
 
-/// Everything that exists before the first image is classified.
+/// A loaded model with its images, devices and engines.
 struct Classifier {
   std::string course_model;  ///< "ece408"
-  ScaledImages images;       ///< to the model's side, or originals where the device scales
+  ScaledImages images;       ///< scaled to the model's side length, or originals if the device scales
   std::vector<uint8_t> labels;
-  int64_t all_images = 0;                        ///< of all shares together
-  std::vector<std::unique_ptr<Device>> devices;  ///< of one kind
-  Buffer locked_images;                          ///< while it lives, the images keep their place in memory
+  int64_t all_images = 0;                        ///< number of images of all shares
+  std::vector<std::unique_ptr<Device>> devices;  ///< all of one kind
+  Buffer locked_images;                          ///< keeps the images page-locked
   std::unique_ptr<EngineGroup> engines;
-  bool finds_labels = false;  ///< the engines give a label an image, not scores
+  bool finds_labels = false;  ///< the engines return one label per image, not scores
   double load_seconds = 0;
-  Contention contention;  ///< since the loading began
+  Contention contention;  ///< since loading began
 
   int64_t count() const { return images.count(); }
 
   const DeviceCaps& caps() const { return devices.front()->caps(); }
 
-  /// The classes that the engines' output stands for, for some images from `first` on. Error(wrong_result) where the
-  /// network computes NaN.
+  /// Converts the engines' output for the images from `first` on to labels. Throws Error(wrong_result) if the network
+  /// computed NaN.
   void find_labels(std::span<const float> output, int64_t first, std::span<int> labels) const;
 };
 
-/// Loads model and data, plans and packs weights. Finds everything that can be wrong with the input. `observer` may be
-/// null; the first device's engine keeps it.
+/// Loads the model and the data, plans, and packs weights. Detects all errors in the input. `observer` may be null; the
+/// first device's engine keeps it.
 std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, StageObserver* observer = nullptr);
 
 struct Classification {
-  int64_t right = 0;                  ///< answers
-  double accuracy = 0;                ///< right answers / images
-  double network_seconds = 0;         ///< images in the host's memory to labels there
-  double device_network_seconds = 0;  ///< images in the device's memory to labels (or scores) there, by its own clock;
-                                      ///< of several devices the one that took longest
-  std::vector<int> labels;            ///< the class of each image, as the network sees it
+  int64_t right = 0;                  ///< number of correct labels
+  double accuracy = 0;                ///< correct labels / images
+  double network_seconds = 0;         ///< from images to labels in host memory
+  double device_network_seconds = 0;  ///< images to labels (or scores) in device memory, by the slowest device's clock
+  std::vector<int> labels;            ///< the predicted class of each image
   std::vector<LayerResult> layers;
 };
 
-/// Classifies all images `repeat` times after a warm-up; times are medians. The engines' observer sees the warm-up, and
-/// `observer` gets all that is timed as one part. Error(wrong_result) where the network computes NaN.
+/// Classifies all images `repeat` times after a warm-up; times are medians. The engines' observer sees the warm-up;
+/// `observer` receives everything that is timed as one stage. Throws Error(wrong_result) if the network computes NaN.
 Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer = nullptr);
 
-/// How many of the classes found are the images' own.
+/// Returns how many of the predicted classes are correct.
 int64_t right_answers(const std::vector<int>& found, const Classifier& classifier);
 
 }  // namespace convlab::app

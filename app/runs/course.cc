@@ -25,14 +25,14 @@ constexpr int64_t kCourseImages = 10000;
 constexpr int64_t kSimtImages = 10;  ///< simt takes a second for each of them
 constexpr const char* kSemester = "fa19";
 
-/// One of the course's scripts: whose convolution runs, and where.
+/// One of the course's scripts: which convolution it runs, and where.
 struct Script {
   std::string_view name, device;
   std::string_view kernel;         ///< --kernel's default; "auto": the planner's choice
   std::string_view instead;        ///< what to type without a GPU
   bool library = false;            ///< the library's convolution, and its output line
-  bool model_in_fa17 = false;      ///< fa17's takes MODEL IMAGES
-  bool announced_in_fa17 = false;  ///< fa17's begins with "New Inference"
+  bool model_in_fa17 = false;      ///< fa17's accepts MODEL IMAGES
+  bool announced_in_fa17 = false;  ///< fa17's output begins with "New Inference"
 };
 
 constexpr Script kM11{.name = "m1.1", .device = "cpu", .kernel = "onednn", .library = true, .announced_in_fa17 = true};
@@ -44,8 +44,8 @@ constexpr Script kM12{.name = "m1.2",
                       .announced_in_fa17 = true};
 constexpr Script kM21{
     .name = "m2.1", .device = "cpu", .kernel = "cpu.direct", .model_in_fa17 = true, .announced_in_fa17 = true};
-// Our own convolution on the GPU, in the course's order: first the plain one, then the best of those tried, and last
-// the best of all. m4.1 takes the fastest rung in full precision, by the table of docs/measured/ladder.md.
+// Our own convolution on the GPU, in the course's order: first the basic kernel, then the best one tried, and last the
+// planner's choice. m4.1 runs the fastest fp32 rung, by the table of docs/measured/ladder.md.
 constexpr Script kM31{.name = "m3.1",
                       .device = "cuda",
                       .kernel = "cuda.basic",
@@ -62,7 +62,7 @@ struct CourseOptions {
   ClassifyOptions classify;
 };
 
-/// The shipped model that a script loads for a semester; `course_model`: fa17's MODEL.
+/// Returns the shipped model that a script loads for a semester; `course_model`: fa17's MODEL.
 std::string model_of(const Script& script, const std::string& semester, const std::string& course_model) {
   if (semester == "fa17") return course_model == "ece408-low" ? "fa17-low" : "fa17-high";
   if (semester == "sp19" && script.library) return "sp19-library";
@@ -87,21 +87,21 @@ void read_arguments(const Script& script, CourseOptions& options) {
   }
   options.classify.images = options.classify.compute.device == "simt" ? kSimtImages : kCourseImages;
   if (!arguments.empty()) {
-    // As in the scripts: any number is allowed, and then limited to the range that there is.
+    // As in the scripts: any number is accepted and then clamped to the valid range.
     options.classify.images = std::clamp<int64_t>(parse_int(arguments[0], "IMAGES", 0, INT64_MAX), 1, kCourseImages);
   }
   options.classify.model = model_of(script, options.semester, course_model);
 }
 
-/// Whether simt can stand in for the script's GPU; libraries have machine code alone.
+/// Whether simt can replace the script's GPU; libraries have only machine code, which it cannot run.
 bool takes_simt(const Script& script) { return script.device == "cuda" && !script.library; }
 
-/// Where a script runs without --device: simt executes the CUDA kernels where there is no GPU.
+/// Returns the device of a script without --device: simt executes the CUDA kernels if there is no GPU.
 std::string default_device(const Script& script) {
   return std::string(takes_simt(script) && !cuda_present() && simt_present() ? "simt" : script.device);
 }
 
-/// The script's device; if it is missing, an Error that says what to do.
+/// Opens the script's device; if it is missing, throws an Error that says what to do.
 std::unique_ptr<Device> open_device_of(const Script& script, const ComputeOptions& compute) {
   if (compute.device == "cuda" && !cuda_present()) {
     throw unavailable("{} needs a GPU; cuda is {}; without a GPU, use 'convlab {}'", script.name,
@@ -114,7 +114,7 @@ std::unique_ptr<Device> open_device_of(const Script& script, const ComputeOption
   return device;
 }
 
-/// Of a kernel file: whose network it is for, and that the script is for its device.
+/// For a kernel file: uses its semester, and throws Error(bad_input) if the script runs on another device.
 void suit_kernel_file(const Script& script, CourseOptions& options) {
   const std::string& kernel = options.classify.compute.kernel;
   if (!names_kernel_file(kernel)) return;

@@ -1,9 +1,11 @@
+// Describes a step of a plan: its kernel, flops and bytes.
+
 #include "app/runs/layer_result.h"
 
 namespace convlab::app {
 
 LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, size_t devices) {
-  const auto copies = static_cast<double>(devices);  // of what is constant
+  const auto copies = static_cast<double>(devices);  // each device has the constants
   const double batches = static_cast<double>(images) / static_cast<double>(batch);
   LayerResult layer{.name = step.name,
                     .op = step.op_name(),

@@ -12,17 +12,18 @@ namespace convlab::app {
 struct LayerResult {
   std::string name, op, kernel;
   std::string problem;     ///< a convolution's text, for all images; otherwise ""
-  Math math = Math::fp32;  ///< a convolution's kernel's
+  Math math = Math::fp32;  ///< of the kernel
   double seconds = 0;      ///< on the slowest of several devices
   double flops = 0;        ///< of all devices together
-  double bytes = 0;        ///< that must move at least: inputs and outputs once each, weights once on each device
-  bool early = false;      ///< a kernel file that computes in its prolog, so that `seconds` tell nothing
+  double bytes = 0;        ///< minimum memory traffic: inputs and outputs once, weights once on each device
+  bool early = false;      ///< a kernel file that computes in its prolog; then `seconds` is not meaningful
 
-  /// Whether a rate can be told.
+  /// Whether a rate can be computed.
   bool rated() const { return seconds > 0 && !early; }
 };
 
-/// The plan's step over all images, on so many devices, without its time: the plan is for one batch of `batch`.
+/// Describes a step of the plan over all images on this many devices, without its time. The plan is for one batch of
+/// `batch` images.
 LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, size_t devices);
 
 }  // namespace convlab::app

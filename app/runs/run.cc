@@ -1,4 +1,4 @@
-// convlab run: the main job. Prints the course's lines, then what each layer took and what the process used.
+// convlab run: classifies Fashion-MNIST. Prints the course's lines, each layer's time and what the process used.
 
 #include "app/runs/run.h"
 
@@ -34,7 +34,7 @@ constexpr int64_t kMostRepeats = 10000;
 constexpr int64_t kMostRunImages = int64_t{1} << 40;
 constexpr int64_t kMostCopies = 1000;
 
-/// "cpu (2 threads)" or "2 GPUs (cuda:0: 5008 images, cuda:1: 4992 images)".
+/// Returns "cpu (2 threads)" or "2 GPUs (cuda:0: 5008 images, cuda:1: 4992 images)".
 std::string place_of(const Classifier& classifier) {
   const std::vector<int64_t> shares = classifier.engines->shares(classifier.count());
   const DeviceCaps& caps = classifier.caps();
@@ -58,7 +58,7 @@ void print_foldings(Output& output, PlanMode plan, const std::vector<Folding>& f
 }
 
 /// Each convolution is part of the network, and the network part of the process: Op Time <= network <= wall. A GPU
-/// times operators and network in separate passes, so a disturbance may show; we report it.
+/// times operators and network in separate passes, so a disturbance can violate this; then a note says so.
 void check_order_of_times(const Classification& result, double elapsed_seconds) {
   constexpr double kTolerance = 1.05;
   for (const LayerResult& layer : result.layers) {
@@ -72,12 +72,12 @@ void check_order_of_times(const Classification& result, double elapsed_seconds) 
   }
 }
 
-/// Ends a share. Whether all images together are classified well enough, the last one of a launch knows.
+/// Ends a share. Only the last share of a launch to finish can check the accuracy of all images.
 void finish(const Share& share, double expect, Output& output) {
   if (const std::optional<double> accuracy = share.finish(output)) require_accuracy(*accuracy, "all images", expect);
 }
 
-/// What a run computes, whoever computes which share of it.
+/// Describes what a run computes, in the same words for all shares.
 std::string work_of(RunOptions options) {
   const ComputeOptions any;
   ComputeOptions& compute = options.classify.compute;
@@ -120,7 +120,7 @@ void run(const RunOptions& options, const ShardOptions& sharing, double expect, 
   const std::vector<std::unique_ptr<Device>> devices = std::move(classifier->devices);
   {
     const Observed part(&log, {Stage::release});
-    classifier.reset();  // so that measuring does not add to its memory
+    classifier.reset();  // frees its memory before the ceilings are measured
   }
 
   const DeviceKind kind = devices.front()->caps().kind;

@@ -8,7 +8,7 @@
 
 namespace convlab::app {
 
-/// What `run` and `profile` have in common.
+/// The options that `run` and `profile` share.
 struct RunOptions {
   ClassifyOptions classify;
   int64_t repeat = 1;
@@ -16,11 +16,12 @@ struct RunOptions {
 
 void add_run_options(CLI::App& parser, RunOptions& options);
 
-/// `run mine.cu`: where the model's name is a kernel file's, that is the kernel, and the model its semester's, or fa19.
-/// Error if --kernel names another one.
+/// Implements `run mine.cu`: if the model's name is a kernel file, uses the file as the kernel, and the model of its
+/// semester, or fa19. Throws Error(bad_input) if --kernel is given, too.
 void take_file_as_kernel(RunOptions& options);
 
-/// The words of the command for these options: "convlab", "run", "fa19", and then what differs from the defaults.
+/// Returns the words of the command for these options: "convlab", "run", "fa19", and then what differs from the
+/// defaults.
 std::vector<std::string> run_command(const RunOptions& options);
 
 }  // namespace convlab::app

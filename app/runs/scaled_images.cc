@@ -1,3 +1,5 @@
+// Scales the images of a run, in advance or on demand.
+
 #include "app/runs/scaled_images.h"
 
 #include <fmt/format.h>
@@ -34,7 +36,7 @@ const uint8_t* ScaledImages::from(int64_t first, int64_t n) {
     require_memory(checked_add(bytes, images_.count()),
                    fmt::format("{} images scaled to {}x{} need", n, shape_[2], shape_[3]),
                    "use fewer images or a smaller --batch");
-    some_ = {};  // not old and new at once
+    some_ = {};  // frees the old one before the new one is allocated
     some_ = Tensor(ElementType::u8, scaled);
   }
   resize_maps(images, originals, shape_[2], some_.values<uint8_t>().data(), *threads_);

@@ -8,25 +8,25 @@
 
 namespace convlab::app {
 
-/// The images of a run, scaled to the network's side (see resized()). At most 64 MiB of them are scaled at once; more
-/// stay unscaled, 6 times smaller, and are scaled when asked for, so that a run of any number of images takes little
-/// more memory than one of few.
+/// The images of a run, scaled to the network's side length (see resized()). Up to 64 MiB are scaled in advance.
+/// Otherwise all stay unscaled, 6 times smaller, and are scaled on demand, so that a run of any number of images needs
+/// little more memory than one of few.
 class ScaledImages {
  public:
   ScaledImages() = default;
 
-  /// From originals, uint8, N x C x H x W. `all`: scales all at once, however many. Errors as resized().
+  /// `originals`: uint8, N x C x H x W. `all`: scales all in advance, however many. Errors are those of resized().
   ScaledImages(Tensor originals, int64_t side, int threads, bool all);
 
   /// The shape of all images, scaled.
   const Shape& shape() const { return shape_; }
   int64_t count() const { return shape_[0]; }
 
-  /// Whether all are scaled, and from() costs nothing.
+  /// Whether all are scaled, so that from() only returns a pointer.
   bool ready() const { return threads_ == nullptr; }
 
-  /// `n` images from image `first` on. Unless all are ready(), they last until the next call. Error(bad_input) with the
-  /// figure if they would take more memory than this process may use.
+  /// Returns `n` images from image `first` on. Unless ready(), they are valid until the next call. Throws
+  /// Error(bad_input), with the size, if they would need more memory than this process may use.
   const uint8_t* from(int64_t first, int64_t n);
 
  private:

@@ -1,4 +1,5 @@
-// A process runs `convlab run` and reports where its time went; this one sees when it began and when it ended.
+// Times a whole `convlab run` in a child process: the child reports its stages, and this process sees its start and
+// end.
 
 #include "app/runs/whole_run.h"
 

@@ -5,8 +5,8 @@
 
 namespace convlab::app {
 
-/// Runs `convlab run` with these options in its own process, from a cold start to its end. Error of the kind and with
-/// the message with which the run fails.
+/// Runs `convlab run` with these options in its own process, from a cold start to its end. If the run fails, throws an
+/// Error of the same kind with the same message.
 WholeRun time_whole_run(const RunOptions& options);
 
 }  // namespace convlab::app

@@ -1,3 +1,5 @@
+// Merges the output files of all shares of `convlab infer`.
+
 #include "app/shards/joined.h"
 
 #include <algorithm>
@@ -15,7 +17,7 @@ namespace {
 constexpr int64_t kMostBytes = int64_t{1} << 50;
 constexpr int64_t kMostHeader = int64_t{1} << 16;
 
-/// A share's rows, in a file.
+/// The output file of a share.
 struct Rows {
   explicit Rows(const Part& part) : path(file_of(part)), file(path, kMostBytes), header(header_of(path, file)) {
     const int64_t wanted = element_count(header.shape) * static_cast<int64_t>(header.element_bytes);
@@ -25,13 +27,13 @@ struct Rows {
     }
   }
 
-  /// Beside the Record, where it is not where the share's process wrote it.
+  /// Returns the file's path: where the share's process wrote it, or next to the Record if it is no longer there.
   static std::filesystem::path file_of(const Part& part) {
     std::string output;
     JsonMembers(*part.record, part.file.string()).read_if_there("output", output);
     if (output.empty()) throw bad_input("{}: this share has no output file", part.file.string());
-    const std::filesystem::path path = output, beside = part.file.parent_path() / path.filename();
-    return std::filesystem::exists(path) ? path : beside;
+    const std::filesystem::path path = output, sibling = part.file.parent_path() / path.filename();
+    return std::filesystem::exists(path) ? path : sibling;
   }
 
   static NpyHeader header_of(const std::filesystem::path& path, const InputFile& file) {
@@ -67,14 +69,14 @@ void join_outputs(const std::vector<Part>& parts, const std::filesystem::path& p
     to.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
   };
   write(npy_header(one.header.type, shape));
-  constexpr int64_t kPiece = int64_t{8} << 20;
-  std::vector<uint8_t> piece;
+  constexpr int64_t kChunk = int64_t{8} << 20;
+  std::vector<uint8_t> chunk;
   for (const Part& part : parts) {
     const Rows rows(part);
-    for (int64_t at = rows.offset(); at < rows.file.size(); at += std::ssize(piece)) {
-      piece.resize(static_cast<size_t>(std::min(kPiece, rows.file.size() - at)));
-      rows.file.read(at, piece);
-      write(piece);
+    for (int64_t at = rows.offset(); at < rows.file.size(); at += std::ssize(chunk)) {
+      chunk.resize(static_cast<size_t>(std::min(kChunk, rows.file.size() - at)));
+      rows.file.read(at, chunk);
+      write(chunk);
     }
   }
   to.close();

@@ -7,9 +7,8 @@
 
 namespace convlab::app {
 
-/// Writes the outputs that the shares of an `infer` wrote into one .npy file, in the order of the images, a piece at a
-/// time. Error(bad_input) where a share has no such file, or not the rows that its Record says; then nothing is
-/// written.
+/// Merges the outputs of all shares of an `infer` into one .npy file, in the order of the images, chunk by chunk.
+/// Throws Error(bad_input) if a share has no such file, or not the rows that its Record says; then nothing is written.
 void join_outputs(const std::vector<Part>& parts, const std::filesystem::path& path);
 
 }  // namespace convlab::app

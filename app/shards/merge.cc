@@ -1,4 +1,4 @@
-// convlab merge: the Records of all shares of a run, put together.
+// convlab merge: merges the Records of all shares of a run.
 
 #include <fmt/format.h>
 

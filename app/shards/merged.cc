@@ -1,3 +1,5 @@
+// Reads and merges the Records of shares.
+
 #include "app/shards/merged.h"
 
 #include <algorithm>
@@ -12,9 +14,9 @@
 namespace convlab::app {
 namespace {
 
-std::string place_of(const Part& part) { return fmt::format("{}/{}", part.shard.index, part.shard.count); }
+std::string share_text(const Part& part) { return fmt::format("{}/{}", part.shard.index, part.shard.count); }
 
-/// Both are of one work, started together.
+/// Throws Error(bad_input) unless both shares are of the same run and launch.
 void require_same(const Part& one, const Part& other) {
   const auto require = [&](bool same, const char* what, const auto& here, const auto& there) {
     if (same) return;
@@ -27,12 +29,12 @@ void require_same(const Part& one, const Part& other) {
   require(one.launch == other.launch, "launch", one.launch, other.launch);
 }
 
-/// Each share is there once. They are in order.
+/// Throws Error(bad_input) unless each share is there once. `parts` are sorted.
 void require_all(const std::vector<Part>& parts) {
   for (size_t i = 1; i < parts.size(); ++i) {
     if (parts[i].shard.index != parts[i - 1].shard.index) continue;
     throw bad_input("{} and {} are the same share, {}", parts[i - 1].file.string(), parts[i].file.string(),
-                    place_of(parts[i]));
+                    share_text(parts[i]));
   }
   const int64_t count = parts.front().shard.count;
   if (std::cmp_equal(parts.size(), count)) return;
@@ -50,7 +52,7 @@ void require_all(const std::vector<Part>& parts) {
                   count - std::ssize(parts) > std::ssize(missing) ? ", ..." : "");
 }
 
-/// Seconds that the images of a share took, without loading.
+/// Returns the seconds that a share took, without loading.
 double seconds_of(const Json& record) {
   for (const char* const name : {"network_s", "seconds"}) {
     if (record.contains(name) && record[name].is_number()) return record[name].get<double>();
@@ -98,7 +100,7 @@ Part read_part(const std::filesystem::path& path) {
                       part.of >= 0 && part.of <= kMostShardedImages;
   if (!placed || part.first != place.first(part.of) || part.images != place.images(part.of) || images != part.images) {
     throw bad_input("{}: {} images from image {} on do not match share {} of {} images", path.string(), images,
-                    part.first, place_of(part), part.of);
+                    part.first, share_text(part), part.of);
   }
   if (!part.right) return part;
   if (*part.right < 0 || *part.right > images) {
@@ -136,7 +138,7 @@ std::optional<double> write_merged(const std::vector<Part>& parts, Output& outpu
     shares.push_back(std::move(share));
     images += part.images;
     seconds = std::max(seconds, took);
-    output.print("{:>9}  {:>10}  {:>10}  {:>10}  {:>12.3f}  {}, {}\n", place_of(part), part.first, part.images,
+    output.print("{:>9}  {:>10}  {:>10}  {:>10}  {:>12.3f}  {}, {}\n", share_text(part), part.first, part.images,
                  part.right ? std::to_string(*part.right) : "", took * 1e3, part.host, part.device);
   }
   const double rate = seconds > 0 ? static_cast<double>(images) / seconds : 0;

@@ -1,3 +1,5 @@
+// Finds out which share of the images a process computes.
+
 #include "app/shards/shard.h"
 
 #include <string_view>
@@ -9,11 +11,11 @@
 namespace convlab::app {
 namespace {
 
-/// What a launcher sets in the environment of its processes. An MPI launcher may itself run under srun, so those come
-/// first.
+/// The environment variables that a launcher sets for its processes. An MPI launcher may itself run under srun, so MPI
+/// launchers come first.
 struct Launcher {
   const char *name, *rank, *size, *local_rank;
-  const char* ids[2];  ///< which together name a launch; some may be missing
+  const char* ids[2];  ///< together they identify a launch; some may be missing
 };
 
 constexpr Launcher kLaunchers[] = {
@@ -23,9 +25,9 @@ constexpr Launcher kLaunchers[] = {
      "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_RANK",
      {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}},
-    // MPICH's and Intel's.
+    // MPICH and Intel MPI.
     {"mpiexec", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", {"PMI_JOBID", "PMI_KVS"}},
-    // https://slurm.schedmd.com/srun.html: a batch script has a SLURM_PROCID, too, but is no step's task.
+    // https://slurm.schedmd.com/srun.html: a batch script has a SLURM_PROCID, too, but is not a task of a step.
     {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
 };
 

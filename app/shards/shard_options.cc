@@ -1,3 +1,5 @@
+// Implements the option --shard.
+
 #include "app/shards/shard_options.h"
 
 #include <cstdlib>

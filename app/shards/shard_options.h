@@ -7,12 +7,12 @@
 
 namespace convlab::app {
 
-/// What commands that take a share of the images are told of it.
+/// The options of commands that can compute a share of the images.
 struct ShardOptions {
   std::optional<Shard> said;
   bool resume = false;
 
-  /// What was said with --shard, or else launched_shard() of this process.
+  /// Returns the share of --shard, or else launched_shard() of this process.
   Shard shard() const;
 };
 

@@ -1,3 +1,5 @@
+// Coordinates the Records of processes that compute shares of one run.
+
 #include "app/shards/share.h"
 
 #include <unistd.h>
@@ -85,9 +87,9 @@ std::optional<double> Share::finish(Output& output) const {
   for (Shard other = shard_; std::cmp_less(parts.size(), shard_.count); parts.back().shard = other) {
     other.index = std::ssize(parts);
     const std::filesystem::path path = part_path(whole_, other);
-    if (!std::filesystem::exists(path)) return std::nullopt;  // somebody is still at work
+    if (!std::filesystem::exists(path)) return std::nullopt;  // another process is still at work
     parts.push_back(read_part(path));
-    // Of an earlier launch: its successor is still at work.
+    // The Record is of an earlier launch: this launch's process is still at work.
     if (parts.back().launch != shard_.launch) return std::nullopt;
   }
   Output all(whole_.string(), output.command());
