@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""check_tests.py RESULTS.xml SKIPS.txt: shows what failed tests printed, and fails if a test failed or was skipped for a
+"""check_tests.py RESULTS.xml SKIPS.txt: prints the output of failed tests. Fails if a test failed, or was skipped for a
 reason that does not hold on this machine.
 
-RESULTS.xml is what `ctest --output-junit` writes. SKIPS.txt has a line for each reason: a regular expression that the
-test's message must match, a tab, and a shell command that succeeds where the reason holds, such as `! command -v nvcc`;
-in it $build is the folder that RESULTS.xml is in.
+RESULTS.xml is written by `ctest --output-junit`. SKIPS.txt has one reason per line: a regular expression that must
+match the test's message, a tab, and a shell command that succeeds if the reason holds, such as `! command -v nvcc`. In
+the command, $build is the folder of RESULTS.xml.
 """
 
 import os
@@ -25,7 +25,7 @@ def tests_that(ended, path):
 
 
 def message_in(output):
-    """What the test says, without GoogleTest's frame."""
+    """Returns the test's message without GoogleTest's own lines."""
     return " ".join(line for line in output.split("\n") if line and not line.startswith(("[", "Note:", "Running")))
 
 

@@ -1,18 +1,18 @@
-# Sourced by .ci/run and .ci/full, after .ci/steps.sh: what each step does. All run in the root of the repository.
+# Sourced by .ci/run and .ci/full after .ci/steps.sh: defines what each step does. All run in the repository's root.
 
-# The base of the commits whose subjects are checked: older ones were written before there was a rule.
+# The subjects of commits after this one are checked; older commits predate the rule.
 first_checked=663f9b8
 
-# A commit at which clang-tidy had nothing to say of any file: .ci/run lints what has changed since then. Name a newer
-# one here when .ci/lint.py has passed.
+# At this commit clang-tidy reported nothing for any file: .ci/run lints what has changed since. After .ci/lint.py has
+# passed, a newer commit can be named here.
 linted=3be5538
 
 check_format() {
   sources app bench convlab examples fuzz include library python tests | tr '\n' '\0' | xargs -0 clang-format --dry-run -Werror
 }
 
-# At most 120 columns: all lines of C, C++ and CUDA, where clang-format leaves long words and strings, and the comments
-# of scripts.
+# At most 120 columns: all lines of C, C++ and CUDA, because clang-format does not break long words and strings, and the
+# comments of scripts.
 check_columns() {
   local long
   long=$(export LC_ALL=C.UTF-8
@@ -22,8 +22,8 @@ check_columns() {
   [ -z "$long" ] || { printf 'lines of more than 120 columns:\n%s\n' "$long"; return 1; }
 }
 
-# check_subjects: new commits' subjects have at most 72 characters and begin with a verb in the imperative, if need be
-# after "room: ".
+# check_subjects: subjects of new commits have at most 72 characters and begin with an imperative verb, optionally after
+# "room: ".
 check_subjects() {
   local wrong
   wrong=$(git log --no-merges --format='%h %s' "$first_checked..HEAD" | awk '
@@ -35,8 +35,8 @@ check_subjects() {
   [ -z "$wrong" ] || { printf '%s\n' "$wrong"; return 1; }
 }
 
-# build_quietly PRESET TARGET...: builds, and fails if a compiler warned. Warnings are no errors for the compiler
-# itself: with -Werror the results in ccache would be others than those of ./test.sh.
+# build_quietly PRESET TARGET...: builds, and fails if a compiler warned. It does not use -Werror, because then ccache
+# could not share results with ./test.sh.
 build_quietly() {
   local log="build/$1.log"
   build "$@" 2>&1 | tee "$log"
@@ -51,15 +51,15 @@ build_tests() {
 
 check_headers() { build_quietly cpu convlab_headers_alone; }
 
-# simt stands in for the thread sanitizer's functions and so cannot be built with it. Its threads are watched from
-# outside.
+# simt implements the thread sanitizer's functions itself, so it cannot be built with it. Valgrind checks its threads
+# instead.
 check_simt_threads() {
   valgrind -q --tool=drd --suppressions=tests/simt_drd.supp --error-exitcode=1 build/cpu/bin/simt_right_test --gtest_brief=1 \
     --gtest_filter='*/1'
 }
 
-# One architecture: everything compiles and links, also simt's copies without a warning, and a machine without a GPU
-# gets a message.
+# One architecture only: everything compiles and links, simt's copies without warnings, and a machine without a GPU gets
+# a message.
 check_cuda() {
   configure cuda -DCONVLAB_CUDA_ARCHITECTURES=90a -DCONVLAB_TESTS=OFF
   build_quietly cuda convlab
@@ -69,8 +69,8 @@ check_cuda() {
   [ "$status" = 3 ]
 }
 
-# check_long_tests: fails if a line of tests/long.txt matches no test, or ctest -E leaves out others than grep. It
-# ignores an expression that is too much for it, such as one with more than nine pairs of parentheses.
+# check_long_tests: fails if a line of tests/long.txt matches no test, or if ctest -E excludes other tests than grep.
+# ctest ignores an expression that is too complex for it, such as one with more than nine pairs of parentheses.
 check_long_tests() {
   local names patterns pattern left
   names=$(ctest --preset cpu -N | sed -n 's/^ *Test *#[0-9]*: //p')
@@ -83,7 +83,7 @@ check_long_tests() {
   [ "$left" = "$(grep -cvE "$pattern" <<<"$names")" ] || { printf 'tests/long.txt: ctest leaves %s tests\n' "$left"; return 1; }
 }
 
-# Tests with the label "slow" are .ci/full's.
+# Tests with the label "slow" run in .ci/full only.
 test_all() {
   local untested  # rooms for which ./test.sh ROOM would select nothing
   untested=$(ctest --preset cpu --print-labels | sed -n 's/^ *room://p' | grep -vxFf - build/cpu/tested_rooms.txt || true)
@@ -92,8 +92,8 @@ test_all() {
   with_results "$root/build/cpu/tests.xml" ./test.sh -LE slow
 }
 
-# Tests of the layers below the kernels, and the importers over their corpora: what reads bytes from outside, manages
-# memory or starts threads. .ci/full has all unit tests.
+# Tests of the layers below the kernels, and the importers on their corpora: code that reads untrusted bytes, manages
+# memory or starts threads. .ci/full runs all unit tests.
 check_sanitized() {
   configure cpu-asan
   local tests=(base_test base_file_test base_limits_test conv_test dataset_test device_test diagnostics_test image_test
@@ -110,14 +110,14 @@ check_sanitized_whole() {
   run_tests cpu-asan -L unit
 }
 
-# What threads share.
+# Code that threads share.
 check_threads() {
   configure cpu-tsan
   build cpu-tsan session_test plan_shared_weights_test engine_in_flight_test plan_engine_group_test device_test library_test
   run_tests cpu-tsan -R '^(session|plan_shared_weights|engine_in_flight|plan_engine_group|device|library)_test\.'
 }
 
-# check_fuzz SECONDS: all targets, for equal parts of this time.
+# check_fuzz SECONDS: fuzzes all targets, each for an equal part of the time.
 check_fuzz() {
   configure fuzz
   build fuzz
@@ -135,5 +135,5 @@ check_fuzz() {
 check_site() { site/build.sh; }
 check_site_in_browser() { tests/tools/check_site.py build/site/html; }
 
-# bare_root RELEASE: run.sh and test.sh there; a root that cannot be made is a failure.
+# bare_root RELEASE: runs run.sh and test.sh in a minimal system. Fails if the system cannot be created.
 bare_root() { tests/bare_root.sh --with-cache "$1"; }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""lint.py [FILE | FOLDER ...] [--since REVISION]: clang-tidy over .cc files, as .clang-tidy says.
+"""lint.py [FILE | FOLDER ...] [--since REVISION]: runs clang-tidy on .cc files with the checks of .clang-tidy.
 
-Without files or folders, all rooms. --since takes only what commits after REVISION or the working tree changed; for a
-header, a .cc file that includes it. A file that passed once is not read again while what the compiler sees of it, the
-checks and the program are the same: ~/.cache/convlab/lint has an empty file named after a sum of these.
+Without files or folders, lints all rooms. --since lints only files that changed after commit REVISION or in the working
+tree; for a changed header, one .cc file that includes it. A file that passed is skipped while its preprocessed text,
+the checks and clang-tidy stay the same: ~/.cache/convlab/lint has an empty file named by a hash of these.
 """
 
 import argparse
@@ -29,12 +29,12 @@ def run(*command):
 
 
 def configure():
-    # clang-tidy reads neither GCC's precompiled headers nor files made of several.
+    # clang-tidy supports neither GCC's precompiled headers nor unity builds.
     options = ["-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON", "-DCONVLAB_UNITY=OFF", "-DCMAKE_CXX_COMPILER_LAUNCHER="]
     made = run("cmake", "--preset", "cpu", "-B", str(BUILD), *options)
     if made.returncode != 0:
         sys.exit(made.stderr)
-    # Sources and headers that the build makes.
+    # Sources and headers that the build generates.
     made = run("ninja", "-C", str(BUILD), "convlab_generated")
     if made.returncode != 0:
         sys.exit(made.stdout + made.stderr)
@@ -42,7 +42,8 @@ def configure():
 
 @functools.cache
 def arguments_of_clang():
-    """What clang needs beside GCC's arguments: where GCC has headers that clang lacks, such as backtrace.h."""
+    """Returns clang's arguments in addition to GCC's: the folder of GCC headers that clang lacks, such as backtrace.h.
+    """
     return ["-Wno-unknown-warning-option", "-idirafter" + run("g++", "-print-file-name=include").stdout.strip()]
 
 
@@ -52,7 +53,7 @@ def version():
 
 
 def commands():
-    """The compiler's arguments for each .cc file of the rooms, by its path below the root."""
+    """Returns the compiler's arguments for each .cc file of the rooms, by its path relative to the root."""
     found = {}
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["file"])
@@ -62,7 +63,9 @@ def commands():
 
 
 def changed_since(revision, known):
-    """The known .cc files that differ from this revision, and for each header that does one file that includes it."""
+    """Returns the known .cc files that differ from this revision, and for each changed header one file that includes
+    it.
+    """
     changed = run("git", "diff", "--name-only", "--no-renames", revision)
     if changed.returncode != 0:
         sys.exit(changed.stderr)
@@ -78,7 +81,8 @@ def changed_since(revision, known):
 
 
 def key_of(directory, arguments):
-    """What decides clang-tidy's answer, summed: the preprocessed text, the checks, the program."""
+    """Returns a hash of everything that affects clang-tidy's result: the preprocessed text, the checks and the program.
+    """
     at = arguments.index("-o")
     preprocess = arguments[:at] + arguments[at + 2 :]
     preprocess[preprocess.index("-c")] = "-E"
@@ -90,7 +94,7 @@ def key_of(directory, arguments):
 
 
 def lint(path, directory, arguments):
-    """What clang-tidy has to say of a file; empty where it has nothing."""
+    """Returns clang-tidy's findings for a file, or ""."""
     passed = CACHE / key_of(directory, arguments)
     if passed.exists():
         return ""

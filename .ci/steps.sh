@@ -1,14 +1,14 @@
-# Sourced by .ci/run and .ci/full, with $root set: steps, and the table of them that both end with.
+# Sourced by .ci/run and .ci/full with $root set: defines steps, and the table of steps that both end with.
 #
-# A step passes or fails. What it needs and this machine cannot have, such as nvcc, is named in the table with its
-# reason; that is the only way to leave a step out. Exit status: 0 if every step passed or could not run, 1 otherwise.
+# A step passes or fails. If this machine cannot have what a step needs, such as nvcc, the table lists the step with the
+# reason; there is no other way to omit a step. Exit status: 0 if every step passed or could not run, 1 otherwise.
 
 # shellcheck source=../cmake/setup.sh
 . "$root/cmake/setup.sh"
 
 table=() failed=0 began=$SECONDS ends=() log=$(mktemp)
 
-# step NAME COMMAND...: runs it in a shell of its own, so that it may use `set -e`, and records how it ended.
+# step NAME COMMAND...: runs the command in its own shell, so that it may use `set -e`, and records the result.
 step() {
   local name=$1 start=$SECONDS status=0
   shift
@@ -30,13 +30,13 @@ step() {
   say "$name: $verdict, $((SECONDS - start)) s"
 }
 
-# cannot NAME REASON: a step that this machine cannot run.
+# cannot NAME REASON: records a step that this machine cannot run.
 cannot() {
   table+=("$(printf '%-44s %8s  not run: %s' "$1" - "$2")")
   say "$1: not run: $2"
 }
 
-# finish: prints the last lines of failed steps, then the table, and exits.
+# finish: prints the last lines of failed steps and the table, then exits.
 finish() {
   rm -f "$log"
   [ "$failed" = 0 ] || printf '%s\n' "${ends[@]}"
@@ -47,7 +47,7 @@ finish() {
   exit
 }
 
-# sources FOLDER...: the tracked C, C++ and CUDA files; without git, all such files.
+# sources FOLDER...: prints the tracked C, C++ and CUDA files or, without git, all such files.
 sources() {
   if git -C "$root" rev-parse --is-inside-work-tree >/dev/null 2>&1; then
     git -C "$root" ls-files -- "$@"
@@ -56,8 +56,8 @@ sources() {
   fi | grep -E '\.(c|h|hpp|cc|cu|cuh)$'
 }
 
-# with_results FILE COMMAND...: runs tests, which write their results to FILE in JUnit's format. Fails if a test failed,
-# or was skipped for a reason that .ci/skips.txt does not allow here.
+# with_results FILE COMMAND...: runs tests that write JUnit results to FILE. Fails if a test failed, or was skipped for
+# a reason that .ci/skips.txt does not allow here.
 with_results() {
   local results=$1 status=0
   shift
@@ -66,7 +66,7 @@ with_results() {
   return "$status"
 }
 
-# run_tests PRESET ARGUMENT...: ctest, with its results checked.
+# run_tests PRESET ARGUMENT...: runs ctest and checks its results.
 run_tests() {
   local preset=$1
   shift

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""What each of the course's techniques gains, and which common beliefs hold: measures them, and writes docs/measured/ablation.md.
+"""Measures what each of the course's techniques gains and which common beliefs hold, and writes
+docs/measured/ablation.md.
 
     python3 bench/ablation.py measure BINARY NAME     writes results/ablation/NAME.json and its picture, NAME.svg
     python3 bench/ablation.py                         writes docs/measured/ablation.md
     python3 bench/ablation.py --check                 exits with status 1 if the page is out of date
 
-NAME selects the device: `nvidia-h200` (times on this machine's GPU; about two minutes), `simt` (counts, and nvcc's machine
-code if nvcc and cuobjdump are installed; no GPU) or `cpu` (times on this machine's processor, which must be idle). Each runs
-`convlab ablate` on files of this folder and fa19's convolutions.
+NAME selects the device: `nvidia-h200` (times on this machine's GPU; about two minutes), `simt` (counts, and nvcc's
+machine code if nvcc and cuobjdump are installed; no GPU) or `cpu` (times on this machine's CPU, which must be idle).
+Each runs `convlab ablate` on files of this folder and fa19's convolutions.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ SHOWN = {
     "with the others. 28.8 KB of weights are more than the constant caches next to the schedulers hold.",
 }
 MISSING = f"*Not measured yet; run `bench/ablation.py measure BINARY {GPU}` on a machine with this GPU.*"
-# Words of older Records, as the page says them.
+# The page's wording of texts in older Records.
 SAYS = {
     "each thread makes four maps, so that it loads a pixel once for all of them": "each thread computes four output channels, so it loads a pixel once for all four",
     "the pixels under a block's outputs are staged in shared memory, channel by channel": "the pixels that a block needs are staged in shared memory, channel by channel",
@@ -76,7 +77,7 @@ def device_of(name: str) -> str:
 def measure(binary: str, name: str) -> None:
     device, binary = device_of(name), str(Path(binary).absolute())
     RECORDS.mkdir(parents=True, exist_ok=True)
-    os.chdir(ROOT)  # files have the same names everywhere
+    os.chdir(ROOT)  # files have the same names on every machine
     ablations = []
     for file in [ON_CPU] if device == "cpu" else [TECHNIQUES, BELIEFS]:
         for layer in LAYERS_OF[file]:
@@ -90,7 +91,7 @@ def measure(binary: str, name: str) -> None:
 
 
 class Ablations:
-    """What was measured in one place."""
+    """The measurements of one device."""
 
     def __init__(self, name: str) -> None:
         path = RECORDS / f"{name}.json"
@@ -102,7 +103,7 @@ class Ablations:
 
 
 def figure(ablation: dict, name: str) -> dict[str, dict]:
-    """The effects by switch; empty if all variants have the same value."""
+    """Returns the effects by switch; empty if all variants have the same value."""
     found = [each for each in ablation["figures"] if each["figure"] == name]
     return {effect["name"]: effect for effect in found[0]["effects"]} if found else {}
 
@@ -120,7 +121,7 @@ def switches(ablation: dict) -> list[str]:
 
 
 def clock(ablation: dict | None, layer: str) -> list[str]:
-    """Gains in time."""
+    """Returns the page's table of measured speedups."""
     if ablation is None:
         return [f"**{layer}**, measured time: {MISSING}", ""]
     rows = [[f"`{name}`", times(effect.get("alone")), times(effect.get("left_out")), said(effect["verdict"])]
@@ -137,7 +138,7 @@ def clock(ablation: dict | None, layer: str) -> list[str]:
 
 
 def counts(ablation: dict, layer: str) -> list[str]:
-    """What simt counts: by what factor each switch reduces it, alone and left out."""
+    """Returns the page's table of simt's counts: the factor by which each switch reduces them, alone and left out."""
     names = [each["figure"] for each in ablation["figures"]]
     rows = []
     for switch in ablation["switches"]:
@@ -156,7 +157,7 @@ CODE = ["instructions", "global loads", "shared loads", "constant loads", "multi
 
 
 def code(ablation: dict) -> list[str]:
-    """The machine code of each switch alone, and with none and all."""
+    """Returns the page's table of machine code: each switch alone, none and all."""
     if "code_of" not in ablation:
         return ["The machine code was not available.", ""]
     variants = {each["variant"]: each for each in ablation["variants"] if "code" in each}

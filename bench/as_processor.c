@@ -1,11 +1,11 @@
-// Loaded before a program's libraries (LD_PRELOAD), shows it an earlier processor, which CONVLAB_AS names. `avx2`: one
-// that ends at AVX2 and FMA: no AVX-512, no AVX-VNNI, no AMX. `avx512_vnni`: one with AVX-512 and its products of 8
-// bits, but none of bfloat16, and no AMX. So engines that choose their code by CPUID, and offer no switch, can be
-// compared as they would run on such a machine.
+// Emulates the CPUID of an older CPU, named by the variable CONVLAB_AS, in programs that preload this library
+// (LD_PRELOAD). `avx2`: up to AVX2 and FMA, without AVX-512, AVX-VNNI and AMX. `avx512_vnni`: with AVX-512 and its
+// 8-bit products, without bf16 and AMX. Engines that select code by CPUID and have no switch for it can be compared as
+// they would run on such a machine.
 //
-// Linux lets a process have CPUID trapped where the processor can (`cpuid_fault` in /proc/cpuinfo). Each is then
-// answered here: as the processor does, less the bits of Intel's manual (volume 2A, CPUID) that are named below. Where
-// it cannot, the program ends with status 77 before it begins.
+// Linux can make CPUID trap for a process if the CPU supports it (`cpuid_fault` in /proc/cpuinfo). Each trapped CPUID
+// is answered here with the CPU's values, minus the feature bits listed below (Intel's manual, volume 2A, CPUID). If
+// the CPU does not support it, the program exits with status 77 before it begins.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define SET_CPUID 0x1012  // of arch_prctl: 0 has CPUID trapped, 1 does not
+#define SET_CPUID 0x1012  // of arch_prctl: with argument 0 CPUID traps, with 1 it does not
 
 struct Registers {
   uint32_t a, b, c, d;
@@ -35,7 +35,7 @@ static const struct Missing kBeyondAvx2[] = {
     {7, 0, {0, 0xdc230000, 0x00005842, 0x03c0010c}},
     // AVX-VNNI, AVX512-BF16, AMX-FP16, AVX-IFMA; AVX-VNNI-INT8, AVX-NE-CONVERT, AMX-COMPLEX, AVX-VNNI-INT16, AVX10
     {7, 1, {0x00a00030, 0, 0, 0x00080530}},
-    // States of AVX-512 and AMX, which the system could keep
+    // States of AVX-512 and AMX that the operating system could save
     {0xd, 0, {0x000600e0, 0, 0, 0}},
     {0x1d, 0, {~0u, ~0u, ~0u, ~0u}},  // tiles
     {0x24, 0, {~0u, ~0u, ~0u, ~0u}},  // AVX10
@@ -69,7 +69,7 @@ static void answer(int number, siginfo_t* info, void* context) {
   (void)info;
   greg_t* const registers = ((ucontext_t*)context)->uc_mcontext.gregs;
   const uint8_t* const instruction = (const uint8_t*)registers[REG_RIP];
-  if (instruction[0] != 0x0f || instruction[1] != 0xa2) {  // another fault: it happens again, and ends the program
+  if (instruction[0] != 0x0f || instruction[1] != 0xa2) {  // another fault: it repeats, and ends the program
     signal(number, SIG_DFL);
     return;
   }

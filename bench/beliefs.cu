@@ -1,5 +1,5 @@
-// What reports on such kernels name as optimizations, each a switch on the plain kernel with one thread an output.
-// Whether the compiler does it by itself, its machine code says; what it gains, the clock:
+// Changes that reports on such kernels list as optimizations, each a switch on the basic kernel with one thread per
+// output. The machine code shows which ones the compiler does anyway, and the times show what each one gains:
 //
 //   convlab ablate bench/beliefs.cu
 
@@ -38,7 +38,7 @@ constexpr int kMostBlocksInZ = 65535;
 constexpr int kConstants = 64 * 1024 / sizeof(float);
 __constant__ float constants[kConstants];
 
-/// `kFit`: the filters are in constant memory.
+/// `kFit`: whether the weights are in constant memory.
 template <bool kFit>
 __device__ float output(const float* RESTRICT x, const float* RESTRICT w, int n, int k, int p, int q, int C, int H,
                         int W, int R, int S) {

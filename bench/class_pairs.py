@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Whether a class tells kernels apart that differ, and none that do not.
+"""Tests whether a class's ranking separates kernels that differ in speed, and only those.
 
     python3 bench/class_pairs.py BINARY [--device cpu|cuda|cuda:N] [--kernel FILE] [--slower FILE] [--count N] [-o FILE.json]
 
-Makes a class, hands in one kernel 20 times and a slower one 20 times, each under a name of its own, in mixed order, and has a worker
-judge them. Prints in how many of the pairs of the same kernel one wins, that is, their intervals of 95 % do not overlap, and in how
-many pairs of both kernels the slower one has the lower rank. Without files both are a plain kernel of the script's own, and the slower
-one computes 3 % of the images once more. Exit status 1 if one wins in more than 5 %, or the slower one is behind in less than 90 %.
+Creates a class, submits one kernel 20 times and a slower one 20 times, each under its own name, in random order, and
+lets a worker judge them. Prints how many pairs of the same kernel have a winner, that is, 95 % confidence intervals
+that do not overlap, and in how many pairs of both kernels the slower one has the lower rank. Without files, both are
+the script's own simple kernel, and the slower one recomputes 3 % of the images. Exit status 1 if more than 5 % of the
+same pairs have a winner, or the slower kernel ranks lower in less than 90 % of the others.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from pathlib import Path
 PARAMETERS = "const float* x, const float* w, float* y, int N, int C, int H, int W, int K, int R, int S"
 MOST_WINNERS, LEAST_BEHIND = 0.05, 0.9
 
-# What is computed once more is not written, since two threads would race for it; but no compiler knows that.
+# Recomputed results are not stored, because two threads would race; the compiler cannot know that.
 ELEMENT = """
   const float* pixels = x + (n % N) * C * H * W;
   float sum = 0;
@@ -65,7 +66,7 @@ void convolve({PARAMETERS}) {{
 
 
 def own_kernel(device: str, percent: int) -> str:
-    """Computes `percent` more images than there are, the first ones again."""
+    """Returns a kernel that computes `percent` more images than there are: the first ones again."""
     images = f"#define IMAGES(N) ((N) + ((N) * {percent} + 50) / 100)"
     return f"// As slow as {100 + percent} % of the images.\n{images}\n{CPU if device == 'cpu' else GPU}"
 
@@ -78,7 +79,7 @@ def run(command: list[str]) -> str:
 
 
 def judged(binary: str, folder: Path, arguments: argparse.Namespace, kernels: dict[str, Path]) -> list[dict]:
-    """The ranking's entry of each submission, with `kernel`, whose it is."""
+    """Returns each submission's entry in the ranking; `kernel` says which kernel it is."""
     root = str(folder / "class")
     new = ["new", root, "--assignment", arguments.assignment, "--device", arguments.device, "--show-names"]
     run([binary, "class", *new, *(["--images", str(arguments.images)] if arguments.images else [])])

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Whether a class's queue keeps what it promises: the place of each submission, and when its verdict is due.
+"""Tests whether a class's queue predicts well: each submission's position, and when its verdict is due.
 
     python3 bench/class_queue.py BINARY [--device D] [--count N] [--students N] [--warm-up N] [-o FILE.json]
 
-Makes a class, lets a worker judge some submissions, so that durations are known, hands in 50 by 12 students, and asks for the
-promises: those that each submission got as it was handed in, when others could still come before it, and those after the last
-one. Then one worker judges them all. Prints how many places were exact, and how far due times were off. About four minutes on two cores.
+Creates a class, lets a worker judge some submissions so that durations are known, submits 50 by 12 students, and
+records the predictions: those at submission, when others could still be queued before it, and those after the last
+submission. Then one worker judges them all. Prints how many positions were exact and the errors of due times. About
+four minutes on two cores.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from pages import ROOT
 TEMPLATES, LADDER = ROOT / "convlab/kernel_file/templates", ROOT / "convlab/kernels/ladder"
 FILES = [TEMPLATES / "mxnet.cuh", TEMPLATES / "function.cu", LADDER / "01_basic.cu", LADDER / "02_shared_tile.cu"]
 BROKEN = 0.2  # the share of files that do not compile
-LATER_S = 10.0  # errors of what is due sooner are told, and do not count
+LATER_S = 10.0  # errors for verdicts due sooner are reported, but do not count
 
 
 class Class:
-    """A class in a folder, and its commands."""
+    """A class in a folder, with its commands."""
 
     def __init__(self, binary: str, folder: Path, device: str):
         self.binary, self.folder, self.dir = binary, folder, str(folder / "class")
@@ -40,7 +41,7 @@ class Class:
         subprocess.run(made, check=True, stdout=subprocess.DEVNULL)
 
     def submit(self, source: Path, broken: bool, student: str) -> dict:
-        """What the student is told. No file has been seen before."""
+        """Submits a file that no judge has seen before, and returns the student's receipt."""
         self.handed_in += 1
         file = self.folder / source.name
         last = "#error this one does not compile" if broken else f"// submission {self.handed_in}"
@@ -53,7 +54,9 @@ class Class:
         return [each for each in seen if each["place"] is not None]
 
     def verdicts(self) -> list[tuple[int, float]]:
-        """Has all judged by one worker; the numbers in the order of their verdicts, and when those came."""
+        """Lets one worker judge all submissions; returns their numbers in the order of verdicts, and when each verdict
+        came.
+        """
         command = [self.binary, "class", "work", self.dir, "--until-empty"]
         order = []
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as worker:

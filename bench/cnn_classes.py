@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What takes a CNN's time on this CPU, by class of layer, and how near each class is to what the machine can do.
+"""Measures which classes of layers take a CNN's time on this CPU, and how close each class is to the machine's limits.
 
-`convlab infer` times each step, `convlab explain` tells the least time it could take: arithmetic at the best rate of
-multiply-adds that this machine showed, or its bytes from memory, whichever takes longer. Winograd's method multiplies
-less than is counted here, so that 3x3 filters may pass 100 %.
+`convlab infer` times each step, and `convlab explain` reports its minimum time: its arithmetic at the highest measured
+rate of multiply-adds, or its memory traffic, whichever takes longer. Winograd kernels multiply less than is counted
+here, so 3x3 filters may exceed 100 %.
 
     python3 bench/cnn_classes.py FOLDER --json results/cnn/classes.json    # FOLDER: from bench/cnn_networks.py
     python3 bench/cnn_classes.py FOLDER --networks resnet50 --batch 16
@@ -27,7 +27,7 @@ CLASSES = ("first", "3x3", "1x1", "other convolutions", "depthwise", "dense", "j
 
 
 def class_of(step: dict) -> str:
-    """A step's class, by its convolution's text, such as n2_c12h33w33_k24r5s5_p1_st2_g1, or its operator."""
+    """Returns a step's class, from its convolution's text, such as n2_c12h33w33_k24r5s5_p1_st2_g1, or its operator."""
     if not step["problem"]:
         return "dense" if step["op"].startswith(("Gemm", "MatMul")) else CLASSES[-1]
     sizes = {key: int(value) for key, value in re.findall(r"([a-z]+)(\d+)", step["problem"])}
@@ -45,12 +45,12 @@ def output_of(command: list[str]) -> dict:
 
 
 def measure(name: str, args: argparse.Namespace) -> dict[str, dict]:
-    """By class: seconds, and the least seconds it could take."""
+    """Returns, by class, the measured seconds and the minimum seconds."""
     network, device = str(args.folder / f"{name}.onnx"), ["--threads", str(args.threads), "--math", args.math, "--device", "cpu"]
     with tempfile.TemporaryDirectory() as folder:
         save_pictures(f"{folder}/x.npy", np.random.default_rng(5), name, args.batch)
         rounds = []
-        for _ in range(args.rounds):  # a machine that slows down slows both
+        for _ in range(args.rounds):  # interleaved: a change of the machine's speed affects both
             plan = output_of([args.convlab, "explain", network, "-n", str(args.batch), *device])["steps"]
             times = output_of([args.convlab, "infer", network, "--input", f"{folder}/x.npy", "--output", f"{folder}/y.npy",
                                "--batch", str(args.batch), "--repeat", str(args.repeat), *device])["layers"]

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The well-known CNNs of bench/cnn_peers.py, from torchvision, as ONNX files with weights drawn by a seed.
+"""Writes the well-known CNNs of bench/cnn_peers.py, from torchvision, as ONNX files with seeded random weights.
 
     python3 bench/cnn_networks.py FOLDER [NAME ...]
 
-Weights are torchvision's initial ones. Batch normalization learns its means and variances from random pictures, so that
-values neither grow nor fade from layer to layer, as in a trained network. The number of images is left open. Quantized
-ones, which are made only if they are named, are what ONNX Runtime's quantizer makes of these: QuantizeLinear and
-DequantizeLinear about every operator, levels of uint8 and, channel by channel, weights of int8; in those called int7 with
-`reduce_range`, so that weights have 7 bits, as it advises for processors that add products of 8 bits in 16.
+Weights are torchvision's initial ones. Batch normalization learns its means and variances from random images, so values
+neither grow nor vanish from layer to layer, as in a trained network. The batch size is dynamic. Quantized networks are
+written only if named. They are the output of ONNX Runtime's quantizer: QuantizeLinear and DequantizeLinear around every
+operator, uint8 activations and per-channel int8 weights. Those called int7 use `reduce_range` (7-bit weights), as it
+recommends for CPUs that add 8-bit products in 16 bits.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ NETWORKS = {
     "inception_v3": 299,
     "alexnet": 224,
 }
-# Made only if it is named: it takes half a gigabyte.
+# Written only if named: it takes half a gigabyte.
 LARGE = {"vgg16": 224}
-# And what they are made of.
+# Quantized networks, and the networks they are made from.
 QUANTIZED = {f"{name}_{kind}": name for kind in ("int8", "int7") for name in ("resnet50", "mobilenet_v2")}
 
 
@@ -40,7 +40,7 @@ def image_size(name: str) -> int:
 
 
 def drawn(name: str):
-    """The network, with the same weights each time, and images like those that it has seen."""
+    """Returns the network, with the same weights each time, and the images that its batch normalization has seen."""
     import torch
     import torchvision
 
@@ -50,7 +50,7 @@ def drawn(name: str):
     images = torch.rand(8, 3, image_size(name), image_size(name)) * 2 - 1
     norms = [module for module in model.modules() if isinstance(module, torch.nn.BatchNorm2d)]
     for norm in norms:
-        norm.momentum = None  # a plain mean over what it saw
+        norm.momentum = None  # a plain mean over all images seen
     with torch.no_grad():
         if norms:
             model.train()(images)
@@ -74,7 +74,7 @@ def quantize(real: Path, path: Path, size: int, reduce_range: bool) -> None:
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
     class Pictures(CalibrationDataReader):
-        """Random ones, as those that batch normalization saw."""
+        """Random images, distributed like those that batch normalization saw."""
 
         def __init__(self) -> None:
             random = np.random.default_rng(3)
@@ -91,7 +91,7 @@ def quantize(real: Path, path: Path, size: int, reduce_range: bool) -> None:
 
 
 def provide(name: str, folder: Path) -> Path:
-    """The network's file, made unless it is there."""
+    """Returns the path of the network's file, and writes the file if it does not exist."""
     path = folder / f"{name}.onnx"
     if path.exists():
         return path

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes docs/measured/cnn_peers.md from the Records of bench/cnn_peers.py and bench/cnn_classes.py in results/cnn.
 
-    python3 bench/cnn_page.py                writes it
+    python3 bench/cnn_page.py                writes the page
     python3 bench/cnn_page.py --check        exits with status 1 if the page is out of date
 
 Needs only Python.
@@ -23,7 +23,7 @@ PEERS = {"fp32": ("ONNX Runtime", "OpenVINO"), "bf16": ("OpenVINO",)}  # ONNX Ru
 
 
 def records(kind: str) -> list[dict]:
-    """In the order of their file names."""
+    """Returns the Records of this kind, ordered by file name."""
     found = [json.loads(path.read_text()) for path in sorted((ROOT / "results" / "cnn").glob("*.json"))]
     return [record for record in found if record["kind"] == kind]
 
@@ -59,7 +59,9 @@ def ms(seconds: float) -> str:
 
 
 def cells(row: dict, peers: tuple[str, ...]) -> list[str]:
-    """A network at one batch: each engine's time, speedup over the faster peer, memory relative to the smaller peer."""
+    """Returns a network's row for one batch size: each engine's time, the speedup over the faster peer, and the memory
+    relative to the smaller peer.
+    """
     engines = row["engines"]
     smallest = min(engines[peer]["memory"] for peer in peers)
     return [*(ms(engines[engine]["seconds"]) for engine in ("convlab", *peers)), f"{row['times']:.2f}",
@@ -67,14 +69,14 @@ def cells(row: dict, peers: tuple[str, ...]) -> list[str]:
 
 
 def turns(record: dict) -> str:
-    """Measurements per engine; networks with a large spread may have more."""
+    """Returns how many measurements each engine has; networks with a large spread may have more."""
     counts = [len(row["engines"][engine]["turns"]) for row in record["networks"] for engine in ("convlab", *PEERS[record["math"]])]
     least, most = min(counts), max(counts)
     return f"{least} runs" if least == most else f"{least} to {most} runs"
 
 
 def errors(record: dict) -> str:
-    """Each engine's largest error."""
+    """Returns each engine's largest error."""
     of = {name: max(row["engines"][name]["error"] for row in record["networks"]) for name in ("convlab", *PEERS[record["math"]])}
     return ", ".join(f"{name} {error:.1g}" for name, error in of.items())
 

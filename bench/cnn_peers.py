@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""convlab beside ONNX Runtime and OpenVINO on well-known CNNs: same files, inputs, machine and threads.
+"""Compares convlab with ONNX Runtime and OpenVINO on well-known CNNs: same files, inputs, machine and threads.
 
-Each engine runs alone in a process of its own, in turns, round by round, so that a change of the machine's speed meets
-everyone. A turn loads the network, runs once to warm up, then again and again for --seconds; its figure is the median
-of the passes, from float32 inputs in memory to outputs in memory. A network's figure is the median of its turns. An
-engine with several settings takes part with each, and counts with its best. Outputs are compared with ONNX Runtime's on
-the processor as it is: where products of 8 bits are summed in 16, which overflow, its quantized ones are others.
+Each engine runs alone in its own process. Engines are interleaved round by round, so a change of the machine's speed
+affects all of them. A run loads the network, makes one warm-up pass, then repeats passes for --seconds; its time is the
+median pass, from float32 inputs in memory to outputs in memory. A network's time is the median of its runs. An engine
+with several settings runs with each, and its best one counts. Outputs are compared with ONNX Runtime's on the
+unmodified CPU: where 8-bit products are summed in 16 bits, which overflow, its quantized outputs differ.
 
-Memory is what a process held at most (Linux's VmHWM) until its last pass, less what it held (VmRSS) when its input was
-in memory and the network was not asked for yet. So what is taken off is a Python with NumPy and the engine's library for
-the peers, and the started program for convlab; both figures are recorded beside the difference. Of an engine's turns
-the smallest counts. `convlab infer --repeat` measures the machine after its last pass, for the table that it prints,
-which takes 200 MiB that no network needs: it tells its memory as of before.
+Memory is a process's peak (VmHWM in Linux) up to its last pass, minus what it held (VmRSS) after its input was loaded
+and before the network was. This excludes Python with NumPy and the engine's library for the peers, and the started
+program for convlab; both figures are recorded with the difference. The smallest of an engine's runs counts. After its
+last pass, `convlab infer --repeat` measures the machine for the table that it prints, which needs 200 MiB; the memory
+it reports is from before.
 
     python3 bench/cnn_peers.py FOLDER --json results/cnn/mine.json         # FOLDER: from bench/cnn_networks.py
     python3 bench/cnn_peers.py FOLDER --networks resnet50 --batches 1 --rounds 5
     python3 bench/cnn_peers.py FOLDER --networks resnet50_int8 mobilenet_v2_int8
 
-    python3 bench/cnn_peers.py FOLDER --as avx2                            # bench/as_processor.c tells how
+    python3 bench/cnn_peers.py FOLDER --as avx2                            # see bench/as_processor.c
     python3 bench/cnn_peers.py FOLDER --as avx2 --networks resnet50_int7 mobilenet_v2_int7
 
 Install what bench/requirements.txt lists, and torchvision for bench/cnn_networks.py.
@@ -43,17 +43,17 @@ from cnn_networks import NETWORKS, QUANTIZED, image_size
 from cnn_page import PEERS, geometric_mean
 
 ROOT = Path(__file__).resolve().parents[1]
-FLAGS = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16")  # of /proc/cpuinfo, each with those before it
+FLAGS = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16")  # of /proc/cpuinfo; each implies those before it
 REFERENCE = "ONNX Runtime, as the processor is"
 SETTINGS = {"convlab": [""], "ONNX Runtime": ["default"], "OpenVINO": ["LATENCY", "THROUGHPUT"]}
-# Relative L2 beside ONNX Runtime's fp32. Weights are random, and roundings to bfloat16 grow from layer to layer:
-# Inception v3 is 0.18 off here, and 0.21 in OpenVINO; others 0.002 to 0.12.
+# Relative L2 error against ONNX Runtime in fp32. Weights are random, and bf16 rounding errors grow from layer to layer:
+# Inception v3 is off by 0.18 here and by 0.21 in OpenVINO, the others by 0.002 to 0.12.
 LARGEST_ERROR = {"fp32": 1e-4, "bf16": 0.3}
-LARGEST_ERROR_OF_QUANTIZED = 0.2  # one level more or less early on, where a number lies between two, moves all that follows
+LARGEST_ERROR_OF_QUANTIZED = 0.2  # one changed rounding changes all later layers
 
 
 def resident(field: str) -> int:
-    """This process's resident memory in bytes: VmRSS now, VmHWM at most."""
+    """Returns this process's resident memory in bytes: VmRSS is current, VmHWM the peak."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
 
@@ -63,7 +63,7 @@ def memory(before: int, most: int) -> dict:
 
 
 def peer_turn(spec: dict) -> dict:
-    """A peer's turn, in a process of its own."""
+    """Runs a peer in its own process."""
     x = np.load(spec["input"])
     if spec["engine"] in ("ONNX Runtime", REFERENCE):
         import onnxruntime
@@ -85,7 +85,7 @@ def peer_turn(spec: dict) -> dict:
         hint = {"fp32": "f32", "bf16": "bf16"}[spec["math"]]
         parts = 1
         options = {"INFERENCE_PRECISION_HINT": hint, "INFERENCE_NUM_THREADS": spec["threads"], "PERFORMANCE_HINT": spec["setting"]}
-        if spec["setting"] == "THROUGHPUT":  # a stream for each thread, and each its share of the images
+        if spec["setting"] == "THROUGHPUT":  # one stream per thread, each with its share of the images
             parts = min(spec["threads"], len(x))
             options["NUM_STREAMS"] = parts
             model.reshape({"x": [len(x) // parts, *x.shape[1:]]})
@@ -113,7 +113,7 @@ def peer_turn(spec: dict) -> dict:
 
 
 def convlab_turn(spec: dict) -> dict:
-    # A first, short run says how many passes fit into the time.
+    # A short first run determines how many passes fit into the time.
     def run(repeat: int) -> dict:
         command = [spec["convlab"], "infer", spec["network"], "--input", spec["input"], "--output", spec["output"], "--json", "-",
                    "--threads", str(spec["threads"]), "--math", spec["math"], "--repeat", str(repeat), "--device", "cpu"]
@@ -135,7 +135,7 @@ def turn(spec: dict) -> dict:
 
 
 def measure(spec: dict, rounds: int) -> dict:
-    """All engines on one network and batch."""
+    """Measures all engines on one network and batch size."""
     turns: dict[tuple[str, str], list[dict]] = {}
     outputs = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -167,7 +167,7 @@ def measure(spec: dict, rounds: int) -> dict:
 
 
 def show_processor(args: argparse.Namespace, folder: str) -> None:
-    """With --as, programs that start from now on see such a processor; else nothing."""
+    """With --as, lets programs that start from now on see that processor."""
     if args.as_processor is None:
         return
     library = f"{folder}/as_processor.so"
@@ -187,7 +187,7 @@ def machine(as_processor: str | None) -> dict:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """What every script that measures these networks can be told."""
+    """Adds the options of all scripts that measure these networks."""
     parser.add_argument("--networks", nargs="+", default=list(NETWORKS), metavar="NAME")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--math", choices=["fp32", "bf16"], default="fp32")
@@ -198,7 +198,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def new_record(kind: str, args: argparse.Namespace) -> dict:
-    """What every Record of these networks begins with."""
+    """Returns the members that every Record of these networks begins with."""
     return {"kind": kind, "time": datetime.now(timezone.utc).isoformat(timespec="seconds"), "machine": machine(args.as_processor), "threads": args.threads,
             "math": args.math, "rounds": args.rounds}
 
@@ -210,7 +210,7 @@ def save(record: dict, path: Path | None) -> None:
 
 
 def save_pictures(path: str, random: np.random.Generator, network: str, batch: int) -> None:
-    """Random ones, as large as the network takes them."""
+    """Saves random images of the network's size."""
     size = image_size(network)
     np.save(path, random.uniform(-1, 1, (batch, 3, size, size)).astype(np.float32))
 

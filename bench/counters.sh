@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Takes the GPU's counters of every rung in fa19's network, 1000 images, where the driver permits them.
+# Reads the GPU's counters of every rung in fa19's network, for 1000 images, if the driver permits it.
 #
 #   bench/counters.sh BINARY FOLDER        writes FOLDER/KERNEL.json (profiles without their traces)
 #
-# Options for `convlab profile` (--data DIR) may follow. About a minute on an H200. `convlab report` draws them.
+# Options for `convlab profile` (--data DIR) may follow. About a minute on an H200. `convlab report` draws the counters.
 set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 binary=$1 folder=$2

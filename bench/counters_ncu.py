@@ -2,10 +2,10 @@
 """Compares the GPU's counters from convlab with those from ncu, for a network's convolutions, kernel by kernel.
 
 Each named kernel of the ladder runs both convolutions of MODEL, layer by layer: once under `convlab profile
---counters`, once as `convlab run` under ncu, told to leave clocks and caches alone, as convlab does: by default ncu
-empties the caches before each kernel, so that less is written back to memory while the kernel runs. The GPU kernels
-of one pass are matched by name and order. Prints the largest difference in percentage points, and writes both figures
-of every metric.
+--counters`, and once as `convlab run` under ncu, which leaves clocks and caches alone, as convlab does. (By default ncu
+flushes the caches before each kernel, so less is written back to memory while the kernel runs.) The GPU kernels of one
+pass are matched by name and order. Prints the largest difference in percentage points, and writes both figures of every
+metric.
 
 Example: python3 bench/counters_ncu.py --convlab build/cuda/bin/convlab --json counters.json cuda.basic cuda.shared_tile
 
@@ -50,7 +50,7 @@ def ours(arguments: argparse.Namespace, kernel: str) -> list[dict]:
 
 
 def of_ncu(arguments: argparse.Namespace, kernel: str) -> list[dict]:
-    """In launch order; weights are packed before the first pass."""
+    """Returns ncu's counters in launch order; weights are packed before the first pass."""
     command = ["ncu", "--clock-control", "none", "--cache-control", "none", "--csv", "--kernel-name-base", "function",
                "--metrics", ",".join(METRICS), "--launch-count", "40", arguments.convlab, "run",
                *run_arguments(arguments, kernel)]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""simt's counts compared with a GPU's hardware counters, for the ladder's kernels on fa19's convolutions.
+"""Compares simt's counts with a GPU's hardware counters, for the ladder's kernels on fa19's convolutions.
 
     python3 bench/counts.py measure BINARY FOLDER [--data DIR]   FOLDER/counts.json and FOLDER/shared.txt; on a GPU
     python3 bench/counts.py write [--check]                      docs/measured/counts.md from results/counts/
 
 `measure` needs ncu, nvcc and an NVIDIA GPU with permission to read its counters, and takes about three minutes. It also
-runs bench/shared_patterns.cu, whose counters tests/warps compares with what simt counts.
+runs bench/shared_patterns.cu, whose counters tests/warps compares with simt's counts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ INSTRUCTIONS = "smsp__sass_inst_executed_op_shared_{}.sum"
 FLOPS = {f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum": flops
          for name, flops in (("fadd", 1), ("fmul", 1), ("ffma", 2))}  # fmt: skip
 
-# A figure's name, its path in simt's JSON, and the GPU's counters, which are summed.
+# A figure's name, its path in simt's JSON, and the GPU counters whose sum it equals.
 FIGURES = [
     ("global load requests", ("global", "load", "requests"), [GLOBAL.format("requests", "ld")]),
     ("global load sectors", ("global", "load", "sectors"), [GLOBAL.format("sectors", "ld")]),
@@ -49,7 +49,7 @@ FIGURES = [
     ("shared store wavefronts", ("shared", "store", "wavefronts"), [WAVEFRONTS.format("st")]),
 ]  # fmt: skip
 
-# Why a figure of a kernel differs. Every difference needs a reason.
+# The reason why a kernel's figure differs. Every difference needs one.
 REASONS = {
     ("cuda.unroll_gemm", "shared load"): "nvcc loads four adjacent weights at once: 7 loads instead of 25",
     ("cuda.fused_unroll_gemm", "shared load"): "nvcc loads two adjacent weights at once: 13 loads instead of 25",
@@ -67,7 +67,7 @@ REASONS = {
 
 
 def counters_of(command: list[str], most: int) -> list[dict]:
-    """ncu's counters of the first launches of a program, in order."""
+    """Returns ncu's counters of a program's first launches, in order."""
     metrics = ",".join(sorted({name for _, _, names in FIGURES for name in names} | set(FLOPS)
                               | {pattern.format(op) for pattern in (PATTERN_WAVEFRONTS, PATTERN_CONFLICTS) for op in ("ld", "st")}))
     ncu = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--launch-count", str(most), "--metrics", metrics]

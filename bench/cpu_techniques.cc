@@ -1,4 +1,4 @@
-// Three optimizations of a convolution on a CPU, each a switch; see `convlab ablate --help`.
+// Three optimizations of a CPU convolution, each a switch for `convlab ablate` (see its --help).
 
 #ifdef WITH_ROWS  // the innermost loop goes along the row, where processors have vectors, not along the filter
 constexpr bool kRows = true;

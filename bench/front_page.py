@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""README.md's table: convlab's times compared with others', from the measurements that docs/measured/peers.md,
+"""Writes README.md's table of convlab's times compared with others', from the measurements that docs/measured/peers.md,
 docs/measured/cnn_peers.md, docs/measured/gpu_networks.md and docs/measured/ladder.md show in full.
 
-    python3 bench/front_page.py              # writes it
+    python3 bench/front_page.py              # writes the table
     python3 bench/front_page.py --check      # exits with status 1 if it is out of date
 """
 
@@ -29,7 +29,7 @@ def ms(value: float) -> str:
 
 
 def on_cpu(file: str, what: str) -> list[str]:
-    """fa19 on a CPU, every layer computed, compared with the fastest peer."""
+    """Returns the row of fa19 on a CPU, with every layer computed, compared with the fastest peer."""
     saved = json.loads((RESULTS / "cpu" / file).read_text())
     rows = next(result["rows"] for result in saved["results"] if result["model"] == "fa19")
     ours = next(each for each in rows if each["name"] == "convlab")["median_s"]
@@ -44,7 +44,9 @@ def on_gpu(work: str, math: str, what: str) -> list[str]:
 
 
 def rung(kernel: str, what: str) -> list[str]:
-    """The course's two convolutions by one rung of the ladder, compared with cuDNN in the same class of arithmetic."""
+    """Returns the row of the course's two convolutions by one rung of the ladder, compared with cuDNN in the same
+    arithmetic.
+    """
     found = {(record["kernel"], record["problem"]): record for record in json.loads((RESULTS / "nvidia-h200" / "fa19.json").read_text())}
     problems = ["n10000_c1h70w70_k12r5s5", "n10000_c12h33w33_k24r5s5"]
     ours, theirs = (sum(found[name, problem]["op_ms"]["median"] for problem in problems) for name in [kernel, "cudnn"])
@@ -52,7 +54,7 @@ def rung(kernel: str, what: str) -> list[str]:
 
 
 def on_networks(math: str, limited_to: str | None, what: str, cores: int = 2, batch: int = 1) -> list[str]:
-    """Geometric means over the well-known CNNs of one Record, compared with the faster peer of each network."""
+    """Returns geometric means over the well-known CNNs of one Record, compared with the faster peer of each network."""
     record = next(each for each in records("cnn_peers")
                   if (arithmetic(each), each["machine"]["as"], each["machine"]["cores"]) == (math, limited_to, cores))  # fmt: skip
     peers = PEERS[record["math"]]

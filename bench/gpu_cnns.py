@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""convlab compared with PyTorch on well-known CNNs on a GPU: from fp32 images to scores, both in the GPU's memory.
+"""Compares convlab with PyTorch on well-known CNNs on a GPU: from fp32 images to scores, both in the GPU's memory.
 
     python3 bench/gpu_cnns.py measure BINARY FOLDER results/cnn_gpu/mine.json     # FOLDER: bench/cnn_networks.py fills it
     python3 bench/gpu_cnns.py measure BINARY FOLDER FILE --networks resnet50 --batches 1 64 --maths fp16 --no-compile
@@ -7,9 +7,10 @@
     python3 bench/gpu_cnns.py write              docs/measured/gpu_cnns.md, from results/cnn_gpu
     python3 bench/gpu_cnns.py write --check      exits with status 1 if the page is out of date
 
-Each engine runs alone in its own process, interleaved. convlab's time is `convlab infer`'s device_network_s; PyTorch gets
-its images in its own type and layout, and its time is the fastest of two layouts, eager or compiled, all replayed as CUDA
-graphs. Times are medians. Scores are compared with PyTorch's in fp32. An existing file is extended, and rows of the same work are replaced.
+Each engine runs alone in its own process, interleaved. convlab's time is `convlab infer`'s device_network_s. PyTorch
+gets its images in its own type and layout, and its time is the fastest of two layouts, eager or compiled, all replayed
+as CUDA graphs. Times are medians. Scores are compared with PyTorch's in fp32. An existing file is extended, and rows
+for the same work are replaced.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def images_of(name: str, batch: int):
 
 
 def peer(name: str, batch: int, math: str, compiled: bool, scores: Path) -> dict:
-    """PyTorch's times by configuration, in milliseconds; writes its fp32 scores to a file."""
+    """Returns PyTorch's times by configuration, in milliseconds; writes its fp32 scores to a file."""
     import numpy as np
     import torch
     import torch_gpu
@@ -73,8 +74,9 @@ def peer(name: str, batch: int, math: str, compiled: bool, scores: Path) -> dict
 
 
 def stream_peer(name: str, batch: int, images: int, math: str) -> dict:
-    """PyTorch's times by configuration, in milliseconds: uint8 images to labels, both in the host's page-locked memory, batch by
-    batch, with the copy of the next batch overlapped."""
+    """Returns PyTorch's times by configuration, in milliseconds: uint8 images to labels, both in the host's page-locked
+    memory, batch by batch, with the copy of the next batch overlapped.
+    """
     import time
 
     import torch
@@ -127,7 +129,7 @@ def stream_images(name: str, images: int):
 
 
 def stream(arguments: argparse.Namespace) -> None:
-    """Adds a row of a stream of images to the file."""
+    """Adds a row for a stream of images to the file."""
     import numpy as np
 
     name, batch, images, math = arguments.network, arguments.batch, arguments.images, arguments.math
@@ -146,7 +148,7 @@ def stream(arguments: argparse.Namespace) -> None:
 
 
 def measured(binary: str, path: Path, batch: int, math: str, folder: Path) -> tuple:
-    """convlab's times, and its scores."""
+    """Returns convlab's times and scores."""
     import numpy as np
 
     x, y = folder / "x.npy", folder / "y.npy"
@@ -191,7 +193,7 @@ def line_of(row: dict) -> str:
 
 
 def way_of(peer: dict) -> str:
-    """Its fastest configuration, and whether compiled ones were not tried."""
+    """Returns PyTorch's fastest configuration, and whether compiled ones were not tried."""
     compiled = any("compiled" in way for way in peer["tried"])
     return peer["way"].removesuffix(", graph").replace("NHWC", "nhwc").replace("NCHW", "nchw") + ("" if compiled else ", not compiled")
 
@@ -209,7 +211,7 @@ def section(path: Path) -> list[str]:
 
 
 def streams(rows: list[dict]) -> list[str]:
-    """Sentences on images that come from the host's memory."""
+    """Returns the page's sentences about images that come from the host's memory."""
     return [line for row in rows for line in (
         f"From the host: {row['network']} in {row['math']} on {row['images']} uint8 images, from page-locked host memory to scores there, batch {row['batch']}, takes",
         f"{ms(row['ms'])} ms; the GPU computes for {ms(row['device_ms'])} ms. PyTorch takes {ms(row['peer']['ms'])} ms to labels ({way_of(row['peer'])}, CUDA graphs, with the",

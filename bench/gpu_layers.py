@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""convlab compared with PyTorch on single layers of well-known CNNs on a GPU, with warm caches.
+"""Compares convlab with PyTorch on single layers of well-known CNNs on a GPU, with warm caches.
 
     python3 bench/gpu_layers.py measure BINARY results/layers_gpu/mine.json
     python3 bench/gpu_layers.py measure BINARY FILE --maths fp16 --layers 3x3,64-64,56     # some of them
     python3 bench/gpu_layers.py write              docs/measured/gpu_layers.md, from results/layers_gpu
     python3 bench/gpu_layers.py write --check      exits with status 1 if the page is out of date
 
-Each engine runs alone in its own process. convlab's time is that of its own kernel for the arithmetic, hot, from nhwc to
-nhwc; for first layers, from nchw images. PyTorch's is a convolution without bias, in the faster of its two layouts. Both are
-replayed as one CUDA graph of many convolutions. An existing file is extended.
+Each engine runs alone in its own process. convlab's time is that of its own kernel for the arithmetic, hot, from nhwc
+to nhwc; for first layers, from nchw images. PyTorch's is a convolution without bias, in the faster of its two layouts.
+Both are replayed as one CUDA graph of many convolutions. An existing file is extended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RESULTS = ROOT / "results" / "layers_gpu"
 PAGE = ROOT / "docs/measured/gpu_layers.md"
 
 IMAGES = 64
-MANY = 10  # convolutions of a CUDA graph
+MANY = 10  # convolutions per CUDA graph
 LAYERS = {
     "ResNet, first: 7x7/2, 3-64, 224": "n64_c3h224w224_k64r7s7_p3_st2",
     "VGG, first: 3x3, 3-64, 224": "n64_c3h224w224_k64r3s3_p1",
@@ -51,7 +51,7 @@ LAYERS = {
     "depthwise 3x3, 384, 14": "n64_c384h14w14_k384r3s3_p1_g384",
 }
 NAMES = {**{f"{each}, first": f"{each} first layer: " for each in ("ResNet", "VGG", "AlexNet", "MobileNet")}, "VGG": "VGG: ", "depthwise": "depthwise "}
-BOUNDS = {"cache": "L2"}  # as the page names the limit of a Record
+BOUNDS = {"cache": "L2"}  # the page's name for the limit of a Record
 MATHS = ("fp16", "tf32", "fp32")
 
 
@@ -60,7 +60,7 @@ def numbers_of(problem: str) -> dict[str, int]:
 
 
 def peers(problems: list[str], math: str) -> dict[str, dict]:
-    """PyTorch's milliseconds for each problem, in the faster layout."""
+    """Returns PyTorch's milliseconds for each problem, in the faster layout."""
     import torch
     import torch_gpu
 
@@ -84,7 +84,7 @@ def peers(problems: list[str], math: str) -> dict[str, dict]:
 
 
 def kernel_of(problem: str, math: str) -> str:
-    """convlab's nhwc kernel for a row's arithmetic."""
+    """Returns convlab's nhwc kernel for a row's arithmetic."""
     sizes = numbers_of(problem)
     if sizes.get("g", 1) > 1:
         return "cuda.pixel_depthwise" if math == "fp16" else "cuda.pixel_depthwise_fp32"
@@ -93,7 +93,7 @@ def kernel_of(problem: str, math: str) -> str:
 
 
 def measured(binary: str, problems: list[str], math: str, seconds: float) -> dict[str, dict]:
-    """For each problem, convlab's own nhwc kernel."""
+    """Returns the Record of convlab's own nhwc kernel for each problem."""
     found: dict[str, dict] = {}
     for kernel in sorted({kernel_of(problem, math) for problem in problems}):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as shapes:
@@ -126,7 +126,7 @@ def measure(arguments: argparse.Namespace) -> None:
 
 
 def shape(row: dict) -> list[str]:
-    """A row's layer ("VGG first layer: 3x3"), input channels, output channels and image size."""
+    """Returns a row's layer ("VGG first layer: 3x3"), input channels, output channels and image size."""
     sizes = numbers_of(row["problem"])
     name = next((words for begin, words in NAMES.items() if row["layer"].startswith(begin)), "")
     stride = f", stride {sizes['st']}" if "st" in sizes else ""

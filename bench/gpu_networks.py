@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""convlab's production kernels and whole networks on a GPU, compared with PyTorch in the same run, and the page of them.
+"""Compares convlab's production kernels and whole networks on a GPU with PyTorch in the same run, and writes the page.
 
     python3 bench/gpu_networks.py measure BINARY results/networks/nvidia-h200.json [--data DIR] [--only WORDS]
     python3 bench/gpu_networks.py scaling BINARY results/scaling/2-nvidia-h200.json [--data DIR]     one GPU against all
     python3 bench/gpu_networks.py write                 docs/measured/gpu_networks.md, from these files
     python3 bench/gpu_networks.py write --check         exits with status 1 if the page is out of date
 
-`measure` needs PyTorch, the package onnx and a GPU; it takes about five minutes. A convolution's time is `convlab
-bench`'s of a hot kernel; a network's is `convlab run`'s device_network_s (from images to labels, both in the GPU's memory) or
-network_s (both in the host's memory, the median of several processes). PyTorch's time is the fastest of two layouts,
-eager or compiled, with and without CUDA graphs. `scaling` needs two GPUs or more, and mpirun
+`measure` needs PyTorch, the package onnx and a GPU; it takes about five minutes. A convolution's time is that of a hot
+kernel in `convlab bench`. A network's is `convlab run`'s device_network_s (from images to labels, both in the GPU's
+memory) or network_s (both in the host's memory, the median of several processes). PyTorch's time is the fastest of two
+layouts, eager or compiled, with and without CUDA graphs. `scaling` needs two GPUs or more, and mpirun
 (bench/gpu_scaling.py).
 """
 
@@ -43,30 +43,30 @@ KERNELS = {
 }
 
 
-# The physical pages differ from process to process, which changes the bus's speed by some percent.
+# Physical pages differ from process to process, which changes the bus's speed by a few percent.
 HOST_PROCESSES = 7
 
 
 def convolutions(layers: list[str], math: str) -> dict:
-    """A row of convolutions, each by the production kernel for its depth; float32 in and out."""
+    """Returns a row of convolutions, each by the production kernel for first or for deep layers; float32 in and out."""
     first, deep = KERNELS[math]
     parts = [[first if each.endswith("conv1") else deep, CONV[each]] for each in layers]
     return {"work": " + ".join(layers), "kind": "conv", "math": math, "parts": parts}
 
 
 def well_known(name: str, problem: str) -> dict:
-    """The first layer of a well-known network, by the fastest kernel."""
+    """Returns a row for a well-known network's first layer, by the fastest kernel."""
     return {"work": f"{name}'s first layer, {problem}", "kind": "conv", "math": "fp32", "parts": [["cuda.*", problem]]}
 
 
 def network(model: str, math: str, plan: str, images: int = 10000, scale: str = "host", host: bool = False) -> dict:
-    side = {"host": "70x70", "device": "28x28"}[scale]  # where images are scaled to what the model takes
+    side = {"host": "70x70", "device": "28x28"}[scale]  # where images are scaled to the model's size
     where = f", {side} images from the host" if host else f", {images} images" if images != 10000 else ""
     work = f"{model} network, {plan}{where}"
     return {"work": work, "kind": "network", "model": model, "math": math, "plan": plan, "images": images, "scale": scale, "host": host}
 
 
-# What is measured, in the order of the table.
+# The measurements, in the order of the table.
 ROWS = [
     convolutions(["fa19 conv1"], "fp32"),
     convolutions(["fa19 conv2"], "fp32"),
@@ -85,12 +85,12 @@ ROWS = [
 
 
 def measured(binary: str, row: dict, data: str) -> dict:
-    """convlab's time in milliseconds, and the kernels that computed it."""
+    """Returns convlab's time in milliseconds, and the kernels that computed it."""
     if row["kind"] == "conv":
         parts = []
         for kernel, problem in row["parts"]:
             command = [binary, "bench", "--device", "cuda", "--math", row["math"], "--kernel", kernel, "--problem", problem]
-            # 1: some kernel was wrong, perhaps a library's; it is not among the Records.
+            # Status 1: a kernel, perhaps a library's, was wrong; it has no Record.
             records = output_of([*command, "--seconds", "0.3", "--samples", "50", "--json", "-"], accepted=(0, 1))
             ours = [each for each in records if each["kernel"].startswith("cuda.")]
             if not ours:
@@ -148,7 +148,7 @@ def table(rows: list[dict], limits: dict[str, str]) -> list[str]:
 
 
 def limits() -> dict[str, str]:
-    """What limits a row, by its name and math, from bench/pages/gpu_limits.md, which is written by hand."""
+    """Returns what limits each row, by its name and math, from bench/pages/gpu_limits.md, which is written by hand."""
     found = re.findall(r"^- (.+?): (.+)$", (ROOT / "bench/pages/gpu_limits.md").read_text(), flags=re.MULTILINE)
     return dict(found)
 

@@ -1,10 +1,10 @@
-"""One GPU compared with all GPUs of a host: what `bench/gpu_networks.py scaling` measures, and its tables.
+"""Compares one GPU with all GPUs of a host: what `bench/gpu_networks.py scaling` measures, and its tables.
 
-The GPUs split the images in two ways: `--device cuda:all`, one process with a thread per GPU, and ranks under mpirun, one
-process per GPU. A sample is the time of one launch, from images to labels, both in the host's memory: the median of its
-passes; with ranks, that of the slowest rank. One GPU and both ways are measured interleaved, so a change of the machine's speed
-affects all. Ranks start when they are ready, not together: passes run for seconds, so most of a rank's passes overlap with
-the others'.
+The GPUs split the images in two ways: `--device cuda:all`, one process with a thread per GPU, and ranks under mpirun,
+one process per GPU. A sample is the time of one launch, from images to labels, both in the host's memory: the median of
+its passes; with ranks, that of the slowest rank. One GPU and both ways are measured interleaved, so a change of the
+machine's speed affects all. Ranks start when they are ready, not together: passes run for seconds, so most of a rank's
+passes overlap with the others'.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WAYS = {"one": "cuda:0", "threads": "cuda:all", "ranks": "cuda"}  # the --device
 
 
 def launched(command: list[str], way: str, gpus: int) -> dict:
-    """The result of one launch; with ranks, the merged result."""
+    """Returns the result of one launch; with ranks, the merged result."""
     command = [*command, "--device", WAYS[way]]
     if way != "ranks":
         return output_of([*command, "--json", "-"])
@@ -82,7 +82,7 @@ def measure(arguments: argparse.Namespace) -> None:
 
 
 def section(folder: Path) -> list[str]:
-    """A Markdown table for each file in the folder."""
+    """Returns a Markdown table for each file in the folder."""
     lines = []
     for path in sorted(folder.glob("*.json")):
         saved = json.loads(path.read_text())

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Writes docs/measured/ladder.md and docs/measured/ladder.svg from the Records of one GPU and each kernel's KernelInfo.
 
-Records: results/FOLDER/*.json, which bench/ladder.sh measured. For each rung the page shows the texts of its KernelInfo (idea,
-arithmetic, limits), its Op Times, its speedup over the rung that it changes, and why (bench/pages/ladder_why.md).
+Records are results/FOLDER/*.json, which bench/ladder.sh measured. For each rung the page shows the texts of its
+KernelInfo (idea, arithmetic, limits), its Op Times, its speedup over the rung that it changes, and why
+(bench/pages/ladder_why.md).
 
-The page also compares the measured steps with those that bench/predictions.py predicted, from results/predictions/FOLDER.json;
-bench/pages/ladder_misses.md explains the misses.
+The page also compares the measured steps with those that bench/predictions.py predicted, from
+results/predictions/FOLDER.json; bench/pages/ladder_misses.md explains the misses.
 
     python3 bench/ladder.py                     writes both
     python3 bench/ladder.py --check             exits with status 1 if a file is out of date
@@ -29,12 +30,12 @@ SIZES = [100, 1000, 10000]
 LAYERS = {"conv1": "c1h70w70_k12r5s5", "conv2": "c12h33w33_k24r5s5"}
 SEMESTERS = ["fa17-high", "sp18", "fa18", "sp19", "sp19-library", "fa19", "sp25"]
 LIBRARY = {"fp32": "cudnn", "tf32": "cudnn.tf32"}
-BOUNDS = {"cache": "L2"}  # as the page names the limit of a Record
+BOUNDS = {"cache": "L2"}  # the page's name for the limit of a Record
 REASONS = {"it is bound to a chip, and simt does not run it": "it needs GPU features that simt does not emulate"}
 
 
 def explanations(file: str = "ladder_why.md") -> dict[str, str]:
-    """Why each step gained, or did not, by kernel: written by hand from the measurements."""
+    """Returns, by kernel, why each step gained or did not, as written by hand from the measurements."""
     text = (ROOT / "bench/pages" / file).read_text()
     sections = re.split(r"^## `?([^`\n]+)`?$", text, flags=re.MULTILINE)[1:]
     return {name: body.strip() for name, body in zip(sections[::2], sections[1::2], strict=True)}
@@ -182,9 +183,11 @@ def rung_section(kernel: Kernel, records: Records, why: dict[str, str]) -> list[
 
 
 def predicted_section(kernels: list[Kernel], records: Records, predictions: Predictions) -> list[str]:
-    """The steps that simt counts, predicted and measured, including those that are not measured yet."""
+    """Returns the page's section on the steps that simt counts, predicted and measured, including steps not measured
+    yet.
+    """
     why = explanations("ladder_misses.md")
-    rows, right, misses, off = [], 0, [], []  # off: by what factor the predicted ratio differs from the measured one
+    rows, right, misses, off = [], 0, [], []  # off: the factors by which predicted and measured ratios differ
     for kernel in kernels:
         for layer, shape in LAYERS.items():
             step = predictions.of.get((kernel.name, f"n10000_{shape}"))

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Measures the ladder on this machine's GPU: verifies every rung over all shape lists, then times every rung, and cuDNN,
-# on the convolutions of every semester's network at 100, 1000 and 10000 images.
+# Measures the ladder on this machine's GPU: verifies every rung on all shape lists, then times every rung and cuDNN on
+# the convolutions of every semester's network with 100, 1000 and 10000 images.
 #
 #   bench/ladder.sh BINARY FOLDER            writes FOLDER/fa19.json, ... (docs/reference/records.md) and verify.txt
-#   bench/ladder.sh BINARY FOLDER MODEL...   times these models alone, and verifies nothing
+#   bench/ladder.sh BINARY FOLDER MODEL...   times only these models, and verifies nothing
 #
 # About ten minutes on an H200; sp25 and fa19 take longest.
 set -euo pipefail
@@ -20,6 +20,6 @@ if [ $# = 0 ]; then
 fi
 for model in "$@"; do
   "$binary" bench --device cuda --model "$model" -n 100,1000,10000 --seconds 0.2 --samples 15 --json "$folder/$model.json" |
-    grep -E ' against |FAILED|: .* GFLOP,' || status=$?  # 1: a kernel, or the library, was wrong, and is not in the file
+    grep -E ' against |FAILED|: .* GFLOP,' || status=$?  # 1: a kernel or the library was wrong, and is not in the file
 done
 exit "$status"

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The convolutions of well-known networks as lists of problems, for `convlab bench --shapes` and `convlab verify --shapes`.
+"""Writes the convolutions of well-known networks as shape lists for `convlab bench --shapes` and `convlab verify
+--shapes`.
 
     python3 bench/network_shapes.py shapes/layers     # writes resnet50.txt and the others there
 
-Each shape stands once, for one image, in the order in which the network has it, behind a comment that says how often.
-Networks are torchvision's, on the images that they are trained on, but for U-Net: that of Ronneberger, Fischer and Brox
-(2015) with padded convolutions, on 256 x 256 pixels; its 2x2 transposed convolutions are not in the list.
+Each shape is listed once, for one image, in network order, after a comment with its number of occurrences. Networks are
+torchvision's, on images of their training size, except U-Net, which is that of Ronneberger, Fischer and Brox (2015)
+with padded convolutions on 256 x 256 pixels. Its 2x2 transposed convolutions are not listed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SIDE = 224
 
 
 def text(c: int, h: int, w: int, k: int, filter_size: tuple[int, int], stride: int = 1, padding: int = 0, groups: int = 1) -> str:
-    """A problem as convlab writes it."""
+    """Returns a problem in convlab's text form."""
     parts = [f"c{c}h{h}w{w}", f"k{k}r{filter_size[0]}s{filter_size[1]}", f"p{padding}" if padding else "", f"st{stride}" if stride > 1 else "",
              f"g{groups}" if groups > 1 else ""]  # fmt: skip
     return "_".join(part for part in parts if part)
@@ -43,7 +44,7 @@ def of_torchvision(name: str) -> list[str]:
         if isinstance(layer, torch.nn.Conv2d):
             _, c, h, w = x.shape
             found.append(text(c, h, w, layer.out_channels, layer.kernel_size, layer.stride[0], layer.padding[0], layer.groups))
-        elif x.dim() == 4:  # over the channels of each pixel, which come last
+        elif x.dim() == 4:  # over the channels of each pixel (the last dimension)
             _, h, w, c = x.shape
             found.append(text(c, h, w, layer.out_features, (1, 1)))
 

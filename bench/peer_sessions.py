@@ -1,4 +1,5 @@
-"""The libraries that bench/peers.py measures: each is a class that loads a model for some threads and computes scores.
+"""Runs the libraries that bench/peers.py measures: each is a class that loads a model for some threads and computes
+scores.
 
 `settings` are the ways to run that are worth trying, `maths` the library's arithmetics; version() is None if the
 library is not installed.
@@ -59,7 +60,7 @@ class OpenVino:
     def scores(self, images: np.ndarray) -> np.ndarray:
         if self.queue is None or len(images) < 2 * len(self.queue):
             return self.model(images)[0]
-        parts = np.array_split(images, len(self.queue))  # one for each stream
+        parts = np.array_split(images, len(self.queue))  # one per stream
         results: list[np.ndarray | None] = [None] * len(parts)
 
         def keep(request, place: int) -> None:
@@ -104,7 +105,9 @@ class PyTorch:
 
 
 def network_of(path: Path):
-    """The torch module of a model of this repository: Conv, Tanh, MaxPool, Flatten, Gemm and Softmax in a row."""
+    """Returns the torch module of a model of this repository: a sequence of Conv, Tanh, MaxPool, Flatten, Gemm and
+    Softmax.
+    """
     import onnx
     import torch
     from onnx import numpy_helper

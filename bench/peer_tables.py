@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Markdown tables of bench/peers.py's measurements: those of results/cpu, for docs/measured/peers.md.
+"""Writes Markdown tables of bench/peers.py's measurements: those of results/cpu, into docs/measured/peers.md.
 
     python3 bench/peer_tables.py                      # updates docs/measured/peers.md
     python3 bench/peer_tables.py --check              # exits with status 1 if they are out of date
@@ -25,7 +25,9 @@ def is_ours(row: dict) -> bool:
 
 
 def table(saved: dict) -> str:
-    """Markdown: a line per network, in milliseconds; for convlab also its speedup over the fastest peer."""
+    """Returns a Markdown table with a row per network, in milliseconds; for convlab also its speedup over the fastest
+    peer.
+    """
     names = [row["name"] for row in saved["results"][0]["rows"]]
     rows = []
     for result in saved["results"]:

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""convlab compared with ONNX Runtime, PyTorch and OpenVINO on the CPU: same networks, weights, images, machine and threads.
+"""Compares convlab with ONNX Runtime, PyTorch and OpenVINO on the CPU: same networks, weights, images, machine and
+threads.
 
-All engines are measured interleaved, round by round, so a change of the machine's speed affects all of them. A sample is the
-median of --repeat passes over all images after a warm-up: convlab's is `network_s` of `convlab run MODEL --json -`, from uint8
-images in memory to labels; a peer's is from fp32 images in memory, which are scaled beforehand and not timed, to labels.
-Each peer first tries all its settings and batch sizes on 2000 images, and uses the fastest in the
-rounds. All labels must agree except for a few ties, more of them in bf16. A peer that is not installed is skipped
-with a message.
+All engines are measured interleaved, round by round, so a change of the machine's speed affects all of them. A sample
+is the median of --repeat passes over all images after a warm-up. convlab's is `network_s` of `convlab run MODEL --json
+-`, from uint8 images in memory to labels; a peer's is from fp32 images in memory, which are scaled beforehand and not
+timed, to labels. Each peer first tries all its settings and batch sizes on 2000 images, and uses the fastest in the
+rounds. All labels must agree except for a few ties, more of them in bf16. A peer that is not installed is skipped with
+a message.
 
     python3 bench/peers.py --models fa19 sp19 --json results/cpu/peers.json
     python3 bench/peers.py --images 1 --batch 1 --repeat 300          # one image
     python3 bench/peers.py --maths fp32 bf16x2 bf16                   # convlab in these arithmetics, for CPUs with AMX
     python3 bench/peers.py --peer-math bf16 --maths bf16              # also the peers that have bf16, in bf16
 
-bench/peer_tables.py writes docs/measured/peers.md's tables from results/cpu. Install what bench/requirements.txt lists, best in
-a virtual environment of its own.
+bench/peer_tables.py writes docs/measured/peers.md's tables from results/cpu. Install what bench/requirements.txt lists,
+preferably in its own virtual environment.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ import fashion_mnist  # noqa: E402
 MODELS = ["fa17-high", "fa17-low", "sp18", "fa18", "sp19", "sp19-library", "fa19", "sp25"]
 # Share of labels that rounding may change, where two classes (nearly) tie.
 TIES = {"fp32": 0.0005, "bf16x2": 0.0005, "bf16": 0.01}
-TRIED_IMAGES = 2000  # on which settings and batches are compared
+TRIED_IMAGES = 2000  # for comparing settings and batch sizes
 
 
 def variants(maths: list[str]) -> dict[str, str]:
-    """convlab's ways to run, and their arguments."""
+    """Returns the ways to run convlab, and their arguments."""
     found = {}
     for math in maths:
         name = "convlab" if math == "fp32" else f"convlab {math}"
@@ -70,7 +71,7 @@ def serve(pipe, peer: str, model: str, images: np.ndarray, threads: int, math: s
 
     for setting, batch, count, repeat in iter(pipe.recv, None):
         try:
-            labels = classify(setting, batch, count)  # and the warm-up
+            labels = classify(setting, batch, count)  # also the warm-up
             seconds = []
             for _ in range(repeat):
                 start = time.perf_counter()
@@ -126,7 +127,7 @@ class Peer:
 
 
 def convlab_sample(args: argparse.Namespace, model: str, arguments: str) -> dict:
-    """What one run of convlab reports."""
+    """Returns the result of one run of convlab."""
     command = [str(args.convlab), "run", model, "--device", "cpu", "--threads", str(args.threads)]
     command += ["--images", str(args.images), "--repeat", str(args.repeat), "--data", str(args.data), "--json", "-"]
     done = subprocess.run(command + shlex.split(arguments), capture_output=True, text=True)
@@ -174,7 +175,7 @@ def measure(args: argparse.Namespace, model: str, names: list[str], originals: n
 
 
 def side_of(run: dict) -> int:
-    """The side of the images that the first convolution takes: "n10000_c1h70w70_k12r5s5"."""
+    """Returns the side of the first convolution's images, from "n10000_c1h70w70_k12r5s5"."""
     problem = next(layer["problem"] for layer in run["layers"] if layer["problem"])
     return int(re.search(r"h(\d+)w", problem)[1])
 

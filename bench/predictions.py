@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What each step of the ladder should do on a GPU, said by `convlab predict` before it is measured.
+"""Writes what `convlab predict` expects of each step of the ladder on a GPU, before it is measured.
 
     python3 bench/predictions.py BINARY [--machine RECORD.json]     results/predictions/MACHINE.json
 
-Counts of simt, fa19's two convolutions at 10000 images; the GPU is the one of the Records. bench/ladder.py puts the
-predictions beside the times of the same folder in docs/measured/ladder.md. Needs no GPU, takes a few minutes; with nvcc in PATH
-occupancy knows the registers.
+Uses simt's counts for fa19's two convolutions at 10000 images; the GPU is that of the Records. bench/ladder.py shows
+the predictions next to the times of the same folder in docs/measured/ladder.md. Needs no GPU and takes a few minutes.
+With nvcc in PATH, occupancy uses actual register counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEPT = ["kernel", "from", "problem", "device", "ms", "from_ms", "ratio", "limit"
 
 
 def predict(binary: str, kernel: Kernel, machine: Path) -> tuple[list[dict], str]:
-    """The predictions for both layers, or why there are none."""
+    """Returns the predictions for both layers, or the reason why there are none."""
     command = [binary, "predict", kernel.name, "--from", kernel.after, "--model", "fa19", "-n", str(IMAGES),
                "--machine", str(machine), "--device", "simt", "--json", "-"]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)

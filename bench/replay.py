@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""How a decade of students' kernel files runs today: judged, timed, and compared with the ladder and cuDNN.
+"""Judges and times a decade of students' kernel files with today's convlab, and compares them with the ladder and
+cuDNN.
 
     python3 bench/replay.py judge BINARY LIST.tsv FILES WORK --device cuda|simt [--jobs N] [--limit SECONDS]
     python3 bench/replay.py time BINARY LIST.tsv FILES WORK [--data DIR] [--repeat N] [--jobs N]
     python3 bench/replay.py collect LIST.tsv WORK results/replay/nvidia-h200.json
 
-LIST.tsv has a line for each file, with the columns path, generation and techniques. FILES/001/PATH is the file of the
-first line, with the headers that it includes beside it, and so on. `judge` asks `convlab verify` for a verdict on each;
-`time` runs each right one in its semester's network on a GPU, alone, and beside it rungs of the ladder and cuDNN.
-Both keep what they have in WORK and go on from there. `collect` makes the Record, in which nobody is named, and
-bench/replay_page.py the page. On an H200 with 16 cores judging 257 files takes 3 minutes, timing them 4.
+LIST.tsv has a line per file, with the columns path, generation and techniques. FILES/001/PATH is the file of the first
+line, next to the headers that it includes, and so on. `judge` runs `convlab verify` on each file. `time` runs each
+correct file alone in its semester's network on a GPU, and also rungs of the ladder and cuDNN. Both keep their results
+in WORK and continue from there. `collect` writes the Record, which contains no names, and bench/replay_page.py the
+page. On an H200 with 16 cores, judging 257 files takes 3 minutes and timing them 4.
 """
 
 from __future__ import annotations
@@ -80,8 +81,9 @@ def judge(arguments: argparse.Namespace) -> int:
 
 
 def layer_times(arguments: argparse.Namespace, model: str, kernel: str) -> dict:
-    """By layer: milliseconds in kernels of the GPU, in whatever phase of the call they are launched, and in copies; the
-    median of the passes after the first."""
+    """Returns, by layer, the milliseconds in GPU kernels, whichever phase of the call launches them, and in copies: the
+    median of the passes after the first.
+    """
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.json"
         command = [arguments.binary, "profile", model, "--kernel", kernel, "--device", "cuda", "--plan", "layers", "--csv",
@@ -94,7 +96,7 @@ def layer_times(arguments: argparse.Namespace, model: str, kernel: str) -> dict:
     events = events["traceEvents"] if isinstance(events, dict) else events
     times = {}
     for layer in LAYERS:
-        # A part is where the host launches its work, which may run after the part's end.
+        # A part begins where the host launches its work, which may run after the part's end.
         begins = sorted(each["ts"] for each in events if each.get("cat") == "layer" and each["name"] == layer)
         passes = [{"kernel": 0.0, "copy": 0.0, "launches": 0} for _ in begins]
         for each in events:
@@ -114,7 +116,7 @@ def named_semester(verdict: dict) -> str:
 
 
 def compile_all(arguments: argparse.Namespace, files: list[Path]) -> None:
-    """Into convlab's cache, several at once, so that nothing compiles while we time."""
+    """Compiles the files into convlab's cache, in parallel, so that nothing compiles during timing."""
     command = [arguments.binary, "verify", "--device", "cuda", "--threads", "1", "-n", "1", "--time-limit", str(arguments.limit)]
     with ThreadPoolExecutor(arguments.jobs) as pool:
         list(pool.map(lambda file: subprocess.run([*command, str(file)], capture_output=True), files))
@@ -151,7 +153,7 @@ def time_files(arguments: argparse.Namespace) -> int:
 
 
 def of_verdict(path: Path) -> dict | None:
-    """What the study keeps of a verdict: no names, no texts."""
+    """Returns the members of a verdict that the study keeps: no names, no texts."""
     if not path.exists():
         return None
     verdict = json.loads(path.read_text())

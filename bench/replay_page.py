@@ -36,7 +36,7 @@ FAULTS = {"race": "a race", "out of bounds": "an access out of bounds", "uniniti
 
 
 def milliseconds(times: dict) -> float:
-    """The kernels of both layers."""
+    """Returns the kernel time of both layers in milliseconds."""
     return sum(layer["kernel_ms"] for layer in times.values())
 
 
@@ -114,7 +114,7 @@ def hidden(study: Study) -> list[str]:
 
 
 def picture(study: Study) -> str:
-    """An SVG: a dot for each file, on a logarithmic scale, a row for each network; marks for the ladder and cuDNN."""
+    """Returns an SVG: a dot per file on a logarithmic scale, a row per network, and marks for the ladder and cuDNN."""
     left, width, height = 178, 570, 74
     low, high = math.log2(1 / 128), math.log2(64)
     bottom = 62 + height * len(SEMESTERS)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Each rung of the ladder as a kernel file in another folder, beside the same kernel within the program.
+"""Compares each rung of the ladder, used as a kernel file in another folder, with the same kernel inside the program.
 
     python3 bench/rungs_as_files.py BINARY [--device D] [-n N] [--only NAME...] [--jobs N] [-o FILE.json] [--data DIR]
 
-Prints of each rung how many verdicts on shapes/course.txt are the same, whether fa19's labels are, and how many times
-as long its Op Times take on fa19's convolutions (`convlab bench FILE --against KERNEL`, both in one process, in turns).
-Exit status 1 where a verdict or a label differs. About six minutes on an H200, and on simt with -n 2.
+Prints for each rung how many verdicts on shapes/course.txt agree, whether fa19's labels agree, and the ratio of Op
+Times on fa19's convolutions (`convlab bench FILE --against KERNEL`, both in one process, interleaved). Exit status 1 if
+a verdict or a label differs. About six minutes on an H200, and on simt with -n 2.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from gpu_common import now, output_of
 from pages import ROOT
 
 LADDER = ROOT / "convlab/kernels/ladder"
-WRONG_TOO = (0, 1)  # exit statuses: a wrong kernel is a result, here
+WRONG_TOO = (0, 1)  # accepted exit statuses: here a wrong kernel is a result
 
 
 def kernel_of(source: Path) -> str:
-    """The name under which a rung registers its kernel."""
+    """Returns the name under which a rung registers its kernel."""
     return re.search(r'"((?:cuda|cpu)\.\w+)"', source.read_text()).group(1)
 
 
@@ -37,7 +37,9 @@ def verdicts_of_file(binary: str, file: Path, device: list[str]) -> dict[str, st
 
 
 def verdicts_of_kernel(binary: str, name: str, device: list[str]) -> dict[str, str]:
-    """Of the several steps of a problem as of a file: a failure, otherwise what passed, otherwise the refusal."""
+    """Merges the verdicts of a problem's steps as for a file: FAILED if any step failed, otherwise PASSED if any
+    passed, otherwise SKIPPED.
+    """
     command = [binary, "verify", "--kernel", name, "--shapes", str(ROOT / "shapes/course.txt"), *device, "--json", "-"]
     ranks = ["SKIPPED", "PASSED", "FAILED"]
     verdicts: dict[str, str] = {}
@@ -63,7 +65,7 @@ def ratios(binary: str, file: Path, name: str, device: list[str], images: int) -
 
 
 def compared(binary: str, source: Path, folder: Path, arguments: argparse.Namespace) -> dict:
-    """What needs no clock: verdicts and labels."""
+    """Compares everything except times: verdicts and labels."""
     name, file = kernel_of(source), folder / source.name
     device = ["--device", arguments.device]
     options = device + (["--data", arguments.data] if arguments.data else [])
@@ -111,7 +113,7 @@ def main() -> int:
         for source in sources:
             shutil.copy(source, folder)
         rows = list(pool.map(lambda source: compared(binary, source, folder, arguments), sources))
-        for row in rows:  # nothing else runs while we time
+        for row in rows:  # nothing else runs during timing
             file = folder / row["rung"]
             row["times"] = ratios(binary, file, row["kernel"], ["--device", arguments.device], arguments.images)
             print(line(row), flush=True)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Verifies CUDA kernels over the lists of shapes under compute-sanitizer: accesses, races, and memory that nobody
-# wrote. Every kernel has a line for each tool; FOLDER/TOOL-KERNEL.txt has the findings.
+# Runs CUDA kernels on the shape lists under compute-sanitizer: memory accesses, races and uninitialized memory. Prints
+# a line per kernel and tool; FOLDER/TOOL-KERNEL.txt has the findings.
 #
 #   bench/sanitize.sh BINARY FOLDER [GLOB]        kernels whose names match (default 'cuda.*')
 #
-# SHAPES="FILE ..." names other lists, TOOLS="memcheck ..." other tools. Exit status 1 if there are findings. Needs a
+# SHAPES="FILE ..." selects other lists, TOOLS="memcheck ..." other tools. Exit status 1 if there are findings. Needs a
 # GPU and the CUDA toolkit's compute-sanitizer; a kernel takes from seconds to minutes.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Small requests at a steady load: convlab, with and without batching, compared with ONNX Runtime.
+"""Measures small requests at a steady load: convlab, with and without batching, compared with ONNX Runtime.
 
     python3 bench/serve.py measure results/serving/mine.json [--model fa19] [--seconds 3] [--rates 500,1000,2000]
     python3 bench/serve.py write              docs/guide/serving.md and docs/guide/serving.svg, from results/serving
     python3 bench/serve.py write --check      exits with status 1 if the page is out of date
 
-Requests of one image arrive at independent random times (a Poisson process), whether or not earlier ones are
-done, and client threads pass them to one session. A request's latency starts at its scheduled arrival. Each
-engine runs alone in its own process, interleaved, and the page shows the median of the rounds. Needs the modules convlab
-(`pip install .`), numpy and onnxruntime; the picture needs matplotlib.
+Requests of one image arrive at independent random times (a Poisson process), whether or not earlier ones are done, and
+client threads pass them to one session. A request's latency starts at its scheduled arrival. Each engine runs alone in
+its own process, interleaved, and the page shows the median of the rounds. Needs the modules convlab (`pip install .`),
+numpy and onnxruntime; the picture needs matplotlib.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ RESULTS = ROOT / "results" / "serving"
 PAGE = ROOT / "docs/guide" / "serving.md"
 PICTURE = ROOT / "docs/guide" / "serving.svg"
 
-CLIENTS = 32  # threads that wait for answers
+CLIENTS = 32  # threads that wait for results
 TOGETHER = 16  # largest batch
-ENGINES = {  # Records use these names; NAMES are those of the page
+ENGINES = {  # Records use these names; the page uses NAMES
     "ONNX Runtime": ("onnxruntime", 0),
     "convlab": ("convlab", 0),
     "convlab, gathers 1 ms": ("convlab", 1000),
@@ -52,7 +52,7 @@ def open_session(engine: str, wait_us: int, model: str):
 
 
 def serve(engine: str, wait_us: int, model: str, rate: float, seconds: float) -> dict:
-    """One engine at one load: answered requests per second, and latencies in milliseconds."""
+    """Measures one engine at one load: answered requests per second, and latencies in milliseconds."""
     import numpy
 
     session = open_session(engine, wait_us, model)

@@ -1,5 +1,6 @@
-// One warp's accesses to shared memory in many patterns, for the GPU's counters: bench/counts.py runs it under ncu.
-// With an argument it prints what it launches, a line a launch, as results/counts/ keeps it.
+// Accesses shared memory from one warp in many patterns, so that bench/counts.py can read the GPU's counters under ncu.
+// With an argument, prints one line per launch, in the format of results/counts/.
+
 #include <cstdint>
 #include <cstdio>
 
@@ -10,7 +11,7 @@ namespace {
 constexpr int kPatterns = 16;
 constexpr uint32_t kMasks[] = {0xffffffff, 0x0000ffff, 0x55555555};
 
-/// The place that a lane takes, in units of its access.
+/// Returns a lane's index, in units of its access size.
 __host__ __device__ int place(int pattern, int lane) {
   switch (pattern) {
     case 0:

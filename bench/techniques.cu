@@ -1,10 +1,10 @@
-// The optimizations that a course on GPUs teaches, on the plain kernel, each a switch: any of them may be on or off,
-// and the result is right. What each gains, alone and among the others:
+// Optimizations that GPU courses teach, each a switch on the basic kernel. Any subset of switches may be on, and the
+// result is right. To see what each one gains, alone and in addition to the others:
 //
-//   convlab ablate bench/techniques.cu               on a GPU by the clock; with --device simt by what it counts
+//   convlab ablate bench/techniques.cu               on a GPU by time; with --device simt by counts
 //
-// A block of 16 x 16 threads makes a square of outputs, one map or several at once; blockIdx.x is the square, y the
-// maps, z the image.
+// A block of 16 x 16 threads computes a square of outputs for one or several output channels. blockIdx.x is the square,
+// y the output channels, z the image.
 
 #ifndef WITH_TILE  // the pixels under a block's outputs are staged in shared memory, channel by channel
 #define WITH_TILE 0
@@ -29,12 +29,12 @@
 #endif
 
 constexpr int kTile = 16;
-constexpr int kMaps = WITH_MAPS ? 4 : 1;  // of a thread
+constexpr int kMaps = WITH_MAPS ? 4 : 1;  // output channels per thread
 constexpr int kMostBlocksInZ = 65535;
 constexpr int kConstants = 64 * 1024 / sizeof(float);
 __constant__ float constants[kConstants];
 
-/// `kSide`: the filter's side, or 0 where only R and S tell. `kFit`: the filters are in constant memory, too.
+/// `kSide`: the filter's side, or 0 if only known at run time. `kFit`: whether the weights are in constant memory.
 template <int kSide, bool kFit>
 __global__ void convolve_kernel(const float* RESTRICT x, const float* RESTRICT w, float* RESTRICT y, int N, int C,
                                 int H, int W, int K, int R, int S) {
@@ -53,7 +53,7 @@ __global__ void convolve_kernel(const float* RESTRICT x, const float* RESTRICT w
     for (int c = 0; c < C; ++c) {
       const float* plane = x + (static_cast<size_t>(n) * C + c) * H * W;
       if (WITH_TILE) {
-        __syncthreads();  // the channel before has been read
+        __syncthreads();  // all threads have read the previous channel
         for (int i = threadIdx.y; i < kTile + rows - 1 && top + i < H; i += kTile) {
           for (int j = threadIdx.x; j < tile_columns && left + j < W; j += kTile) {
             tile[i * tile_columns + j] = plane[(top + i) * W + left + j];

@@ -1,6 +1,6 @@
-"""PyTorch on a GPU, with cuDNN, torch.compile and CUDA graphs: bench/gpu_networks.py measures convlab beside it.
+"""Runs PyTorch on a GPU, with cuDNN, torch.compile and CUDA graphs, as bench/gpu_networks.py's reference for convlab.
 
-All times are milliseconds, medians between CUDA events, after a warm-up in which cuDNN has searched its algorithms.
+All times are milliseconds, medians between CUDA events, after a warm-up in which cuDNN has selected its algorithms.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ def choose_math(math: str) -> None:
 
 
 def versions() -> dict:
-    """What was measured: PyTorch, and the GPU."""
+    """Returns the versions of PyTorch and cuDNN, and the GPU."""
     return {"version": f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}", "gpu": torch.cuda.get_device_name()}
 
 
 def fastest(times: dict[str, float]) -> dict:
-    """The fastest way of those tried, and all of them."""
+    """Returns the fastest configuration, and all configurations tried."""
     way = min(times, key=times.__getitem__)
     return {"way": way, "ms": times[way], "tried": times}
 
 
 def convolution(problem: dict[str, int], math: str) -> dict:
-    """n, c, h, w, k, r, s, padding p, stride st: one convolution, without bias, in the fastest layout."""
+    """Times one convolution without bias in its fastest layout: n, c, h, w, k, r, s, padding p, stride st."""
     choose_math(math)
     times = {}
     for layout, memory in LAYOUTS.items():
@@ -63,7 +63,7 @@ def convolution(problem: dict[str, int], math: str) -> dict:
 
 
 class Labels(torch.nn.Module):
-    """uint8 images to labels."""
+    """Computes labels from uint8 images."""
 
     def __init__(self, network: torch.nn.Module, dtype: torch.dtype, memory) -> None:
         super().__init__()
@@ -74,12 +74,13 @@ class Labels(torch.nn.Module):
 
 
 def replayed(model: torch.nn.Module, pixels: torch.Tensor):
-    """The model as one CUDA graph on these images: only its replay."""
+    """Captures the model on these images as a CUDA graph, and returns only its replay."""
     return replayed_with_result(model, pixels)[0]
 
 
 def replayed_with_result(model: torch.nn.Module, pixels: torch.Tensor) -> tuple:
-    """The same, and where each replay leaves its result."""
+    """Captures the model on these images as a CUDA graph; returns its replay and the tensor that receives each result.
+    """
     for _ in range(3):
         model(pixels)
     torch.cuda.synchronize()
@@ -91,7 +92,8 @@ def replayed_with_result(model: torch.nn.Module, pixels: torch.Tensor) -> tuple:
 
 @functools.cache
 def network(path: Path, images: int, math: str, from_host: bool) -> dict:
-    """uint8 images on the device (or in pinned host memory) to labels there, by every way that works."""
+    """Times uint8 images on the device (or in pinned host memory) to labels there, with every configuration that works.
+    """
     choose_math(math)
     times = {}
     for layout, memory in LAYOUTS.items():

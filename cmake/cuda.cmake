@@ -1,4 +1,4 @@
-# CUDA, if asked for and present: sets CONVLAB_CUDA_FOUND and the options that compile a CUDA source.
+# Finds CUDA if requested: sets CONVLAB_CUDA_FOUND and the options that compile a CUDA source.
 
 set(CONVLAB_CUDA AUTO CACHE STRING "AUTO: kernels for GPUs where a driver and nvcc are present; ON; OFF")
 set_property(CACHE CONVLAB_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -24,10 +24,10 @@ if(NOT wanted)
   return()
 endif()
 
-# Any one architecture, so that CMake adds none of its own: the flags below say which.
+# CMake must not add architectures of its own: the flags below name them.
 set(CMAKE_CUDA_ARCHITECTURES OFF)
 enable_language(CUDA)
-if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)  # the first that knows C++20
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)  # the first with C++20
   set(too_old "nvcc is of CUDA ${CMAKE_CUDA_COMPILER_VERSION}, and the kernels need 12 or later")
   if(CONVLAB_CUDA STREQUAL AUTO)
     message(STATUS "${too_old}: there will be no --device cuda")
@@ -37,12 +37,12 @@ if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)  # the first that knows C++20
 endif()
 find_package(CUDAToolkit REQUIRED)
 set(CONVLAB_CUDA_FOUND ON)
-# Only CUPTI's headers, where they are installed: the program loads the library when it needs it.
+# Only CUPTI's headers, if installed: the program loads the library when it needs it.
 unset(CONVLAB_CUPTI_INCLUDE_DIR)
 find_path(CONVLAB_CUPTI_INCLUDE_DIR cupti.h HINTS ${CUDAToolkit_INCLUDE_DIRS}
   ${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include ${CUDAToolkit_INCLUDE_DIRS}/../extras/CUPTI/include)
 if(CONVLAB_CUPTI_INCLUDE_DIR)
-  # Records of older versions are others, and so is their way to count versions.
+  # Older versions have other record types and other version numbers.
   include(CheckCXXSourceCompiles)
   set(CMAKE_REQUIRED_INCLUDES ${CONVLAB_CUPTI_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
   check_cxx_source_compiles("#include <cupti.h>
@@ -67,7 +67,7 @@ find_path(CONVLAB_CUBLAS_INCLUDE_DIR cublas_v2.h HINTS ${CUDAToolkit_INCLUDE_DIR
 if(NOT CONVLAB_CUBLAS_INCLUDE_DIR)
   message(STATUS "cublas_v2.h is not there: the kernel cuda.cublas_gemm is left out")
 endif()
-# CMake 3.25 knows no flag for C++20 with nvcc 13; cuda_compat.h asserts that it took effect.
+# CMake 3.25 has no flag for C++20 with nvcc 13; cuda_compat.h asserts that it took effect.
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 if(NOT CMAKE_CUDA_COMPILER_LAUNCHER)
@@ -91,7 +91,7 @@ set(CONVLAB_CUDA_OPTIONS --expt-relaxed-constexpr -Wno-deprecated-gpu-targets -D
 foreach(architecture IN LISTS CONVLAB_CUDA_ARCHITECTURES)
   list(APPEND CONVLAB_CUDA_OPTIONS "SHELL:-gencode arch=compute_${architecture},code=sm_${architecture}")
 endforeach()
-# The driver can compile the lowest architecture's PTX for GPUs that are newer than this list.
+# From the lowest architecture's PTX, the driver can compile for GPUs newer than this list.
 list(GET CONVLAB_CUDA_ARCHITECTURES 0 lowest)
 if(NOT lowest MATCHES "a$")
   list(APPEND CONVLAB_CUDA_OPTIONS "SHELL:-gencode arch=compute_${lowest},code=compute_${lowest}")

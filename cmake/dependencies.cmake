@@ -1,4 +1,4 @@
-# Third-party libraries: Debian packages, all found here. run.sh and test.sh install them.
+# Finds third-party libraries, all of them Debian packages, which run.sh and test.sh install.
 
 find_package(fmt REQUIRED)
 find_path(CONVLAB_FMT_HEADERS core.h PATH_SUFFIXES fmt REQUIRED)
@@ -14,7 +14,7 @@ if(CONVLAB_PORTABLE)
 endif()
 find_package(Threads REQUIRED)
 find_package(hwy QUIET)
-if(NOT hwy_FOUND)  # Highway before 1.0, as in Ubuntu 22.04, brings nothing for CMake
+if(NOT hwy_FOUND)  # Highway before 1.0, as in Ubuntu 22.04, has no CMake config
   find_path(CONVLAB_HWY_INCLUDE_DIR hwy/highway.h)
   find_library(CONVLAB_HWY_LIBRARY hwy)
   if(NOT CONVLAB_HWY_INCLUDE_DIR OR NOT CONVLAB_HWY_LIBRARY)
@@ -37,10 +37,10 @@ if(CONVLAB_ONEDNN)
     message(STATUS "oneDNN is not there: the kernel onednn is left out (Debian: libdnnl-dev)")
   endif()
 endif()
-# What `convlab class` needs. From here on CONVLAB_CLASS says whether it is built.
+# Dependencies of `convlab class`. Below, CONVLAB_CLASS says whether it is built.
 set(CONVLAB_CLASS AUTO CACHE STRING "AUTO: 'convlab class' where its packages and simt are present; ON; OFF")
 set_property(CACHE CONVLAB_CLASS PROPERTY STRINGS AUTO ON OFF)
-if(CONVLAB_CLASS)  # AUTO is true, too
+if(CONVLAB_CLASS)  # AUTO also counts as true
   find_path(CONVLAB_SECCOMP_INCLUDE_DIR seccomp.h)
   find_library(CONVLAB_SECCOMP_LIBRARY seccomp)
   find_package(SQLite3 QUIET)
@@ -48,7 +48,7 @@ if(CONVLAB_CLASS)  # AUTO is true, too
   find_package(OpenSSL QUIET)
   find_package(PkgConfig QUIET)
   if(PkgConfig_FOUND)
-    pkg_check_modules(CONVLAB_HTTPLIB QUIET IMPORTED_TARGET cpp-httplib<0.19)  # whose Stream then changed
+    pkg_check_modules(CONVLAB_HTTPLIB QUIET IMPORTED_TARGET cpp-httplib<0.19)  # 0.19 changed its Stream class
   endif()
   set(missing)
   foreach(part IN ITEMS CONVLAB_SECCOMP_INCLUDE_DIR CONVLAB_SECCOMP_LIBRARY SQLite3_FOUND CONVLAB_TOML_INCLUDE_DIR

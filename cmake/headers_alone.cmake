@@ -1,10 +1,10 @@
-# Every header compiles alone, after those that are precompiled: one source per header includes it twice, in a library
-# that nobody links. Takes minutes: a build has it only where it is asked for this target, as .ci/run asks.
+# Checks that every header compiles alone, after the precompiled headers: one source per header includes it twice, in a
+# library that nothing links. This takes minutes, so it is only built on request, as .ci/run does.
 
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/convlab/*.h ${PROJECT_SOURCE_DIR}/app/*.h ${PROJECT_SOURCE_DIR}/tests/*.h ${PROJECT_SOURCE_DIR}/fuzz/*.h)
 if(NOT CONVLAB_CUDA_FOUND)
-  # A machine may have the CUDA toolkit's headers all the same, so a list here could lack one unnoticed.
+  # Selected by their includes: a machine with the CUDA toolkit would not reveal a header missing from a list.
   foreach(header IN LISTS headers)
     file(STRINGS ${PROJECT_SOURCE_DIR}/${header} needs_toolkit REGEX "^#include <(cuda|cuda_runtime_api)\\.h>")
     if(needs_toolkit)
@@ -21,13 +21,13 @@ if(NOT CONVLAB_CUPTI_INCLUDE_DIR)
   list(REMOVE_ITEM headers convlab/device/cupti_library.h)
 endif()
 if(NOT CONVLAB_SIMT)
-  # These need Boost.Context, and stand for the CUDA toolkit's headers.
+  # These need Boost.Context, and replace the CUDA toolkit's headers.
   list(FILTER headers EXCLUDE REGEX "^convlab/simt/")
 endif()
 if(NOT CONVLAB_CLASS)
   list(FILTER headers EXCLUDE REGEX "^(convlab/(judge|classroom)|app/class|tests/classroom)/")
 endif()
-list(FILTER headers EXCLUDE REGEX "^convlab/kernel_file/.*include/")  # of kernel files: they stand for others' headers
+list(FILTER headers EXCLUDE REGEX "^convlab/kernel_file/.*include/")  # they replace other projects' headers
 if(NOT headers)
   message(FATAL_ERROR "No headers were found under ${PROJECT_SOURCE_DIR}")
 endif()

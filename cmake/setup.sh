@@ -1,5 +1,5 @@
-# Sourced by run.sh, test.sh and .ci/run, with $root set to the repository: installs what is missing, configures and
-# builds. Everything it says goes to standard error. Exit status 3: something is not there and cannot be installed.
+# Sourced by run.sh, test.sh and .ci/run with $root set to the repository: installs missing packages, configures and
+# builds. All messages go to standard error. Exit status 3: something is missing and cannot be installed.
 
 say() { printf 'convlab: %s\n' "$*" >&2; }
 
@@ -13,12 +13,12 @@ fail_usage() {
   exit 2
 }
 
-# The names in package lists, comments left out; those that a build needs, and the optional ones.
+# Reads the package names from lists, without comments: all, those that a build requires, and the optional ones.
 packages_in() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$@"; }
 required_in() { sed '/# optional/d' "$@" | packages_in; }
 optional_in() { sed '/# optional/!d' "$@" | packages_in; }
 
-# Which of the given packages dpkg does not have installed. Versions, as in "g++:amd64", do not matter.
+# Prints the given packages that are not installed according to dpkg. Suffixes such as in "g++:amd64" are ignored.
 missing_packages() {
   local package
   for package in "$@"; do
@@ -26,7 +26,8 @@ missing_packages() {
   done
 }
 
-# wanted_packages LIST...: those of the lists that are missing, but for optional ones that this release does not have.
+# wanted_packages LIST...: prints the missing packages of these lists, except optional ones that this release does not
+# have.
 # shellcheck disable=SC2046  # one word a package is what is wanted
 wanted_packages() {
   local package
@@ -36,7 +37,7 @@ wanted_packages() {
   done
 }
 
-# Runs apt-get as root, its output in $apt_log.
+# Runs apt-get as root, with its output in $apt_log.
 as_root() {
   if [ "$(id -u)" = 0 ]; then
     env DEBIAN_FRONTEND=noninteractive "$@"
@@ -52,11 +53,11 @@ can_be_root() {
   [ -t 0 ] && [ -t 2 ] && sudo -v >&2  # a person can type the password
 }
 
-# install_missing LIST...: the packages in these lists are there afterwards, on Debian and its relatives. Optional ones
-# are left out where the release does not have them, or nobody may install them.
+# install_missing LIST...: installs the missing packages of these lists, on Debian and derived systems. Optional
+# packages are skipped if the release does not have them or the user may not install them.
 install_missing() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    return 0  # another system: configuring will say what is missing
+    return 0  # another system: configuring reports what is missing
   fi
   local missing
   missing=$(wanted_packages "$@" | tr '\n' ' ')
@@ -75,7 +76,7 @@ install_missing() {
   local options="-y -qq --no-install-recommends -o DPkg::Lock::Timeout=300"
   # shellcheck disable=SC2086  # both are lists of words
   if ! as_root apt-get install $options $missing; then
-    # No package lists yet, or old ones.
+    # There are no package lists yet, or they are out of date.
     as_root apt-get update -qq || true
     missing=$(wanted_packages "$@" | tr '\n' ' ')
     # shellcheck disable=SC2086
@@ -89,10 +90,10 @@ install_missing() {
   rm -f "$apt_log"
 }
 
-# configure PRESET [OPTION...]: once, with these options of cmake; ninja repeats it when a CMake file changes.
+# configure PRESET [OPTION...]: runs cmake once with these options. ninja reruns it when a CMake file changes.
 configure() {
   local folder="$root/build/$1" log
-  # A build folder that was moved or copied would build the old place.
+  # A build folder that was moved or copied would still build the old source folder.
   if [ -f "$folder/build.ninja" ] && grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
     return 0
   fi
@@ -103,7 +104,7 @@ configure() {
   run_cmake "$log" --preset "$@"
 }
 
-# set_options PRESET OPTION=VALUE...: the configured folder has these values.
+# set_options PRESET OPTION=VALUE...: sets options of the configured build folder.
 set_options() {
   local folder="$root/build/$1" option
   shift
@@ -115,7 +116,7 @@ set_options() {
   done
 }
 
-# The instruction set that CPU kernels use here, as CONVLAB_INSTRUCTION_SETS names it.
+# Prints the instruction set that CPU kernels use here, as CONVLAB_INSTRUCTION_SETS names it.
 own_instruction_set() {
   if grep -qw avx512bw /proc/cpuinfo 2>/dev/null; then
     echo avx512
@@ -137,14 +138,14 @@ run_cmake() {
   fi
 }
 
-# build PRESET [TARGET...]: quiet unless a person watches or something is wrong.
+# build PRESET [TARGET...]: quiet unless a person watches or something fails.
 build() {
   local folder="$root/build/$1"
   shift
   if ninja -C "$folder" -n "$@" 2>/dev/null | grep -q 'no work to do'; then return 0; fi
   say "building ${folder#"$root"/}; the first time takes minutes"
   local quiet=
-  if [ ! -t 2 ] && ninja --help 2>&1 | grep -q -e --quiet; then quiet=--quiet; fi  # of Ninja 1.11
+  if [ ! -t 2 ] && ninja --help 2>&1 | grep -q -e --quiet; then quiet=--quiet; fi  # since Ninja 1.11
   # shellcheck disable=SC2086  # empty or one word
   ninja -C "$folder" -j "$(nproc)" $quiet "$@" >&2 </dev/null || fail "the build failed, see above"
 }

@@ -1,26 +1,27 @@
-# One place for what all targets share: language, warnings, sanitizers, and how to declare a layer, a kernel and a test.
+# Settings shared by all targets: language, warnings and sanitizers, and functions that declare a layer, a kernel and a
+# test.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)  # all of it stands in a shared library, too: see library/
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)  # all code is also linked into a shared library, see library/
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
 endif()
 
-# ccache keeps the compiler's results in the user's cache (CCACHE_DIR, or ~/.cache/ccache), where they outlive a
-# checkout. Paths are compared relative to the root, so another checkout, or a build in a container, finds them, too.
+# ccache keeps compilation results in the user's cache (CCACHE_DIR, or ~/.cache/ccache), where they outlive a checkout.
+# Paths are compared relative to the root, so another checkout or a build in a container also finds them.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without the sloppiness ccache keeps nothing compiled with precompiled headers, which it compares by content. The
+  # Without this sloppiness ccache caches nothing that uses precompiled headers, which it compares by content. The
   # language of messages does not matter.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime,locale ${CCACHE_PROGRAM})
 endif()
 
-# The layers, lowest first. A layer includes from itself and those before it; tests/layers_test.cc reads this line.
+# The layers, lowest first. A layer includes only itself and earlier ones; tests/layers_test.cc reads this line.
 set(CONVLAB_LAYERS base diagnostics tensor conv warps simt simt/cuda device dataset image model
   model/onnx model/onnx/reading model/onnx/writing model/formats
   kernels kernels/cpu kernels/cpu_direct kernels/cpu_gemm kernels/cpu_lanes kernels/cpu_pairs kernels/cpu_channels
@@ -33,11 +34,11 @@ add_library(convlab_options INTERFACE)
 target_include_directories(convlab_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(convlab_options INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>"  # for ccache
-  "$<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>"  # nobody replaces our functions: they may be inlined
+  "$<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>"  # allows inlining: nothing replaces our functions
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wno-missing-field-initializers>"
   "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CONVLAB_WERROR}>>:-Werror>")
 if(CONVLAB_SANITIZE)
-  # Left out is what the address sanitizer or the processor stops, too: it would be half of what the compiler does.
+  # The excluded checks are also covered by AddressSanitizer or the CPU, and would take half of the compile time.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CONVLAB_SANITIZE}>
     $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,alignment,object-size,vptr>
     $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer> -g1)
@@ -54,7 +55,7 @@ if(CONVLAB_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)  # counts branches in all code; only the targets link the fuzzer
 endif()
 
-# What nearly every file reads, compiled once: it is half of a small file's cost.
+# Headers that nearly every file includes, compiled once: they are half of a small file's compile time.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cc CONTENT "" @ONLY)
 # convlab_precompiled_headers(NAME [HEADERS header...] [DEPENDS target...])
 function(convlab_precompiled_headers name)
@@ -71,37 +72,37 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
 endif()
 convlab_precompiled_headers(convlab_precompiled HEADERS ${intrinsics})
 
-# For code that takes longer to compile than it ever runs: it reads files and prints tables.
+# For code whose compile time exceeds its run time: it reads files and prints tables.
 add_library(convlab_cold_options INTERFACE)
 target_compile_options(convlab_cold_options INTERFACE "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-Og>")
 convlab_precompiled_headers(convlab_cold_precompiled DEPENDS convlab_cold_options)
 if(CONVLAB_TESTS)
   convlab_precompiled_headers(convlab_tests_precompiled DEPENDS convlab_cold_options GTest::gmock
     HEADERS <gmock/gmock.h> <gtest/gtest.h> <filesystem> <fstream> <map> <regex> <sstream>)
-  # Programs and libraries have other flags, and with these what is precompiled would not be taken.
+  # Programs and libraries have different flags, and a precompiled header is only used with its own.
   set_target_properties(convlab_tests_precompiled PROPERTIES POSITION_INDEPENDENT_CODE OFF)
 endif()
 
-# Everything that an executable of the project links: all layers, and the kernels' objects. Kernels register
-# themselves, and from an archive the linker would take only what something refers to: none of them.
+# Everything that an executable of the project links: all layers, and the kernels' object files. Kernels register
+# themselves; from an archive the linker would take none of them, because nothing refers to them.
 add_library(convlab_layers INTERFACE)
 add_library(convlab_all INTERFACE)
 target_link_libraries(convlab_all INTERFACE convlab_layers)
 
-# convlab_unity(TARGET): compiles its files several at a time, so that their headers are read and their templates made
-# once: half of a small file's cost. File-scope names must differ within a library.
+# convlab_unity(TARGET): compiles several files at a time, so that headers are parsed and templates instantiated once.
+# This halves a small file's compile time. File-scope names must be unique within a library.
 function(convlab_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVLAB_UNITY} UNITY_BUILD_BATCH_SIZE 16)
   if(CONVLAB_UNITY)
-    # GCC takes a file's own types for those of a header.
+    # GCC mistakes a file's own types for types of a header.
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>")
   endif()
 endfunction()
 
 # convlab_layer(NAME SOURCES file... DEPENDS target... [COLD] [ALONE] [CUDA]): the library of one folder under convlab/;
-# kernels/ops becomes convlab_kernels_ops. COLD: compiled with convlab_cold_options. ALONE: each file by itself, as
-# Highway's must be, which include themselves once an instruction set. CUDA: it calls CUDA's runtime where that is
-# built; its headers are for the layer alone, so that others compile to the same with and without CUDA.
+# kernels/ops becomes convlab_kernels_ops. COLD: compiled with convlab_cold_options. ALONE: files are compiled
+# separately, as Highway requires, whose files include themselves once per instruction set. CUDA: calls the CUDA runtime
+# if CUDA is built; only the layer itself sees CUDA's headers, so others compile to the same code with and without CUDA.
 function(convlab_layer folder)
   cmake_parse_arguments(ARG "COLD;ALONE;CUDA" "" "SOURCES;DEPENDS" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
@@ -119,22 +120,22 @@ function(convlab_layer folder)
   if(NOT ARG_ALONE)
     convlab_unity(convlab_${name})
   elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC takes variables of its intrinsics for uninitialized where their header is precompiled.
+    # With a precompiled header, GCC reports variables inside its intrinsics as uninitialized.
     target_compile_options(convlab_${name} PRIVATE -Wno-maybe-uninitialized)
   endif()
   target_link_libraries(convlab_layers INTERFACE convlab_${name})
 endfunction()
 
-# convlab_kernel(FILE [DEPENDS target...] [OPTIONS flag...]): one kernel, or one operator, in one file. The host's
-# compiler compiles a folder's .cc files together. nvcc compiles a .cu file if CUDA is present, and the host's compiler
-# does for simt, unless the file is bound to a chip (GPU_ONLY).
+# convlab_kernel(FILE [DEPENDS target...] [OPTIONS flag...]): one kernel or operator in one file. The host compiler
+# compiles a folder's .cc files together. nvcc compiles a .cu file if CUDA is present, and the host compiler compiles it
+# for simt, unless the file requires a specific GPU (GPU_ONLY).
 function(convlab_kernel file)
   cmake_parse_arguments(ARG "GPU_ONLY" "" "DEPENDS;OPTIONS" ${ARGN})
   if(NOT file MATCHES "\\.cu$")
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/convlab ${CMAKE_CURRENT_SOURCE_DIR})
     string(REPLACE "/" "_" target convlab_host_${folder})
     convlab_kernel_object(${target} ${file} host)
-    # Kernels know their file; the program must not name the folder in which it was built.
+    # Kernels contain their file name. The program must not contain the path of the folder in which it was built.
     target_compile_options(${target} PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
     target_precompile_headers(${target} REUSE_FROM convlab_precompiled)
     convlab_unity(${target})
@@ -151,7 +152,7 @@ function(convlab_kernel file)
   endif()
 endfunction()
 
-# Adds a compilation of a kernel to an object library; takes file, ARG_DEPENDS and ARG_OPTIONS from convlab_kernel. The
+# Adds a compilation of a kernel to an object library; uses file, ARG_DEPENDS and ARG_OPTIONS from convlab_kernel. The
 # property CONVLAB_KERNELS collects "FILE:VARIANT" for tests/kernels/registry_test.cc.
 macro(convlab_kernel_object target source variant)
   file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${file})
@@ -168,25 +169,25 @@ macro(convlab_kernel_object target source variant)
 endmacro()
 
 # convlab_shared(NAME TARGETS target... LINK target...): a shared library of these targets' objects, for the tests.
-# After an edit it is linked once; with archives each of some seventy test programs would be linked in full.
+# After an edit only this library is linked again; with archives, some seventy test programs would be linked in full.
 function(convlab_shared name)
   cmake_parse_arguments(ARG "" "" "TARGETS;LINK" ${ARGN})
   add_library(${name} SHARED)
-  # Shipped files are looked for upwards from convlab's own code.
+  # Shipped files are searched upward from the file that contains convlab's code.
   set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   foreach(target IN LISTS ARG_TARGETS)
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:${target}>)
   endforeach()
   target_link_libraries(${name} PRIVATE ${ARG_LINK} ${ARG_TARGETS})
-  # Tests compile as if they linked the targets, and link none of their archives: all symbols have one definition.
+  # Tests compile as if they linked the targets, but link none of their archives, so each symbol has one definition.
   foreach(property IN ITEMS INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS LINK_OPTIONS)
     set_property(TARGET ${name} PROPERTY INTERFACE_${property} $<TARGET_PROPERTY:${name},${property}>)
   endforeach()
   target_link_libraries(${name} INTERFACE fmt::fmt hwy::hwy protobuf::libprotobuf-lite Threads::Threads ZLIB::ZLIB)
 endfunction()
 
-# convlab_shared_for_tests(): convlab_tested_low has the layers below the kernels, convlab_tested all others, the
-# kernels and the commands. So a test of a low layer waits for no kernel to be compiled.
+# convlab_shared_for_tests(): convlab_tested_low has the layers below the kernels; convlab_tested has all others, the
+# kernels and the commands. So tests of low layers do not wait for kernels to compile.
 function(convlab_shared_for_tests)
   list(FIND CONVLAB_LAYERS kernels first_high)
   set(position 0)
@@ -205,8 +206,8 @@ function(convlab_shared_for_tests)
 endfunction()
 
 # convlab_test(NAME SOURCES file... [LABELS label...] [ROOMS room...] [LOW]): one GoogleTest program; each of its tests
-# is one CTest test. ROOMS: what `./test.sh ROOM` runs it for; the folder of its first file where none is named. LOW: it
-# needs no layer above the model's.
+# is one CTest test. ROOMS: the arguments of `./test.sh ROOM` that run it; by default the folder of its first file. LOW:
+# it needs no layer above the model's.
 function(convlab_test name)
   cmake_parse_arguments(ARG "LOW" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ROOMS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -231,8 +232,8 @@ function(convlab_test name)
   convlab_discover(${name} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ARG_ROOMS})
 endfunction()
 
-# convlab_discover(NAME LABELS SECONDS ROOM...): each test of a GoogleTest program becomes one of CTest, with the labels
-# and, for each room, "room:ROOM". The target tests_of_ROOM has the programs of a room's tests.
+# convlab_discover(NAME LABELS SECONDS ROOM...): makes each test of a GoogleTest program a CTest test, with the labels
+# and, for each room, "room:ROOM". The target tests_of_ROOM builds the programs of a room's tests.
 function(convlab_discover name labels seconds)
   foreach(room IN LISTS ARGN)
     list(APPEND labels room:${room})
@@ -242,13 +243,13 @@ function(convlab_discover name labels seconds)
     endif()
     add_dependencies(tests_of_${room} ${name})
   endforeach()
-  # Sanitizers end a program that asks for too much memory, unless told to act as malloc does.
+  # By default, sanitizers abort if an allocation is too large. Tests need malloc's behavior.
   set(environment ASAN_OPTIONS=allocator_may_return_null=1)
   if(CONVLAB_SANITIZE STREQUAL thread)
     set(environment TSAN_OPTIONS=allocator_may_return_null=1)
   endif()
   gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
-  # Not as its PROPERTIES: those take no lists, and a second label would be read as the name of a property.
+  # Not passed as PROPERTIES: those accept no lists, and a second label would be parsed as a property's name.
   set(properties ${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake)
   file(CONFIGURE OUTPUT ${properties} @ONLY CONTENT "if(@name@_TESTS)
   set_tests_properties(\${@name@_TESTS} PROPERTIES LABELS \"@labels@\" TIMEOUT @seconds@ ENVIRONMENT @environment@)

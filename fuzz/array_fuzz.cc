@@ -1,10 +1,12 @@
+// Fuzzes ArrayFile, which reads .npy and idx files in blocks of images.
+
 #include <vector>
 
 #include "convlab/dataset/array_file.h"
 #include "fuzz/file_of.h"
 #include "fuzz/fuzz.h"
 
-/// Reads an array three images at a time.
+/// Reads three images at a time.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const convlab::FileOf file(data, size);
   convlab::refuse_or_take([&] {

@@ -8,12 +8,12 @@
 
 namespace convlab {
 
-/// What an input chooses: its bytes one after the other, and zeros after the last.
+/// Decodes the fuzzer's bytes into choices, one byte each. After the last byte, all choices read zeros.
 class Choices {
  public:
   explicit Choices(std::span<const uint8_t> bytes) : bytes_(bytes) {}
 
-  /// One of first, ..., last.
+  /// Returns a number from first to last.
   int64_t number(int64_t first, int64_t last) {
     const int64_t byte = at_ < bytes_.size() ? bytes_[at_++] : 0;
     return first + byte % (last - first + 1);

@@ -11,7 +11,7 @@
 
 namespace convlab {
 
-/// A file in memory with the fuzzer's bytes, for readers that take a path.
+/// A file in memory with the fuzzer's bytes, for readers that need a path.
 class FileOf {
  public:
   FileOf(const uint8_t* data, size_t size) : descriptor_(::memfd_create("input", 0)) {

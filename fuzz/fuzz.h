@@ -7,12 +7,12 @@
 
 #include "convlab/base/error.h"
 
-/// The function that libFuzzer calls with every input, and replay_main.cc with every file of the corpus.
+/// The fuzz target: libFuzzer calls it with every input, replay_main.cc with every file of the corpus.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace convlab {
 
-/// Calls `parse`, for which any input is either right or an Error(bad_input) with a message.
+/// Calls `parse`, which must either succeed or throw an Error(bad_input) with a message.
 template <class Parse>
 void refuse_or_take(Parse&& parse) {
   try {
@@ -25,7 +25,7 @@ void refuse_or_take(Parse&& parse) {
   }
 }
 
-/// Ends the program, which is how a fuzz target fails, unless `holds`.
+/// Aborts, so that the fuzzer reports a failure, unless `holds`.
 inline void demand(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s\n", what);

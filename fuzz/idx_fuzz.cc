@@ -1,3 +1,5 @@
+// Fuzzes parsing of idx images and labels.
+
 #include "convlab/dataset/idx.h"
 #include "fuzz/fuzz.h"
 
@@ -7,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const convlab::Tensor images = convlab::parse_idx_images(bytes, "input");
     convlab::demand(images.shape().size() == 4 && images.count() > 0, "images are N x 1 x rows x columns");
     uint8_t any = 0;
-    for (uint8_t pixel : images.values<uint8_t>()) any |= pixel;  // every pixel is there to read
+    for (uint8_t pixel : images.values<uint8_t>()) any |= pixel;  // every pixel must be readable
     static_cast<void>(any);
   });
   convlab::refuse_or_take([&] {

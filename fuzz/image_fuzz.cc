@@ -1,3 +1,5 @@
+// Fuzzes decoding and preparation of PNG and JPEG images.
+
 #include <utility>
 
 #include "convlab/image/decode.h"

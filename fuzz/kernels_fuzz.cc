@@ -1,6 +1,7 @@
-// The input says which of the CPU's convolution kernels computes which small step: a kernel, a problem, an epilogue,
-// the type of its images and how its arrays lie. What the kernel does not refuse must be right: convlab/verify checks
-// it against the definition, element by element, on its own fills.
+// Fuzzes the CPU's convolution kernels: the input selects a kernel, a small problem, an epilogue, an image type and
+// layouts. Every step that the kernel supports is checked element by element against the oracle by convlab/verify, with
+// its own input data.
+
 #include <algorithm>
 #include <cstdio>
 #include <vector>
@@ -16,7 +17,7 @@
 namespace convlab {
 namespace {
 
-/// All of the CPU's kernels that run here, by name, so that an input means the same in every build.
+/// Returns the CPU kernels that can run here, sorted by name, so that an input means the same in every build.
 std::vector<const ConvKernel*> kernels_here() {
   std::vector<const ConvKernel*> kernels;
   for (const ConvKernel& kernel : conv_kernels()) {
@@ -27,7 +28,7 @@ std::vector<const ConvKernel*> kernels_here() {
   return kernels;
 }
 
-/// Sizes on both sides of every tile, vector and batch of lanes, and yet some thousands of outputs at most.
+/// Returns a problem with sizes around those of tiles, vectors and lanes, but at most some thousands of outputs.
 ConvProblem problem_from(Choices& choices) {
   ConvProblem problem;
   problem.groups = choices.number(0, 7) == 0 ? choices.number(2, 3) : 1;

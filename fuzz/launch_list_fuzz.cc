@@ -1,3 +1,5 @@
+// Fuzzes parsing of the judge's launch lists: a list survives conversion to text and back.
+
 #include <string_view>
 
 #include "convlab/judge/launch_list.h"

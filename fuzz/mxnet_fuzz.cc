@@ -1,4 +1,6 @@
-// The input is a checkpoint's two files in one: the symbol's length (4 bytes, little-endian), the symbol, the params.
+// Fuzzes import of MXNet checkpoints. The input contains both files: the symbol's length (4 bytes, little-endian), the
+// symbol, and the params.
+
 #include <algorithm>
 #include <cstring>
 

@@ -1,3 +1,5 @@
+// Fuzzes parsing of .npy files: a tensor survives writing and reading.
+
 #include <cstring>
 
 #include "convlab/tensor/npy.h"

@@ -1,3 +1,5 @@
+// Fuzzes parsing of .npz archives: arrays survive writing and reading.
+
 #include "convlab/tensor/npz.h"
 
 #include <cstring>

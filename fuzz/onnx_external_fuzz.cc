@@ -1,5 +1,6 @@
-// The input is a model and the file beside it in one: the model's length (4 bytes, little-endian), the model, and what
-// w.data holds, in a folder where that is all there is, save for a link and a pipe.
+// Fuzzes ONNX models with external data. The input contains both files: the model's length (4 bytes, little-endian),
+// the model, and the content of w.data. The model's folder has nothing else but a link and a pipe.
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 namespace convlab {
 namespace {
 
-/// A folder of the process's own, gone when it ends.
+/// A temporary folder with a link to /etc/passwd and a pipe, removed when the process exits.
 class Place {
  public:
   Place() {

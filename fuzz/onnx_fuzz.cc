@@ -1,3 +1,5 @@
+// Fuzzes import of ONNX models, shape inference, and export of what was imported.
+
 #include "convlab/model/onnx/reading/onnx_import.h"
 #include "convlab/model/onnx/writing/onnx_export.h"
 #include "fuzz/fuzz.h"

@@ -1,3 +1,5 @@
+// Fuzzes parsing of plan files: a file survives conversion to text and back.
+
 #include "convlab/plan/plan_file.h"
 
 #include <string>

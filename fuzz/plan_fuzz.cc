@@ -1,5 +1,6 @@
-// The input is an ONNX model: what the importer takes is simplified, folded and planned, in every mode, for few images
-// and for so many that they lie in lanes. Nothing is run.
+// Fuzzes planning: an imported ONNX model is simplified, folded and planned in every mode, for 2 images and for 16,
+// enough for nchw16n. Nothing is run.
+
 #include <algorithm>
 
 #include "convlab/device/cpu.h"
@@ -14,7 +15,8 @@
 namespace convlab {
 namespace {
 
-/// Folding computes matrices as large as the arrays: a small file may ask for minutes of that, which is no fault.
+/// Folding computes matrices as large as the arrays. A small file may legitimately need minutes, so such graphs are not
+/// folded.
 bool is_large(const Graph& graph, const Shape& input) {
   constexpr int64_t kMostElements = 1 << 20;
   return std::ranges::any_of(infer_shapes(graph, input),

@@ -1,3 +1,5 @@
+// Fuzzes parsing of convolution problems: a problem survives conversion to text and back.
+
 #include <string_view>
 
 #include "convlab/conv/problem.h"

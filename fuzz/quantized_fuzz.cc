@@ -1,6 +1,7 @@
-// The input chooses a small quantized network: its operators, in both of ONNX's formats and in ONNX Runtime's own,
-// types, scales, zero points, sizes and levels. What is not refused must give on bytes what it gives layer by layer, in
-// float32: those are exact where scales are powers of two, and sums below 2^24.
+// Fuzzes int8/uint8 plans: the input selects a small quantized network, with operators in both ONNX formats and in ONNX
+// Runtime's own, types, scales, zero points, sizes and values. A supported network must compute the same as its
+// layer-by-layer plan in float32, which is exact if scales are powers of two and sums are below 2^24.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +58,7 @@ class Network {
     return called;
   }
 
-  /// Most are powers of two.
+  /// Returns a scale, most often a power of two.
   float scale_value() {
     const int64_t choice = choices_.number(0, 31);
     if (choice < 24) return std::ldexp(1.0f, static_cast<int>(choice % 8) - 8);
@@ -69,14 +70,14 @@ class Network {
   }
   std::string scale() { return put(OnnxModel::floats({}, {scale_value()})); }
 
-  /// Whole numbers of 8 bits.
+  /// Adds a constant of 8-bit integers.
   std::string whole(const Shape& shape, int type) {
     std::vector<uint8_t> values(static_cast<size_t>(element_count(shape)));
     for (uint8_t& value : values) value = static_cast<uint8_t>(choices_.number(0, 255));
     return put(OnnxModel::raw<uint8_t>(shape, type, values));
   }
 
-  /// A real array as levels, whose scale and zero point are the current ones from now on.
+  /// Quantizes a real array. Its scale and zero point become the current ones.
   std::string quantized(const std::string& real) {
     scale_ = scale();
     zero_ = whole({}, type_);
@@ -143,7 +144,7 @@ class Network {
     shape_[1] = maps;
   }
 
-  /// Of the convolution that was the last node.
+  /// Sets the attributes of the last node, a convolution.
   void describe(bool depthwise, int64_t side) {
     model_.list("pads", std::vector<int64_t>(4, side / 2));
     if (depthwise) model_.set("group", shape_[1]);

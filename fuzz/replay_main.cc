@@ -1,4 +1,4 @@
-// Runs a fuzz target over every file of a folder: its corpus as a plain test, without libFuzzer.
+// Runs a fuzz target on every file of a folder, so that its corpus is a plain test without libFuzzer.
 
 #include <algorithm>
 #include <cstdio>
@@ -22,8 +22,8 @@ int main(int argc, char** argv) {
     std::sort(files.begin(), files.end());
     for (const std::filesystem::path& file : files) {
       std::printf("%s\n", file.filename().c_str());
-      std::fflush(stdout);  // so that the last line names the input of a crash
-      // A block of its own and of the exact size, so that sanitizers see a read past the end.
+      std::fflush(stdout);  // so that the last line names the input that crashes
+      // A separate allocation of the exact size, so that sanitizers detect reads past the end.
       const std::vector<uint8_t> bytes = convlab::read_file(file);
       LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
     }

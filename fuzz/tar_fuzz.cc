@@ -1,3 +1,5 @@
+// Fuzzes reading of tar archives, plain and gzipped.
+
 #include "convlab/dataset/tar_file.h"
 #include "fuzz/file_of.h"
 #include "fuzz/fuzz.h"
@@ -7,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   convlab::refuse_or_take([&] {
     convlab::TarFile archive(file.path());
     while (const auto entry = archive.next()) {
-      constexpr int64_t kMost = 1 << 20;  // gzip may hold more than a fuzzer has time for
+      constexpr int64_t kMost = 1 << 20;  // gzip may inflate to more than a fuzzer has time for
       if (entry->bytes <= kMost) convlab::demand(std::ssize(archive.content()) == entry->bytes, "all of it comes");
     }
   });

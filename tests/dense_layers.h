@@ -25,7 +25,8 @@ inline const OpKernel& kernel_named(std::string_view name) {
                        [&](const OpKernel& each) { return each.info.name == name; });
 }
 
-/// Runs a kernel on inputs, the first perhaps in lanes. The output is as the step asks.
+/// Prepares and launches an operator kernel on the CPU. inputs[0] has step.input_layout; the result has
+/// step.output_layout. Fails the test if the kernel writes past its output or workspace.
 inline std::vector<float> run_dense(const OpKernel& kernel, const OpStep& step,
                                     const std::vector<std::vector<float>>& values, int threads) {
   const auto device = open_device("cpu", {.threads = threads});

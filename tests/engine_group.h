@@ -17,7 +17,7 @@ namespace convlab {
 
 using Devices = std::vector<std::unique_ptr<Device>>;
 
-/// The host under its own name. As DeviceKind::cuda it gets images in chunks, as a GPU does.
+/// The host's CPU as a device with its own name. As DeviceKind::cuda it receives images in chunks, as a GPU does.
 class NamedDevice final : public Device {
  public:
   explicit NamedDevice(std::string name, int64_t memory_bytes = int64_t{1} << 30, DeviceKind kind = DeviceKind::cpu)

@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-/// The message of the Error of this kind that `call` throws; any other outcome fails the test.
+/// Returns the message of the Error that `call` throws. Fails the test if `call` does not throw an Error of this kind.
 template <class Call>
 std::string error_message(ErrorKind kind, Call&& call) {
   try {

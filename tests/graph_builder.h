@@ -9,7 +9,7 @@
 
 namespace convlab {
 
-/// Builds graphs for tests: values are numbered, constants random.
+/// Builds graphs for tests. Values get numbered names; constants are random.
 class GraphBuilder {
  public:
   explicit GraphBuilder(Shape input_shape, uint64_t seed = 1) : rng_(seed) {
@@ -28,7 +28,7 @@ class GraphBuilder {
     return value;
   }
 
-  /// A node, whose output is the network's until another is added. Its name is the given one, or "n0", "n1", ...
+  /// Adds a node and makes its output the graph's output. An empty name becomes "n0", "n1", ...
   ValueId add(Op op, std::vector<ValueId> inputs, std::string name = "") {
     if (name.empty()) name = "n" + std::to_string(graph_.nodes.size());
     const ValueId output = graph_.add_value(name + ".y");
@@ -64,7 +64,7 @@ class GraphBuilder {
   Rng rng_;
 };
 
-/// A Graph cannot be copied by accident; tests run one in several ways.
+/// Graph has no copy constructor, so tests that run one graph in several ways copy it with this function.
 inline Graph copy_of(const Graph& graph) { return graph.clone(); }
 
 }  // namespace convlab

@@ -13,7 +13,7 @@ using Bytes = std::vector<uint8_t>;
 
 inline constexpr uint32_t kIdxImages = 0x803, kIdxLabels = 0x801;
 
-/// An idx file: header numbers, then content.
+/// An idx file: big-endian 32-bit header numbers, then the content.
 inline Bytes idx(std::initializer_list<uint32_t> header, std::span<const uint8_t> content) {
   Bytes bytes;
   for (uint32_t number : header) {

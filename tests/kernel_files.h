@@ -16,7 +16,7 @@ namespace convlab {
 
 using Json = nlohmann::ordered_json;
 
-/// A folder with kernel files and a cache of its own.
+/// A temporary folder for kernel files, with its own cache.
 class KernelFiles : public testing::Test {
  protected:
   void SetUp() override {
@@ -30,7 +30,7 @@ class KernelFiles : public testing::Test {
     return path(name);
   }
 
-  /// The shipped template of this kind.
+  /// Writes the shipped template of this kind (`convlab new KIND`) and returns its path.
   std::string make(const std::string& kind, const std::string& name) const {
     const ProgramRun run = run_program({"new", kind, "-o", path(name)});
     EXPECT_EQ(run.status, 0) << run.complaint;
@@ -42,7 +42,7 @@ class KernelFiles : public testing::Test {
     return {bytes.begin(), bytes.end()};
   }
 
-  /// The template with a text replaced.
+  /// Writes the template with `what` replaced by `by` and returns its path.
   std::string changed(const std::string& kind, const std::string& name, const std::string& what,
                       const std::string& by) const {
     std::string text = text_of(make(kind, "template"));
@@ -52,7 +52,7 @@ class KernelFiles : public testing::Test {
     return write(name, text.replace(at, what.size(), by));
   }
 
-  /// What `verify` says of these files.
+  /// Runs `verify --json` on these files, expects this exit status and returns the JSON's "files".
   Json verified(std::vector<std::string> arguments, int status) const {
     arguments.insert(arguments.begin(), "verify");
     arguments.insert(arguments.end(), {"--json", path("result.json")});

@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-/// Makes run-time dispatch choose one instruction set, until the value goes.
+/// Forces run-time dispatch to one instruction set for the lifetime of this object.
 class ForcedTarget {
  public:
   explicit ForcedTarget(int64_t target) { force(target); }
@@ -19,7 +19,7 @@ class ForcedTarget {
  private:
   static void force(int64_t target) {
     hwy::SetSupportedTargetsForTest(target);
-    // Highway before 1.0 asks by itself.
+    // Before Highway 1.0, Update() takes no argument.
     const auto update = [](auto& chosen) {
       if constexpr (requires { chosen.Update(hwy::SupportedTargets()); }) {
         chosen.Update(hwy::SupportedTargets());
@@ -31,13 +31,14 @@ class ForcedTarget {
   }
 };
 
-/// Every instruction set that the kernels are compiled for and this processor has, as Highway's bits.
+/// Returns the instruction sets that the kernels are compiled for and that this processor supports, as Highway's target
+/// bits.
 inline std::vector<int64_t> simd_targets() {
   const auto targets = hwy::SupportedAndGeneratedTargets();
   return {targets.begin(), targets.end()};
 }
 
-/// Whether sums may differ in the last bit from those of the other instruction sets.
+/// Whether a target may lack fused multiply-add, so that sums may differ in the last bit from other instruction sets.
 inline bool may_lack_fused_multiply_add(int64_t target) { return target == HWY_SSE4 || target == HWY_SCALAR; }
 
 }  // namespace convlab

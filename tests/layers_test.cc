@@ -1,4 +1,4 @@
-// The layers' order, read from the includes: a file under convlab/ includes from its own layer and those before it.
+// Tests the order of layers: a file under convlab/ may include only files of its own layer and earlier ones.
 
 #include <gmock/gmock.h>
 
@@ -35,7 +35,8 @@ std::vector<std::string> declared_layers() {
   return layers;
 }
 
-/// The layer's position in the order; app, library, tests, fuzz and bench stand above all layers. -1: nowhere.
+/// Returns the layer's position in the order, or -1 if there is none. app, library, tests, fuzz and bench are above all
+/// layers.
 int height(const std::filesystem::path& path, const std::vector<std::string>& layers) {
   auto part = path.begin();
   const std::string top = part->string();
@@ -48,7 +49,7 @@ int height(const std::filesystem::path& path, const std::vector<std::string>& la
   return layer == layers.end() ? -1 : static_cast<int>(layer - layers.begin());
 }
 
-/// What is wrong with the includes of a file's text, one line each.
+/// Returns the include errors in a file's text, one line each.
 std::vector<std::string> violations(const std::filesystem::path& file, const std::string& text,
                                     const std::vector<std::string>& layers) {
   std::vector<std::string> wrong;
@@ -86,7 +87,7 @@ TEST(Layers, EveryIncludePointsToItsOwnOrAnEarlierLayer) {
     for (const std::filesystem::path& below : files_under(kRoot / folder)) {
       if (!has_ending(below, {".h", ".cuh", ".cc", ".cu", ".inc"})) continue;
       const std::filesystem::path file = folder / below;
-      // What kernel files read and begin with is no part of the program.
+      // The prologs and headers of kernel files are not part of the program.
       if (file.parent_path().string().starts_with("convlab/kernel_file/")) continue;
       EXPECT_THAT(violations(file, text_of(kRoot / file), layers), IsEmpty());
       ++files;
@@ -95,7 +96,7 @@ TEST(Layers, EveryIncludePointsToItsOwnOrAnEarlierLayer) {
   EXPECT_GT(files, 40) << "the sources were not found";
 }
 
-/// The files that include this header.
+/// Returns the files that include this header.
 std::vector<std::string> includers(const std::string& header, std::initializer_list<const char*> folders) {
   std::vector<std::string> files;
   for (const char* folder : folders) {
@@ -108,7 +109,7 @@ std::vector<std::string> includers(const std::string& header, std::initializer_l
   return files;
 }
 
-// Only few files read headers that cost the compiler seconds.
+// Headers that cost seconds of compile time may be included in few files only.
 TEST(Layers, FewFilesReadLargeHeaders) {
   EXPECT_THAT(includers("CLI/CLI.hpp", {"app", "convlab"}),
               UnorderedElementsAre("app/command_line.cc", "app/options.cc"));
@@ -125,7 +126,7 @@ TEST(Layers, FewFilesReadLargeHeaders) {
                           "app/shards/joined.cc", "app/shards/merged.cc", "app/shards/share.cc"));
 }
 
-/// The constants to which a header's text gives a value.
+/// Returns the constants that a header's text defines.
 std::vector<std::string> constants_of(const std::string& text) {
   static const std::regex kConstant(R"((?:^|\n)inline constexpr [\w:<>, ]*\b(k[A-Z]\w*)(?: = |\[|\{))");
   std::vector<std::string> constants;
@@ -135,7 +136,7 @@ std::vector<std::string> constants_of(const std::string& text) {
   return constants;
 }
 
-// The linker keeps one of two constants of one name, and what was compiled with the other reads it, too.
+// If two headers define constants of the same name, the linker keeps one of them for all code.
 TEST(Layers, AConstantHasItsValueFromOneHeader) {
   std::map<std::string, std::set<std::string>> all;  // headers, by name
   for (const char* folder : {"convlab", "app", "tests", "bench", "fuzz"}) {

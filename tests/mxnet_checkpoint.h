@@ -9,7 +9,7 @@
 
 namespace convlab {
 
-/// How MXNet's versions wrote an array.
+/// The array formats of MXNet's versions.
 enum class MxnetFormat { legacy, v1, v2, v3 };
 
 /// Writes a .params file, array by array.
@@ -43,7 +43,7 @@ class MxnetParams {
     return *this;
   }
 
-  /// float32, all of one value.
+  /// Adds a float32 array with all elements equal to `value`.
   MxnetParams& fill(const std::string& name, const Shape& shape, float value) {
     return add<float>(name, shape, std::vector<float>(static_cast<size_t>(element_count(shape)), value));
   }
@@ -73,7 +73,7 @@ class MxnetParams {
   std::vector<std::string> names_;
 };
 
-/// Writes a symbol's JSON, node by node; add() returns the node's number. Attributes are written "a=1; b=(2, 2)".
+/// Writes a symbol's JSON, node by node; add() returns the node's number. Attributes are passed as "a=1; b=(2, 2)".
 class MxnetSymbolText {
  public:
   explicit MxnetSymbolText(std::string attributes_key = "attrs", bool with_version = true)
@@ -93,7 +93,7 @@ class MxnetSymbolText {
         nodes_ += "\": \"";
       } else if (attributes[i] == ';') {
         nodes_ += "\", \"";
-        ++i;  // and the space after it
+        ++i;  // skip the space after it
       } else {
         nodes_ += attributes[i];
       }

@@ -12,8 +12,7 @@
 
 namespace convlab {
 
-/// A handmade ONNX model: the messages of a .onnx file, with one call for each usual part. `proto` is open for
-/// everything unusual.
+/// Builds ONNX models by hand, with one call for each common part of a .onnx file. Use `proto` for everything else.
 class OnnxModel {
  public:
   static constexpr int kFloat = onnx::TensorProto::FLOAT, kHalf = onnx::TensorProto::FLOAT16;
@@ -35,7 +34,7 @@ class OnnxModel {
     return *this;
   }
 
-  /// A tensor with its data in the type's own field.
+  /// A tensor with its data in the type's own field (float_data).
   static onnx::TensorProto floats(const Shape& shape, const std::vector<float>& values) {
     onnx::TensorProto tensor = typed(shape, kFloat);
     for (float value : values) tensor.add_float_data(value);
@@ -46,14 +45,14 @@ class OnnxModel {
     for (int64_t value : values) tensor.add_int64_data(value);
     return tensor;
   }
-  /// Of any type, as the bytes of its elements.
+  /// A tensor of any type, with its elements in raw_data.
   template <class T>
   static onnx::TensorProto raw(const Shape& shape, int type, const std::vector<T>& values) {
     onnx::TensorProto tensor = typed(shape, type);
     tensor.set_raw_data(values.data(), values.size() * sizeof(T));
     return tensor;
   }
-  /// float32 ones.
+  /// A float32 tensor of ones.
   static onnx::TensorProto ones(const Shape& shape) {
     return floats(shape, std::vector<float>(static_cast<size_t>(element_count(shape)), 1.0f));
   }
@@ -64,7 +63,7 @@ class OnnxModel {
     return *this;
   }
 
-  /// A node called "the_node" or, for a model's k-th, "the_node_k"; set(), list() and reals() add attributes.
+  /// Adds a node named "the_node" or, for a model's k-th, "the_node_k". set(), list() and reals() add attributes to it.
   OnnxModel& node(const std::string& op, const std::vector<std::string>& inputs,
                   const std::vector<std::string>& outputs) {
     onnx::NodeProto& node = *graph().add_node();
@@ -123,7 +122,7 @@ class OnnxModel {
     return tensor;
   }
 
-  /// -1 becomes a symbolic size.
+  /// A size of -1 becomes a symbolic size.
   static void describe(onnx::ValueInfoProto& info, const std::string& name, const Shape& shape, int type) {
     info.set_name(name);
     auto& tensor = *info.mutable_type()->mutable_tensor_type();

@@ -12,7 +12,7 @@ namespace convlab {
 
 inline Shape shape(const Op& op, const std::vector<Shape>& inputs) { return output_shape(op, inputs); }
 
-/// The reason why the operator refuses these shapes, "" if it takes them.
+/// Returns why the operator rejects these shapes, or "" if it accepts them.
 inline std::string refusal(const Op& op, const std::vector<Shape>& inputs) {
   try {
     output_shape(op, inputs);

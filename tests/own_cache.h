@@ -7,8 +7,8 @@
 
 namespace convlab {
 
-/// Sets $CONVLAB_CACHE to this folder for its lifetime. Precompiled headers take seconds to make, so all tests of a
-/// build share them.
+/// Sets $CONVLAB_CACHE to this folder for the lifetime of the object. All tests of a build share precompiled headers,
+/// because making them takes seconds.
 class OwnCache {
  public:
   explicit OwnCache(const std::filesystem::path& folder) {

@@ -1,4 +1,6 @@
-// Absolute paths, in one small file: every other test compiles to the same object in any checkout, so ccache finds it.
+// Defines absolute paths. They are in one small file, so that all other tests compile to the same object in any
+// checkout and ccache finds it.
+
 #include "tests/paths.h"
 
 namespace convlab {

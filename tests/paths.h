@@ -4,7 +4,7 @@
 
 namespace convlab {
 
-/// The root of the source tree. A function, so that constants of other files may be made with it.
+/// The root of the source tree. A function, so that initializers of globals in other files can use it.
 std::filesystem::path source_folder();
 
 /// The convlab program of this build.

@@ -12,13 +12,13 @@ namespace convlab {
 
 using Bytes = std::vector<uint8_t>;
 
-/// How a PNG is to be written. `samples`: as PNG has them, each row in whole bytes, 16 bits with the high byte first.
+/// A PNG to write. `samples` uses PNG's layout: each row is padded to whole bytes, 16-bit samples are big-endian.
 struct PngPicture {
   int width = 1, height = 1, bits = 8, colours = PNG_COLOR_TYPE_RGB;
   Bytes samples;
   bool interlaced = false;
   std::vector<png_color> palette;
-  Bytes transparency;  ///< of the palette
+  Bytes transparency;  ///< alpha values of the palette's entries
 };
 
 inline Bytes png_bytes(const PngPicture& picture) {
@@ -54,7 +54,7 @@ inline Bytes png_bytes(const PngPicture& picture) {
   return bytes;
 }
 
-/// How a JPEG is to be written. libjpeg gives CMYK and YCCK the marker of Adobe.
+/// A JPEG to write. For CMYK and YCCK, libjpeg writes Adobe's marker.
 struct JpegPicture {
   int width = 1, height = 1, components = 3;
   J_COLOR_SPACE colours = JCS_RGB, inside = JCS_YCbCr;
@@ -92,7 +92,7 @@ inline Bytes jpeg_bytes(const JpegPicture& picture) {
   return bytes;
 }
 
-/// All of one colour.
+/// Returns `pixels` pixels of one color.
 inline Bytes filled(int pixels, const Bytes& colour) {
   Bytes samples;
   for (int i = 0; i < pixels; ++i) samples.insert(samples.end(), colour.begin(), colour.end());

@@ -18,7 +18,7 @@ inline Activity activity(ActivityKind kind, std::string name, std::string part, 
           .thread = thread};
 }
 
-/// A made-up run of two convolutions on a GPU, with every kind of activity. It begins at 1 s.
+/// A synthetic recording of two convolutions on a GPU, with every kind of activity. It begins at 1 s.
 inline Recording gpu_recording() {
   constexpr int64_t kBegin = 1'000'000'000;
   Recording recording{.device = DeviceKind::cuda,
@@ -32,7 +32,7 @@ inline Recording gpu_recording() {
   };
   constexpr auto api = ActivityKind::api, part = ActivityKind::part;
   add(activity(api, "cudaStreamCreateWithFlags", "opening the device", 1'000, 3'000'001'000, 1));
-  add(activity(api, "cuInit", "opening the device", 2'000, 2'000'000'000, 1));  // inside the one before
+  add(activity(api, "cuInit", "opening the device", 2'000, 2'000'000'000, 1));  // nested in the previous call
   add(activity(part, "images to the device", "", 3'000'100'000, 3'000'200'000));
   add(activity(api, "cudaMemcpyAsync", "images to the device", 3'000'100'500, 3'000'110'500, 2));
   Activity copied =
@@ -66,7 +66,7 @@ inline Recording gpu_recording() {
   filled.context = 1;
   filled.stream = 7;
   add(filled);
-  add(activity(api, "cudaLaunchKernel", "elsewhere", 3'018'001'000, 3'018'002'000, 6, 9));  // another thread
+  add(activity(api, "cudaLaunchKernel", "elsewhere", 3'018'001'000, 3'018'002'000, 6, 9));  // from another thread
   return recording;
 }
 

@@ -19,14 +19,14 @@
 
 namespace convlab {
 
-/// How a run of the convlab binary ended.
+/// The result of one run of the convlab binary.
 struct ProgramRun {
-  int status = -1;  ///< exit status, or 128 + the signal that killed it
+  int status = -1;  ///< exit status, or 128 + the number of the signal that killed it
   std::string output, complaint;
   int64_t max_rss_kb = 0;
 };
 
-/// Runs the binary with these arguments, its standard output going to `output_path` ("" keeps it in the result).
+/// Runs the binary with these arguments. Its standard output goes to `output_path`, or to the result if that is empty.
 inline ProgramRun run_program(std::vector<std::string> arguments, const std::filesystem::path& output_path = {}) {
   const TemporaryFolder folder;
   const std::string out = output_path.empty() ? (folder.path() / "out").string() : output_path.string();

@@ -19,7 +19,7 @@ inline std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// The commands that a help lists: lines of "  run   Classify ...".
+/// Returns the commands that a help text lists, in lines like "  run   Classify ...".
 inline std::vector<std::string> commands_in(const std::string& help) {
   std::vector<std::string> commands;
   bool listed = false;
@@ -32,8 +32,8 @@ inline std::vector<std::string> commands_in(const std::string& help) {
   return commands;
 }
 
-/// A Markdown document: lines of its blocks of code, fenced or indented, without those that begin with ```console,
-/// which shown_outputs_test reads; its paragraphs; and its text in backticks.
+/// A Markdown document's code and text: lines of its fenced or indented code blocks, except for ```console blocks,
+/// which shown_outputs_test reads; its paragraphs; and its inline code in backticks.
 struct MarkdownCode {
   std::vector<std::string> block_lines, paragraphs, inline_code;
 };
@@ -57,7 +57,7 @@ inline MarkdownCode code_of(const std::string& text) {
     const bool empty = begin == std::string::npos;
     const bool fence = !empty && line.compare(begin, 3, "```") == 0;
     const bool deep = line.starts_with("    ") || line.starts_with('\t');
-    // An indented block begins after an empty line; in a list, text may be indented, too, and goes on a paragraph.
+    // An indented block begins after an empty line. Indented text in a list continues the paragraph.
     indented = !fenced && !fence && deep && (indented || paragraph.empty());
     if (fence || empty || indented) finish();
     if (fence) {
@@ -81,7 +81,8 @@ inline MarkdownCode code_of(const std::string& text) {
   return code;
 }
 
-/// "./run.sh -n 3" of "$ ./run.sh -n 3   # a comment"; "" if it is no command. What begins like one of these is.
+/// Extracts the command from a line of code: "./run.sh -n 3" from "$ ./run.sh -n 3   # a comment". Returns "" if the
+/// line does not begin with one of these programs, a path or a script.
 inline std::string command_in(const std::string& code) {
   static const std::set<std::string> kPrograms{"convlab", "cmake",  "ninja",   "ctest", "git",   "python3",
                                                "pip",     "sudo",   "apt-get", "bash",  "mkdir", "cp",
@@ -101,8 +102,9 @@ inline std::string command_in(const std::string& code) {
   return command;
 }
 
-/// Commands, and where they are shown: all commands in blocks; in sentences, those of convlab with arguments, since
-/// `convlab bench` alone names a command, `convlab run --json` an option, and `build/x.sh` a file.
+/// Collects shown commands and where they are shown. All commands in code blocks count; in inline code, only convlab
+/// commands with arguments, because `convlab bench` alone names a command, `convlab run --json` an option, and
+/// `build/x.sh` a file.
 inline void add_shown_commands(const std::string& markdown, const std::string& place,
                                std::map<std::string, std::string>& commands) {
   const MarkdownCode code = code_of(markdown);

@@ -10,7 +10,7 @@
 
 namespace convlab {
 
-/// Writes the test split of a made-up Fashion-MNIST to a folder: `count` noisy images, image i of class i modulo 10.
+/// Writes the test split of a synthetic Fashion-MNIST to a folder: `count` noise images; image i has class i % 10.
 inline void write_small_data(const std::filesystem::path& folder, uint32_t count) {
   constexpr uint32_t kSide = 28, kClasses = 10;
   Rng rng(1);

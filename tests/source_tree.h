@@ -15,7 +15,7 @@ inline std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
-/// Every file under `folder`, relative to it, build outputs and hidden folders left out.
+/// Returns every file under `folder`, relative to it, without build outputs and hidden folders.
 inline std::vector<std::filesystem::path> files_under(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (auto entry = std::filesystem::recursive_directory_iterator(folder);

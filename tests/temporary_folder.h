@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-/// An empty folder for the running test, removed with the value.
+/// An empty folder for the running test. The destructor removes it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -6,7 +6,7 @@
 
 namespace convlab {
 
-/// A tensor's elements, as every version of GoogleTest matches them: before 1.12 it takes no std::span.
+/// Copies a tensor's elements to a vector: GoogleTest before 1.12 cannot match a std::span.
 template <class T>
 std::vector<T> values_of(const Tensor& tensor) {
   const auto values = tensor.values<T>();

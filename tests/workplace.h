@@ -20,7 +20,8 @@
 
 namespace convlab {
 
-/// A folder in which examples find what they name: ./run.sh, convlab on the path and under build, models and inputs.
+/// A temporary folder with the files that documented commands name: ./run.sh, convlab on PATH and under build, models
+/// and inputs.
 class Workplace {
  public:
   Workplace() {
@@ -56,8 +57,8 @@ class Workplace {
     write_checkpoint(here);
   }
 
-  /// Commands of a class, in any order, find it; `convlab class new` and `convlab new` find nothing. Shares are there
-  /// to be merged.
+  /// Prepares the folder for one command, whatever ran before: commands of a class need the class to exist, `convlab
+  /// class new` and `convlab new` need it not to, and `convlab merge` needs the results of all shards.
   void prepare(const std::string& command) const {
     if (command.starts_with("convlab new ")) std::filesystem::remove(folder_.path() / "made.cuh");
     if (command.starts_with("convlab merge")) {
@@ -81,7 +82,7 @@ class Workplace {
     std::string output, complaint;
   };
 
-  /// What a shell makes of it, in this folder.
+  /// Runs a command in a shell, in this folder.
   Result run(const std::string& command) const {
     const std::string complaint = (folder_.path() / "complaint").string();
     const std::string line = fmt::format("cd '{0}' && PATH='{0}/build/cpu/bin':$PATH && {{ {1}; }} >output 2>'{2}'",
@@ -94,7 +95,7 @@ class Workplace {
   }
 
  private:
-  /// ece408-0001.params and its symbol.
+  /// Writes ece408-0001.params and ece408-symbol.json.
   static void write_checkpoint(const std::filesystem::path& folder) {
     MxnetSymbolText symbol;
     const int data = symbol.variable("data"), w = symbol.variable("new0_weight");

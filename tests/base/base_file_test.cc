@@ -1,3 +1,5 @@
+// Tests reading and writing of whole files: size limits, links, pipes, devices and error messages.
+
 #include "convlab/base/file.h"
 
 #include <gmock/gmock.h>
@@ -84,7 +86,7 @@ TEST(File, AFileOverTheLimitIsNotRead) {
 }
 
 TEST(File, AnUnwritablePlaceIsNamed) {
-  // Root may write into any folder, but nobody into these.
+  // Not even root can write to these paths.
   EXPECT_THAT(bad_input_message([] { write_file("/proc/convlab.json", "text"); }), HasSubstr("/proc/convlab.json"));
   const TemporaryFolder folder;
   write_file(folder.path() / "file", "text");
@@ -116,7 +118,7 @@ TEST(File, ALinkStaysAndItsTargetIsWritten) {
   write_file(far, "newer");
   EXPECT_EQ(text_of(file), "newer");
   std::filesystem::remove(file);
-  write_file(far, "newest");  // the target is made where it is not there
+  write_file(far, "newest");  // a missing target is created
   EXPECT_EQ(text_of(file), "newest");
   const std::filesystem::path absolute = folder.path() / "absolute";
   std::filesystem::create_symlink(file, absolute);

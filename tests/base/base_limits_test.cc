@@ -1,3 +1,5 @@
+// Tests cgroup limits on CPUs and memory (versions 1 and 2) and the memory that a process may use.
+
 #include "convlab/base/limits.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +21,7 @@ using testing::HasSubstr;
 constexpr double kNoCpuLimit = std::numeric_limits<double>::infinity();
 constexpr int64_t kNoMemoryLimit = std::numeric_limits<int64_t>::max();
 
-/// The test's own /proc and /sys.
+/// A temporary folder with its own /proc and /sys.
 class Groups : public testing::Test {
  protected:
   void write(const std::filesystem::path& below_root, std::string_view text) {
@@ -79,7 +81,7 @@ TEST_F(Groups, OfVersion1EachControllerHasItsOwn) {
   write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
   write("sys/fs/cgroup/memory/user/memory.limit_in_bytes", "2000000000\n");
   write("sys/fs/cgroup/memory/user/me/memory.limit_in_bytes", "9223372036854771712\n");
-  write("sys/fs/cgroup/memory/batch/job/memory.limit_in_bytes", "5\n");  // the group of another controller
+  write("sys/fs/cgroup/memory/batch/job/memory.limit_in_bytes", "5\n");  // this group belongs to another controller
   expect(1.5, 2000000000);
 }
 
@@ -89,7 +91,7 @@ TEST_F(Groups, InAContainerTheMountBeginsAtItsGroup) {
   write("sys/fs/cgroup/cpu.max", "200000 100000\n");
   write("sys/fs/cgroup/inner/cpu.max", "100000 100000\n");
   expect(1, kNoMemoryLimit);
-  // A group that is invisible from here: what is visible counts.
+  // The group is not visible from here, so the visible one counts.
   write("proc/self/cgroup", "0::/../other\n");
   expect(2, kNoMemoryLimit);
   write("proc/self/cgroup", "0::/docker/99\n");

@@ -1,3 +1,5 @@
+// Tests how the program finds its resource files relative to its executable.
+
 #include "convlab/base/resources.h"
 
 #include <gtest/gtest.h>

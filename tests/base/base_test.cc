@@ -1,3 +1,5 @@
+// Tests small helpers: checked arithmetic, ChaCha20 random numbers, text functions, symbols and fp16 conversion.
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -93,8 +95,8 @@ TEST(Half, EveryHalfSurvivesTheWayThroughFloat) {
 }
 
 TEST(Half, RoundsToNearestEven) {
-  EXPECT_EQ(float_to_half(1.0f + 0x1p-11f), float_to_half(1.0f));              // a tie goes to even
-  EXPECT_EQ(float_to_half(1.0f + 0x1.8p-10f), float_to_half(1.0f + 0x1p-9f));  // the next tie goes up
+  EXPECT_EQ(float_to_half(1.0f + 0x1p-11f), float_to_half(1.0f));              // a tie rounds to even
+  EXPECT_EQ(float_to_half(1.0f + 0x1.8p-10f), float_to_half(1.0f + 0x1p-9f));  // the next tie rounds up
   EXPECT_EQ(half_to_float(float_to_half(65519.0f)), 65504.0f);
   EXPECT_EQ(half_to_float(float_to_half(65520.0f)), std::numeric_limits<float>::infinity());
   EXPECT_EQ(half_to_float(float_to_half(0x1p-24f)), 0x1p-24f);

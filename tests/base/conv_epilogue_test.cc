@@ -1,3 +1,5 @@
+// Tests epilogues: pooling sizes, activations and the text form.
+
 #include "convlab/conv/epilogue.h"
 
 #include <gtest/gtest.h>
@@ -10,8 +12,8 @@
 namespace convlab {
 namespace {
 
-/// The number of windows by ONNX's definition, counted one by one: all that lie in the padded image; with ceil_mode
-/// also those that begin in the image or its leading padding and reach out of the trailing padding.
+/// Counts pooling windows one by one, by ONNX's definition: every window inside the padded image; with ceil_mode also
+/// one that begins in the image or its leading padding and extends past the trailing padding.
 int64_t counted(int64_t size, int64_t kernel, int64_t stride, int64_t dilation, int64_t before, int64_t after,
                 bool ceil_mode) {
   const int64_t padded = size + before + after, reach = (kernel - 1) * dilation + 1;

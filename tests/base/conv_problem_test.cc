@@ -1,3 +1,5 @@
+// Tests convolution problems: text form, output sizes, operation counts and limits.
+
 #include "convlab/conv/problem.h"
 
 #include <gmock/gmock.h>
@@ -70,7 +72,7 @@ TEST(Problem, RandomProblemsSurviveTheWayThroughText) {
 }
 
 TEST(Problem, SizesFollowTheDefinition) {
-  // An output stands where the whole dilated filter lies in the padded image: counted here, one by one.
+  // Counts output positions one by one: each position where the whole dilated filter fits into the padded image.
   for (const char* text : {"c1h28w28_k1r5s5", "c1h7w9_k1r3s2_p1x0x2x3", "c1h7w9_k1r3s3_st2",
                            "c1h8w9_k1r3s3_p2_st3x2_d2x3", "c1h5w5_k1r5s5", "c1h1w1_k1r1s1_st4"}) {
     const ConvProblem problem = parse_problem(text);

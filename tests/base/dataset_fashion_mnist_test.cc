@@ -1,3 +1,5 @@
+// Tests loading Fashion-MNIST, from small synthetic files and, if installed, the real ones.
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -17,7 +19,7 @@ using testing::HasSubstr;
 
 constexpr uint32_t kImages = 3;
 
-/// A folder with a tiny test split, whose files each test may spoil.
+/// A folder with a tiny test split, whose files a test may damage.
 class FashionMnist : public testing::Test {
  protected:
   FashionMnist() {
@@ -130,7 +132,7 @@ TEST(FashionMnistInstalled, HasTheCountsThatItIsKnownFor) {
     EXPECT_EQ(data.images.shape(), (Shape{count, 1, 28, 28}));
     for (int label = 0; label < 10; ++label) EXPECT_EQ(std::ranges::count(data.labels, label), count / 10) << label;
   }
-  // The first test image is an ankle boot, as the data set's page shows.
+  // The first test image is an ankle boot (Fashion-MNIST's README).
   EXPECT_EQ(kFashionMnistClasses[load_fashion_mnist(Split::test, {}, 1).labels[0]], "Ankle boot");
 }
 

@@ -1,3 +1,5 @@
+// Tests parsing of idx files, plain and gzipped, with truncated and damaged input.
+
 #include <gmock/gmock.h>
 
 #include "convlab/dataset/idx.h"
@@ -58,7 +60,7 @@ TEST(Idx, DamagedGzipIsAnError) {
   EXPECT_THAT(images_error(crc), AllOf(HasSubstr("images.gz"), HasSubstr("byte"), HasSubstr("data check")));
   length[length.size() - 4] ^= 1;
   EXPECT_THAT(images_error(length), HasSubstr("length check"));
-  body[10] |= 6;  // the reserved type of block
+  body[10] |= 6;  // the reserved block type
   EXPECT_THAT(images_error(body), HasSubstr("corrupt gzip data at byte"));
   method[2] = 7;
   EXPECT_THAT(images_error(method), HasSubstr("corrupt gzip data at byte"));
@@ -67,12 +69,12 @@ TEST(Idx, DamagedGzipIsAnError) {
 TEST(Idx, NoFlippedBitOfGzipDataPassesUnnoticed) {
   const Bytes plain = idx({kIdxImages, 2, 2, 3}, kPixels);
   const Bytes packed = gzip(plain);
-  constexpr size_t kHeaderBytes = 10;  // its time stamp and system are free
+  constexpr size_t kHeaderBytes = 10;  // its timestamp and system fields may have any value
   for (size_t bit = 8 * kHeaderBytes; bit < 8 * packed.size(); ++bit) {
     Bytes damaged = packed;
     damaged[bit / 8] ^= static_cast<uint8_t>(1 << (bit % 8));
     try {
-      // Padding bits after the last block may change nothing; then the pixels must be right.
+      // A flip in the padding bits after the last block may go undetected; then the pixels must be right.
       EXPECT_THAT(values_of<uint8_t>(parse_idx_images(damaged, "images")), testing::ElementsAreArray(kPixels)) << bit;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::bad_input);
@@ -120,7 +122,7 @@ TEST(Idx, HugeHeadersAreErrorsBeforeMemoryIsTaken) {
 }
 
 TEST(Idx, GzipThatInflatesBeyondTheHeaderIsAnError) {
-  // A bomb: 10 MB of zeros behind the header of twelve pixels. Nothing inflates what follows the pixels.
+  // A decompression bomb: 10 MB of zeros after a header for twelve pixels. Nothing after the pixels may be inflated.
   EXPECT_THAT(images_error(gzip(idx({kIdxImages, 2, 2, 3}, Bytes(10'000'000)))),
               HasSubstr("unexpected data after byte 28"));
 }

@@ -1,4 +1,4 @@
-// Checksums of scikit-image's results, made by tests/tools/make_resize_checksums.py.
+// Tests image resizing against checksums of scikit-image's results, from tests/tools/make_resize_checksums.py.
 
 #include <gmock/gmock.h>
 #include <zlib.h>

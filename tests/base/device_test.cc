@@ -1,3 +1,5 @@
+// Tests devices and streams of the CPU and, if present, of a GPU.
+
 #include "convlab/device/device.h"
 
 #include <gmock/gmock.h>
@@ -104,7 +106,7 @@ TEST(CudaDevice, WorkThatFailsWhileItIsRecordedLeavesTheStreamUsable) {
   EXPECT_NE(stream->record([&] { stream->fill(buffer.data(), 5, 4); }), nullptr);
 }
 
-/// Like a library's handle, which uses CUDA's stream to its end.
+/// Like a library's handle that still uses the CUDA stream in its destructor.
 struct UsesItsStream {
   std::unique_ptr<Replay> work;
   bool* done = nullptr;

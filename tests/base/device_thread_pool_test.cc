@@ -1,3 +1,5 @@
+// Tests the thread pool: partitioning, nesting, exceptions and concurrent callers.
+
 #include "convlab/device/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -41,9 +43,9 @@ TEST(ThreadPool, EachThreadFirstTakesAPartOfItsOwn) {
     auto& own = taken[static_cast<size_t>(thread)];
     if (own.empty()) ++begun;
     own.push_back(begin);
-    while (begun < 3) std::this_thread::yield();  // nobody takes what others have left before all have begun
+    while (begun < 3) std::this_thread::yield();  // nobody steals work items before all threads have begun
   });
-  const int64_t firsts[] = {0, 8, 14};  // of 4, 3 and 3 pieces of 2
+  const int64_t firsts[] = {0, 8, 14};  // first indices of the ranges of 4, 3 and 3 work items, 2 indices each
   for (size_t thread = 0; thread < 3; ++thread) EXPECT_EQ(taken[thread][0], firsts[thread]);
 }
 
@@ -61,7 +63,7 @@ TEST(ThreadPool, NoThreadNumberIsUsedTwiceAtATime) {
   for (int round = 0; round < 50; ++round) {
     pool.parallel_for(64, 1, [&](int64_t, int64_t, int thread) {
       if (inside[static_cast<size_t>(thread)]++ != 0) shared = true;
-      // A nested loop keeps the number of the thread that it runs on.
+      // A nested loop keeps the thread number it runs on.
       pool.parallel_for(3, 1, [&](int64_t, int64_t, int nested) {
         if (nested != thread) shared = true;
       });
@@ -74,7 +76,7 @@ TEST(ThreadPool, NoThreadNumberIsUsedTwiceAtATime) {
 TEST(ThreadPool, SeveralThreadsReallyWork) {
   ThreadPool pool(3);
   std::atomic<int> inside = 0;
-  // Each of three pieces waits for the others: fewer threads would never end.
+  // Each of three work items waits for the others, so fewer than three threads would deadlock.
   pool.parallel_for(3, 1, [&](int64_t, int64_t, int) {
     ++inside;
     while (inside < 3) std::this_thread::yield();
@@ -133,7 +135,7 @@ TEST(ThreadPool, LoopsOfSeveralThreadsTakeTurns) {
 TEST(ThreadPool, LoopsOfOnePieceTakeTurnsWithOthers) {
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
-    // As kernels keep it: one place per thread, which nothing else guards.
+    // Per-thread scratch as kernels use it: one element per thread, with no other synchronization.
     std::vector<int64_t> scratch(static_cast<size_t>(threads));
     std::atomic<bool> shared = false;
     const auto body = [&](int64_t begin, int64_t end, int thread) {
@@ -174,7 +176,7 @@ TEST(ThreadPool, EachThreadHasItsOwnPieceAtOnceWithTheOthers) {
       std::atomic<int> inside = 0;
       pool.on_each_thread(count, [&](int thread) {
         by[static_cast<size_t>(thread)] = std::this_thread::get_id();
-        // Each waits for the others: one after another would never end.
+        // Each call waits for the others, so sequential execution would deadlock.
         ++inside;
         while (inside < count) std::this_thread::yield();
       });

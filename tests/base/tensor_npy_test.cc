@@ -1,3 +1,5 @@
+// Tests reading and writing of .npy files.
+
 #include "convlab/tensor/npy.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +20,7 @@ using testing::HasSubstr;
 
 using Bytes = std::vector<uint8_t>;
 
-/// A .npy file with this header, padded as NumPy pads it.
+/// Returns a .npy file with this header, padded as NumPy pads it.
 Bytes npy(std::string header, const Bytes& data, int version = 1) {
   const size_t length_bytes = version == 1 ? 2 : 4;
   while ((8 + length_bytes + header.size() + 1) % 64 != 0) header += ' ';
@@ -39,7 +41,7 @@ std::string error(const Bytes& bytes) {
 }
 
 TEST(Npy, ReadsAndWritesTheBytesOfNumPy) {
-  // numpy.save of numpy.array([[1.5, -2], [0, 3]], '<f4') by NumPy 2.4.
+  // Output of numpy.save(numpy.array([[1.5, -2], [0, 3]], '<f4')), NumPy 2.4.
   Bytes bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 118, 0};
   const std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }" + std::string(58, ' ') + "\n";
   bytes.insert(bytes.end(), text.begin(), text.end());

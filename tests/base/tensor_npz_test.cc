@@ -1,3 +1,5 @@
+// Tests reading and writing of .npz archives.
+
 #include "convlab/tensor/npz.h"
 
 #include <gmock/gmock.h>
@@ -31,8 +33,8 @@ Bytes from_hex(std::string_view hex) {
   return bytes;
 }
 
-// numpy.savez(x=numpy.array([1, 2], "u1"), y=numpy.array([[1.5]], "f4")) and savez_compressed of the same, by
-// NumPy 2.4.6.
+// Output of numpy.savez(x=numpy.array([1, 2], "u1"), y=numpy.array([[1.5]], "f4")) and of savez_compressed with the
+// same arrays, NumPy 2.4.6.
 constexpr std::string_view kStored =
     "504b03042d0000000000000021006202655fffffffffffffffff05001400782e6e70790100100082000000000000008200000000000000"
     "934e554d5059010076007b276465736372273a20277c7531272c2027666f727472616e5f6f72646572273a2046616c73652c2027736861"
@@ -88,7 +90,7 @@ TEST(Npz, CutOffAnywhere) {
   }
 }
 
-/// Where this text, or magic, stands for the last time.
+/// Returns the offset of the last occurrence of this text or magic number.
 size_t last(const Bytes& bytes, std::string_view text) {
   return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).rfind(text);
 }
@@ -122,7 +124,7 @@ TEST(Npz, OfDeflatedMembersSizesAreChecked) {
   const Bytes good = from_hex(kDeflated);
   const size_t entry = last(good, "PK\1\2");
   Bytes bad = good;
-  bad[entry + 27] = 0x40;  // a size of a gigabyte; the header before the member leaves it to its extra field
+  bad[entry + 27] = 0x40;  // a size of one gigabyte; the local header stores its sizes in the extra field
   EXPECT_THAT(error(bad), HasSubstr("cannot decompress to"));
   bad = good;
   bad[entry + 24] ^= 1;
@@ -135,7 +137,7 @@ TEST(Npz, MembersDoNotOverlapAndNamesAreOnce) {
   Bytes twice = to_npz(same);
   EXPECT_THAT(error(twice), HasSubstr("duplicate array name"));
   const size_t second = last(twice, "PK\1\2");
-  for (size_t i = 0; i < 4; ++i) twice[second + 42 + i] = 0;  // both at the archive's begin
+  for (size_t i = 0; i < 4; ++i) twice[second + 42 + i] = 0;  // both members at offset 0
   EXPECT_THAT(error(twice), HasSubstr("overlaps"));
 }
 

@@ -1,3 +1,5 @@
+// Tests shapes, tensors, element type conversion and memory layouts.
+
 #include "convlab/tensor/tensor.h"
 
 #include <gmock/gmock.h>
@@ -160,15 +162,15 @@ TEST(Converted, EveryPairOfTypesKeepsSmallIntegers) {
 
 }  // namespace
 TEST(Layout, BlocksOfChannelsAreRoundedUpToFourAndImagesTo128Bytes) {
-  EXPECT_EQ(channel_blocks_stride({7, 12, 33, 33}), 13120);  // 13068 = 12 * 1089, and 52 zeros
-  EXPECT_EQ(channel_blocks_stride({7, 9, 4, 4}), 192);       // 12 channels of 16 pixels, 3 of them zero
+  EXPECT_EQ(channel_blocks_stride({7, 12, 33, 33}), 13120);  // 13068 = 12 * 1089, plus 52 zeros
+  EXPECT_EQ(channel_blocks_stride({7, 9, 4, 4}), 192);       // 12 channels of 16 pixels, 3 channels are padding
   EXPECT_EQ(channel_blocks_stride({7, 3}), 64);
   EXPECT_EQ(element_count({7, 12, 33, 33}, Layout::channel_blocks), 7 * 13120);
   EXPECT_EQ(layout_bytes({7, 12, 33, 33}, Layout::channel_blocks), 2 * 7 * 13120);
 }
 
 TEST(ChannelBlocks, HoldEachPixelsChannelsTogether) {
-  Tensor images(ElementType::f32, {2, 10, 3, 1});  // a block of 8 channels, one of 4, of which two do not exist
+  Tensor images(ElementType::f32, {2, 10, 3, 1});  // blocks of 8 and 4 channels; the last 2 channels are padding
   for (int i = 0; i < 60; ++i) images.values<float>()[i] = static_cast<float>(i + 1);
   const Tensor blocks = to_channel_blocks(images);
   ASSERT_EQ(blocks.type(), ElementType::f16);
@@ -179,9 +181,9 @@ TEST(ChannelBlocks, HoldEachPixelsChannelsTogether) {
   EXPECT_EQ(at(8), 2);    // channel 0, pixel 1
   EXPECT_EQ(at(24), 25);  // channel 8, pixel 0
   EXPECT_EQ(at(25), 28);  // channel 9
-  EXPECT_EQ(at(26), 0);   // no channel
+  EXPECT_EQ(at(26), 0);   // channel padding
   EXPECT_EQ(at(28), 26);  // channel 8, pixel 1
-  EXPECT_EQ(at(36), 0);   // behind the image
+  EXPECT_EQ(at(36), 0);   // padding after the image
   EXPECT_EQ(at(64), 31);  // the second image
   const std::vector<float> back = from_channel_blocks(blocks.values<uint16_t>(), images.shape());
   EXPECT_TRUE(std::ranges::equal(back, images.values<float>()));
@@ -226,7 +228,7 @@ TEST(Layout, PairsComeBackAndRefuseWhatLiesInNoChannel) {
     EXPECT_LE(std::abs(nearest[i] - split[i]), 0x1p-8f * split[i]) << i;
   }
   Tensor pairs = to_lane_pairs(images, Layout::lane_pairs);
-  // Channels 0 and 1 of a pixel of 16 images, then channel 2 and the one that does not exist.
+  // Channels 0 and 1 of one pixel for 16 images, then channel 2 and a padding channel.
   EXPECT_EQ(pairs.values<uint16_t>()[0], 0x3f80);
   EXPECT_EQ(pairs.values<uint16_t>()[33], 0);
   pairs.values<uint16_t>()[33] = 1;

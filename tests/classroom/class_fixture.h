@@ -10,7 +10,7 @@
 
 namespace convlab::classroom {
 
-/// A class in a folder of its own, and somebody who hands in for its students.
+/// A class in its own temporary folder, with helpers that submit on behalf of students.
 class SomeClass {
  public:
   explicit SomeClass(Settings settings = {}) {
@@ -32,10 +32,10 @@ class SomeClass {
             .source = source};
   }
 
-  /// Into the spool; nobody takes it in. Returns the receipt.
+  /// Writes a submission to the spool without running intake. Returns the receipt.
   std::string write(const std::string& student) { return write_entry(folder->spool(), entry(student)); }
 
-  /// Returns the number; 0: it was set aside.
+  /// Writes a submission and runs intake. Returns its number, or 0 if it was set aside.
   int64_t submit(const std::string& student) { return take(write(student)); }
 
   int64_t take(const std::string& receipt) {

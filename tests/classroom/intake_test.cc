@@ -1,4 +1,4 @@
-// From the spool into the database, whatever lies in the spool.
+// Tests intake: moving submissions from the spool to the database, whatever else is in the spool.
 
 #include "convlab/classroom/intake.h"
 
@@ -34,10 +34,10 @@ std::vector<std::string> misfits(SomeClass& some) {
   return all;
 }
 
-/// As another user sent it, which only root can do.
+/// Makes the file another user's, as if that user had sent it. Only root can do that.
 void give_to(const fs::path& file, uid_t user) { ASSERT_EQ(::lchown(file.c_str(), user, user), 0); }
 
-/// What arrives from here on arrives later, by a file system's clock, too.
+/// Waits long enough that later arrivals have a later timestamp on the file system.
 void tick() { ::usleep(20'000); }
 
 TEST(Spool, ReceiptsAreDifferentAndFilesWhole) {
@@ -67,7 +67,8 @@ TEST(Spool, KeepsEveryByteOfASource) {
   EXPECT_EQ(text_of(some.folder->file(number, "new-forward.cuh")), source);
 }
 
-// By a mapping of the file the text can be changed without a trace in its times; a new name has a new time of arrival.
+// Writing through a memory mapping can leave the file's timestamps unchanged, so the content is checked against the
+// name. A rename would set a new arrival time.
 TEST(Spool, TextThatIsChangedAfterItsArrivalIsNoSubmission) {
   SomeClass some;
   const fs::path path = entry_path(some.folder->spool(), some.write("anna"));
@@ -150,7 +151,7 @@ TEST(Intake, SetsAsideWhatIsNoSubmissionAndGoesOn) {
   EXPECT_FALSE(why_set_aside(*some.folder, receipt));
 }
 
-// Nobody but root can move or remove another user's folder with something in it: it must not matter.
+// Only root can move or remove another user's non-empty folder, so intake must work with such folders in the spool.
 TEST(Intake, FoldersInTheSpoolStopNothing) {
   SomeClass some;
   for (int i = 1; i <= 1100; ++i) {
@@ -165,7 +166,7 @@ TEST(Intake, FoldersInTheSpoolStopNothing) {
       << "the full ones stay";
 }
 
-// Numbers are given at intake: what lies in the spool under the next ones, as files or by a known number, takes none.
+// Numbers are assigned at intake. Files in the spool named like the next numbers must not occupy them.
 TEST(Intake, NobodyTakesAnothersNumber) {
   SomeClass some;
   for (int i = 1; i <= 100; ++i) std::ofstream(some.folder->spool() / (std::to_string(i) + ".json")) << "";
@@ -253,7 +254,7 @@ TEST(Intake, RefusesWhatIsLateOrTooOften) {
   EXPECT_EQ(some.store->unfinished(""), 3);
 }
 
-// What counts is when it arrived.
+// The time of arrival decides, not the time of intake.
 TEST(Intake, AcceptsWhatArrivedInTimeHoweverLateItIsTakenIn) {
   SomeClass some;
   const std::string receipt = some.write("anna");
@@ -275,7 +276,7 @@ TEST(Store, ThatIsDamagedOrNewerIsAnError) {
 TEST(Store, OnAFullDiskSaysSoAndLosesNothing) {
   SomeClass some;
   some.submit("anna");
-  some.store->database().script("PRAGMA max_page_count = 1");  // SQLite then says what it says of a full disk
+  some.store->database().script("PRAGMA max_page_count = 1");  // SQLite then reports a full disk
   SpoolEntry large = SomeClass::entry("bert");
   const std::string receipt = write_entry(some.folder->spool(), large);
   std::string message;

@@ -1,4 +1,4 @@
-// The queue as pure functions: whose turn it is, and when.
+// Tests the queue's pure functions: which job runs next, and when.
 
 #include "convlab/classroom/queue.h"
 
@@ -78,8 +78,7 @@ TEST(Queue, WhatStagesUsuallyTakeWeighsThoseThatComeSoFar) {
   EXPECT_FALSE(UsualStages({}).known());
 }
 
-// Fifty jobs of twelve students; a fifth of them do not compile, and stages take between 0.7 and 1.3 of their usual
-// time.
+// Fifty jobs of twelve students. A fifth of them do not compile, and each stage takes 0.7 to 1.3 times its usual time.
 TEST(Queue, DueTimesOfFiftyJobsAreRightWithinAQuarter) {
   Rng random(1);
   const auto stages_of_a_job = [&] {
@@ -108,7 +107,7 @@ TEST(Queue, DueTimesOfFiftyJobsAreRightWithinAQuarter) {
   for (size_t i = 0; i < waiting.size(); ++i) {
     const double really = ended.at(waiting[i].job);
     ASSERT_TRUE(promised[i].due_s.has_value());
-    // The first few depend on what single jobs do.
+    // The first few depend too much on single jobs.
     if (promised[i].place > 10) {
       EXPECT_THAT(*promised[i].due_s / really, DoubleNear(1, 0.25)) << promised[i].place;
     }

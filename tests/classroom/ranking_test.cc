@@ -1,4 +1,4 @@
-// Ranks, points, made-up names and the registrar's table.
+// Tests ranks, points, aliases and the grades table for the registrar.
 
 #include "convlab/classroom/ranking.h"
 
@@ -84,7 +84,7 @@ TEST(Aliases, AreStableAndDifferent) {
   EXPECT_NE(alias_of(17, 5), alias_of(17, 0xfedcba9876543210));
 }
 
-// Who knows some names learns nothing of the others': each bit of the seed counts, 64 of them.
+// Knowing some aliases must not help to find others: each of the seed's 64 bits changes nearly all aliases.
 TEST(Aliases, DependOnTheWholeSeed) {
   constexpr uint64_t kSeed = 0x1234567890abcdef;
   for (int bit = 0; bit < 64; ++bit) {

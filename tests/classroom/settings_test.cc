@@ -1,4 +1,4 @@
-// class.toml, the packs, secrets, and the folder of a new class.
+// Tests class.toml, assignment packs, secrets and the folder of a new class.
 
 #include "convlab/classroom/settings.h"
 

@@ -1,4 +1,5 @@
-// Files that are alike but for names, comments and layout are found; those that share only what all begin with are not.
+// Tests similarity search: it finds files that differ only in names, comments and layout, and ignores the common
+// template.
 
 #include "convlab/classroom/similarity.h"
 

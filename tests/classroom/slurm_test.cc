@@ -1,4 +1,4 @@
-// What Slurm is asked and what it prints. No Slurm is needed.
+// Tests Slurm commands and parsing of Slurm's output. Slurm itself is not needed.
 
 #include "convlab/classroom/slurm.h"
 

@@ -1,4 +1,4 @@
-// The class's page without a network: what each request gets.
+// Tests the class's web page without a network: the reply to each request.
 
 #include <gmock/gmock.h>
 
@@ -36,14 +36,14 @@ using testing::StartsWith;
 namespace fs = std::filesystem;
 using Fields = std::map<std::string, std::string>;
 
-/// Keeps cookies and the last page's form, as a browser does.
+/// Keeps cookies and the form token of the last page, as a browser does.
 class Browser {
  public:
   explicit Browser(const Site& site) : site_(site) {}
 
   Reply get(const std::string& path) { return ask({.method = "GET", .path = path}); }
 
-  /// With the form's protection that the last page had.
+  /// Sends the last page's form token, which protects against cross-site request forgery.
   Reply post(const std::string& path, Fields fields, const std::string& file_name = "", const std::string& file = "") {
     fields.emplace("form", form_);
     return ask({.method = "POST", .path = path, .fields = std::move(fields), .file_name = file_name, .file = file});
@@ -83,7 +83,7 @@ class Browser {
   std::string form_;
 };
 
-/// Nothing can be taken in until it ends.
+/// Makes intake fail for the lifetime of the object.
 class BrokenIntake {
  public:
   explicit BrokenIntake(const SomeClass& some) : files_(some.root() / "files"), away_(some.root() / "away") {
@@ -107,7 +107,7 @@ class ClassPage : public testing::Test {
 
   std::string token_of(const std::string& student) { return make_token(*some_.store, student); }
 
-  /// A browser that has entered.
+  /// Returns a browser that is logged in.
   Browser browser_of(const std::string& student) {
     Browser browser(site_);
     EXPECT_EQ(browser.enter(token_of(student)).status, 303);
@@ -124,8 +124,8 @@ class ClassPage : public testing::Test {
   }
 
   SomeClass some_;
-  std::vector<std::string> told_;
-  const Site site_{*some_.folder, [this](const std::string& line) { told_.push_back(line); }};
+  std::vector<std::string> log_lines_;
+  const Site site_{*some_.folder, [this](const std::string& line) { log_lines_.push_back(line); }};
 };
 
 class ClassPageWithNames : public ClassPage {
@@ -210,7 +210,7 @@ TEST_F(ClassPage, BoardsHaveMadeUpNames) {
   EXPECT_THAT(bert.get("/board/fa19").body, AllOf(Not(HasSubstr("<small>(you)</small>")), Not(HasSubstr("anna"))));
 }
 
-// Numbers of students follow the roster, so that a made-up name beside one is none.
+// Student numbers follow the roster, so showing one next to an alias would reveal the student.
 TEST_F(ClassPage, WhatAllMayReadNamesNoStudentByNumber) {
   for (const char* student : {"anna", "bert", "clara"}) some_.store->student(student);
   for (const char* student : {"clara", "bert", "clara"}) some_.submit(student);
@@ -256,7 +256,7 @@ TEST_F(ClassPageWithNames, EscapesWhateverSomebodyElseWrote) {
   EXPECT_THAT(browser.get("/board/fa19").body, HasSubstr("&lt;img src=x onerror=alert(1)&gt;&#39;&quot;&amp;"));
 }
 
-// A submission's own process writes counters and logs: pages are short whatever it writes.
+// A submission's own process writes counters and logs, so pages must stay short whatever it writes.
 TEST_F(ClassPage, PagesAreShortWhateverAJudgementHolds) {
   Browser anna = browser_of("anna");
   judge::Judgement judgement{.verdict = judge::Verdict::passed, .reason = std::string(1 << 20, '\'')};
@@ -325,7 +325,7 @@ TEST_F(ClassPage, FormsOfOtherSitesAreRefused) {
   for (const char* path : {"/enter", "/leave"}) {
     EXPECT_EQ(anna.ask({.method = "POST", .path = path, .fields = {{"token", token}}}).status, 403);
   }
-  // Without cookies nothing can be known again, whatever the form says.
+  // Without cookies the server cannot recognize the visitor, whatever the form contains.
   anna.get("/own");
   anna.cookies().erase(kVisitorCookie);
   EXPECT_EQ(anna.hand_in().status, 403);
@@ -445,7 +445,7 @@ TEST_F(ClassPage, WhatCannotBeTakenInIsNotLost) {
     const Reply sent = anna.hand_in();
     EXPECT_EQ(sent.status, 202);
     EXPECT_THAT(sent.body, HasSubstr("Submission received"));
-    EXPECT_THAT(told_, SizeIs(1));
+    EXPECT_THAT(log_lines_, SizeIs(1));
     std::smatch match;
     ASSERT_TRUE(std::regex_search(sent.body, match, std::regex("href=\"(/submission/[0-9a-f]{32})\"")));
     link = match[1];
@@ -473,8 +473,8 @@ TEST_F(ClassPage, WhatIsBrokenGetsAPageThatSaysSo) {
   const Reply full = anna.hand_in();
   EXPECT_EQ(full.status, 503);
   EXPECT_THAT(full.body, AllOf(HasSubstr("right now"), Not(HasSubstr(some_.folder->root().string()))));
-  ASSERT_THAT(told_, SizeIs(1));
-  EXPECT_THAT(told_[0], StartsWith("POST /submit: "));
+  ASSERT_THAT(log_lines_, SizeIs(1));
+  EXPECT_THAT(log_lines_[0], StartsWith("POST /submit: "));
   some_.store.reset();
   write_file(some_.folder->database(), std::string(8192, 'x'));
   EXPECT_EQ(anna.get("/own").status, 503);

@@ -1,4 +1,4 @@
-// Workers that are killed at any moment, and judges that fail.
+// Tests workers that are killed at arbitrary times, and judges that fail.
 
 #include "convlab/classroom/worker.h"
 
@@ -30,7 +30,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
 
-/// A shell script in the place of the judge; $1 is the job's folder, and $answer a judgement that passes.
+/// A shell script that replaces the judge. $1 is the job's folder, $answer the file of a passing judgment.
 class FakeJudge {
  public:
   FakeJudge(const SomeClass& some, const std::string& script) : some_(some), script_(some.root() / "fake_judge.sh") {
@@ -77,7 +77,7 @@ TEST(Worker, HasEverythingJudged) {
 TEST(Worker, CountsWhatJobsTakeBesideTheirStages) {
   SomeClass some;
   some.write("anna");
-  const FakeJudge judge(some, "sleep 0.7\n" + std::string(kPass));  // it says that its stage took 0.5
+  const FakeJudge judge(some, "sleep 0.7\n" + std::string(kPass));  // its stage reports 0.5 s
   work(*some.folder, judge.options());
   EXPECT_GE(some.store->queue(10).durations.begin()->second, 0.7);
 }
@@ -111,7 +111,7 @@ TEST(Worker, GivesAJudgeThatFailsThreeChances) {
   EXPECT_EQ(text_of(some.root() / "tries"), "x\nx\nx\n");
 }
 
-// Whoever waits for the stage "done" finds a verdict.
+// A client that sees the stage "done" must find a verdict.
 TEST(Worker, IsDoneWhenTheVerdictIsStored) {
   SomeClass some;
   some.write("anna");
@@ -131,7 +131,7 @@ TEST(Worker, IsDoneWhenTheVerdictIsStored) {
 TEST(Worker, TakesInWhileAJobRuns) {
   SomeClass some;
   some.write("anna");
-  // The judge of the first one ends when the second one has its number.
+  // The judge of the first submission ends after the second one has its number.
   const FakeJudge judge(some,
                         "for i in $(seq 100); do [ -e ../../files/2 ] && break; sleep 0.05; done\n"
                         "[ -e ../../files/2 ] || exit 5\n" +
@@ -182,7 +182,7 @@ TEST(Worker, TakesHalfAnAnswerForAFailure) {
   EXPECT_EQ(some.store->submissions({}).at(0).judgement->verdict, judge::Verdict::passed);
 }
 
-/// Another process that works until it is killed.
+/// Forks a process that works until it is killed.
 pid_t start_worker(const SomeClass& some, const FakeJudge& judge) {
   const pid_t worker = ::fork();
   if (worker != 0) return worker;
@@ -203,13 +203,13 @@ TEST(Worker, KilledAHundredTimesLosesNothingAndGivesOneVerdictEach) {
   settings.per_hour = 1000;
   SomeClass some(settings);
   const FakeJudge judge(some, "echo x >> ../../runs; sleep 0.1\n" + std::string(kPass));
-  some.store.reset();  // no database is open across fork()
+  some.store.reset();  // no database may be open across fork()
   Rng random(7);
   std::vector<pid_t> workers;
   for (int i = 0; i < kWorkers; ++i) workers.push_back(start_worker(some, judge));
   const Clock::time_point begin = Clock::now();
   for (int i = 0; i < kKills; ++i) {
-    // Submissions come in meanwhile.
+    // Submissions arrive meanwhile.
     if (i < kSubmissions) {
       write_entry(some.folder->spool(), SomeClass::entry("student " + std::to_string(i % 7)));
     }

@@ -1,4 +1,4 @@
-// convlab ablate: kernel files with switches, and several kernels, by the clock on the CPU and by counts on simt.
+// Tests convlab ablate: kernel files with switches and groups of kernels, timed on the CPU and counted on simt.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kProblem = "n2_c2h9w9_k4r3s3";
 
-/// A function for CPUs, with a line before its loops and a line in place of its innermost sum.
+/// Returns a CPU kernel file with a line before the loops and this line as its innermost accumulation.
 std::string function_with(const std::string& before, const std::string& sum) {
   return before +
          "\nvoid convolve(const float* x, const float* w, float* y, int N, int C, int H, int W, int K, int R, int S) "
@@ -61,7 +61,7 @@ class Ablate : public testing::Test {
     return {bytes.begin(), bytes.end()};
   }
 
-  /// What it says of them on a small problem.
+  /// Runs `convlab ablate` on a small problem.
   ProgramRun ablate(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "ablate");
     for (const char* more : {"--problem", kProblem, "--seconds", "0.05", "--json"}) arguments.emplace_back(more);
@@ -101,7 +101,7 @@ TEST_F(Ablate, TimesEachSubsetOfSwitchesInterleaved) {
   const Json& effects = json["figures"][0]["effects"];
   EXPECT_LT(effects[0]["alone"]["times"], 0.5);
   EXPECT_LT(effects[0]["left_out"]["times"], 0.5);
-  EXPECT_THAT(effects[0]["effect"], AnyOf("HURTS", "UNDECIDED"));  // a busy machine decides nothing
+  EXPECT_THAT(effects[0]["effect"], AnyOf("HURTS", "UNDECIDED"));  // on a busy machine the result may be undecided
   EXPECT_NE(json["figures"][0]["multiplied"]["times"], nullptr);
   EXPECT_GT(json["machine"]["threads"], 0);
   EXPECT_THAT(run.output, AllOf(HasSubstr("left out"), HasSubstr("product of the gains alone")));
@@ -198,14 +198,14 @@ TEST_F(Ablate, BadInputIsNamed) {
   expect({path("gone.cc")}, 2, "gone.cc");
 }
 
-/// On simt: the shipped files, whose every subset must be right.
+/// Ablation on simt of the shipped files. Every subset of switches must be right.
 class AblateOnSimt : public Ablate {
  protected:
   void SetUp() override {
     if (!simt_present()) GTEST_SKIP() << how_to_get_simt();
   }
 
-  /// The counts by variant.
+  /// Returns the counts by variant.
   std::map<std::string, Json> counts_of(const std::string& file) const {
     const ProgramRun run = ablate({source_folder().string() + "/" + file, "--device", "simt", "--no-code"});
     EXPECT_EQ(run.status, 0) << run.output << run.complaint;

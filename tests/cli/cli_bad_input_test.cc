@@ -1,5 +1,5 @@
-// Damaged, contradicting and missing input: each gives a message that names the place, exit status 2, nothing on
-// standard output, and takes no memory to speak of.
+// Tests damaged, contradictory and missing input: each case must name the location, exit with status 2, print nothing
+// to standard output and use little memory.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr int64_t kMostKilobytes = 1 << 20;  // the sanitizer's shadow and its quarantine
+constexpr int64_t kMostKilobytes = 1 << 20;  // room for AddressSanitizer's shadow memory and quarantine
 #else
 constexpr int64_t kMostKilobytes = 1 << 18;
 #endif
@@ -42,7 +42,7 @@ std::string text_of(const std::filesystem::path& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-// The data set.
+// ---- The data set ----
 
 class BadData : public testing::Test {
  protected:
@@ -118,9 +118,9 @@ TEST(Copies, ThatTakeMoreThanTheMemoryAreRefusedWithTheFigure) {
                    {"--copies 1000: 60000000 images need 49.8 GB", gigabytes(usable_memory_bytes()), "fewer"});
 }
 
-// ONNX models.
+// ---- ONNX models ----
 
-/// conv 10@5x5 on `side`, then the mean of each map: ten scores.
+/// A model with conv 10@5x5 on a `side` x `side` image, then the mean of each feature map: ten scores.
 OnnxModel small_model(int64_t side = 28) {
   OnnxModel model(13);
   model.input("x", {-1, 1, side, side}).output("y");
@@ -192,8 +192,8 @@ TEST_F(BadOnnx, SizesThatOverflowOrDisagree) {
   channels.initializer("v", OnnxModel::ones({10, 3, 5, 5}));
   channels.graph().mutable_node(0)->set_input(1, "v");
   expect_bad(channels, {"the_node", "Conv"});
-  expect_bad(small_model(4), {"the_node"});                            // a filter larger than the image
-  expect_bad(small_model(int64_t{1} << 62), {"4611686018427387904"});  // images that no machine has memory for
+  expect_bad(small_model(4), {"the_node"});                            // the filter is larger than the image
+  expect_bad(small_model(int64_t{1} << 62), {"4611686018427387904"});  // no machine has memory for such images
 }
 
 TEST_F(BadOnnx, SmallFilesThatAskForMuch) {
@@ -206,17 +206,17 @@ TEST_F(BadOnnx, SmallFilesThatAskForMuch) {
     for (const std::string& place : places) EXPECT_THAT(convert.complaint, HasSubstr(place));
     EXPECT_LT(convert.max_rss_kb, kMostKilobytes / 2);
   };
-  OnnxModel nothing(13);  // 0 elements, so -1 could be any number
+  OnnxModel nothing(13);  // 0 elements, so -1 could be any size
   nothing.input("x", {-1, 4}).output("y").initializer("e", OnnxModel::floats({0, 3}, {}));
   nothing.initializer("s", OnnxModel::integers({2}, {0, -1})).node("Reshape", {"e", "s"}, {"z"});
   expect_little(nothing.node("Relu", {"x"}, {"y"}), {"Reshape", "no elements"});
 
-  OnnxModel joined(13);  // 64 KiB, 4000 times
+  OnnxModel joined(13);  // 64 KiB, concatenated 4000 times
   joined.input("x", {-1, 4}).output("y").initializer("c", OnnxModel::ones({1 << 14}));
   joined.node("Concat", std::vector<std::string>(4000, "c"), {"k"}).set("axis", int64_t{0});
   expect_little(joined.node("Relu", {"x"}, {"y"}), {"Concat", "far more memory than the model"});
 
-  OnnxModel deep(13);  // 200,000 nodes in a row
+  OnnxModel deep(13);  // a chain of 200,000 nodes
   deep.input("v0", {-1, 4}).output("v200000");
   for (int i = 0; i < 200000; ++i) {
     deep.node("Flatten", {"v" + std::to_string(i)}, {"v" + std::to_string(i + 1)});
@@ -278,7 +278,7 @@ TEST_F(BadOnnx, InputsThatTheModelDoesNotTake) {
   expect_bad_input(infer, {x.string()});
 }
 
-// MXNet checkpoints.
+// ---- MXNet checkpoints ----
 
 class BadMxnet : public testing::Test {
  protected:
@@ -288,14 +288,14 @@ class BadMxnet : public testing::Test {
     write_params();
   }
 
-  /// Little-endian.
+  /// Appends a value in little-endian order.
   template <class T>
   static void append(Bytes& bytes, T value) {
     const auto* raw = reinterpret_cast<const uint8_t*>(&value);
     bytes.insert(bytes.end(), raw, raw + sizeof value);
   }
 
-  /// An array in format V2, of ones except for the last.
+  /// Appends an array in format V2: all ones, except the last element.
   static void append_array(Bytes& bytes, const Shape& shape, int64_t count, float last) {
     append<uint32_t>(bytes, 0xF993FAC9);
     append<int32_t>(bytes, 0);  // dense
@@ -307,7 +307,7 @@ class BadMxnet : public testing::Test {
     for (int64_t i = 0; i < count; ++i) append<float>(bytes, i + 1 < count ? 1.0f : last);
   }
 
-  /// Filters of 10@5x5, and a dense layer of all the weights that it takes, whatever `shape` says.
+  /// Writes 10@5x5 filters and a dense layer with all its weights, whatever its stored `shape` says.
   void write_params(const Shape& shape = {10, kColumns}, float last = 1) {
     Bytes bytes;
     append<uint64_t>(bytes, 0x112);

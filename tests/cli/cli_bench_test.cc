@@ -1,4 +1,4 @@
-// convlab bench as its users call it.
+// Tests convlab bench from the command line.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -131,7 +131,7 @@ TEST(CliBench, AModelOfASingleNumberHasNoConvolution) {
   EXPECT_THAT(run.complaint, HasSubstr("no convolution"));
 }
 
-// Every kind of layout, kernels that refuse, and the library: each has its line, and is timed if it can be.
+// Covers every layout, unsupported kernels and the vendor library: each kernel has its line and is timed if it can be.
 TEST(CliBench, TimesEveryKernelOrSaysWhyNot) {
   const ProgramRun run = bench({"--device", "cpu", "--kernel", "cpu.*", "--problem", "n20_c12h12w12_k24r3s3"});
   ASSERT_EQ(run.status, 0) << run.complaint;
@@ -147,7 +147,7 @@ TEST(CliBench, TimesEveryKernelOrSaysWhyNot) {
 TEST(CliBench, WhatCannotBeTimedIsSkippedAndTheSessionGoesOn) {
   const TemporaryFolder folder;
   const std::string shapes = (folder.path() / "shapes.txt").string(), kept = (folder.path() / "kept.json").string();
-  // The first asks for more memory than any machine has.
+  // The first problem needs more memory than any machine has.
   write_file(shapes, "n1000000000_c1h40w40_k1r3s3\nn2_c3h9w9_k4r3s3\n");
   const ProgramRun run = bench({"--device", "cpu", "--kernel", "cpu.im2col_gemm", "--shapes", shapes, "--json", kept});
   EXPECT_EQ(run.status, 0) << run.complaint;
@@ -157,7 +157,7 @@ TEST(CliBench, WhatCannotBeTimedIsSkippedAndTheSessionGoesOn) {
   EXPECT_TRUE(timed);
 }
 
-/// Signals the program once the file is not empty; returns its status.
+/// Sends SIGINT once the file exists. Returns the program's wait status.
 int interrupted(std::vector<std::string> arguments, const std::filesystem::path& file) {
   arguments.insert(arguments.begin(), convlab_program());
   std::vector<char*> argv;
@@ -166,13 +166,13 @@ int interrupted(std::vector<std::string> arguments, const std::filesystem::path&
   const pid_t child = ::fork();
   if (child == 0) {
     if (::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(126);
-    ::signal(SIGINT, SIG_DFL);  // shells have it ignored by what runs in the background
+    ::signal(SIGINT, SIG_DFL);  // shells make background processes ignore it
     ::execv(argv[0], argv.data());
     ::_exit(127);
   }
   int status = 0;
   while (!std::filesystem::exists(file)) {
-    if (::waitpid(child, &status, WNOHANG) != 0) return status;  // too early
+    if (::waitpid(child, &status, WNOHANG) != 0) return status;  // it ended before the signal
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   ::kill(child, SIGINT);

@@ -1,4 +1,4 @@
-// convlab class serve and token: the program on a port, asked by a real client and by bad ones.
+// Tests convlab class serve and token: the server on a port, with well-behaved and misbehaving clients.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ using testing::Not;
 using testing::StartsWith;
 using Json = nlohmann::ordered_json;
 
-/// The server as a process of its own, which ends with the value.
+/// Runs the server in its own process for the lifetime of the object.
 class Server {
  public:
   explicit Server(const std::string& dir) {
@@ -71,7 +71,7 @@ class Server {
   std::string line_;
 };
 
-/// A connection that says what no browser would.
+/// A raw connection, for requests that no browser would send.
 class Raw {
  public:
   explicit Raw(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -87,7 +87,7 @@ class Raw {
     return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
   }
 
-  /// All that comes until the other side ends it; "still open" where it does not within so many seconds.
+  /// Returns everything received until the server closes the connection, or "still open" after `seconds` without data.
   std::string answer(int seconds) const {
     std::string text;
     std::array<char, 4096> bytes{};
@@ -118,7 +118,7 @@ class ClassPageProgram : public testing::Test {
     return run_program(arguments);
   }
 
-  /// The form's protection on a page.
+  /// Returns the form token on a page.
   static std::string form_of(const std::string& page) {
     std::smatch match;
     return std::regex_search(page, match, std::regex("name=\"form\" value=\"([0-9a-f]+)\"")) ? match[1].str() : "";
@@ -173,7 +173,7 @@ TEST_F(ClassPageProgram, AStudentEntersHandsInAndLooks) {
   EXPECT_EQ(client.Head("/")->status, 200);
   const ProgramRun status = call({"status", dir()});
   EXPECT_THAT(status.output, AllOf(HasSubstr("1  anna"), Not(HasSubstr("2  "))));
-  // Behind a server that speaks TLS.
+  // As behind a proxy that terminates TLS.
   const auto encrypted = client.Get("/enter", {{"X-Forwarded-Proto", "https"}});
   EXPECT_THAT(encrypted->get_header_value("Set-Cookie"), HasSubstr("; Secure"));
 }
@@ -186,7 +186,7 @@ TEST_F(ClassPageProgram, BadClientsAreEndedAndOthersServed) {
   constexpr int kSlow = 300;
   for (int i = 0; i < kSlow; ++i) {
     slow.push_back(std::make_unique<Raw>(server.port()));
-    // Of headers, of a form, and of who takes an answer and does not leave.
+    // Slow headers, a slow form, and a client that reads the reply and keeps the connection open.
     slow.back()->send(i % 3 == 0   ? "GET / HTTP/1.1\r\nHost:"
                       : i % 3 == 1 ? "POST /submit HTTP/1.1\r\nContent-Length: 1000\r\n\r\nx"
                                    : "GET / HTTP/1.1\r\n\r\n");
@@ -218,13 +218,14 @@ TEST_F(ClassPageProgram, BadClientsAreEndedAndOthersServed) {
   for (const auto& each : slow) EXPECT_NE(each->answer(kSoon_s), "still open");
   EXPECT_TRUE(server.lives());
   EXPECT_TRUE(client.Get("/"));
-  constexpr int64_t kMost_kb = 48 << 10;  // one of them sends 64 MiB
+  constexpr int64_t kMost_kb = 48 << 10;  // one of the clients sends 64 MiB
 #if !defined(__SANITIZE_ADDRESS__)
   EXPECT_LT(server.memory_kb() - before_kb, kMost_kb);
 #endif
 }
 
-// A drip keeps a connection for the headers' time, and more of them than are held push out each other.
+// Dripping bytes keeps a connection open only until the time limit for headers. Connections beyond the maximum evict
+// the oldest ones.
 TEST_F(ClassPageProgram, DrippingHeadersEndAndMoreThanAreHeldPushOutEachOther) {
   const Server server(dir());
   ASSERT_GT(server.port(), 0);

@@ -1,4 +1,4 @@
-// convlab class: what a teacher and students type, with verdicts that the test gives.
+// Tests convlab class as teachers and students use it, with verdicts set by the test.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ using testing::Not;
 using testing::StartsWith;
 using Json = nlohmann::ordered_json;
 
-/// Runs the program as another user, as root may.
+/// Runs the program as another user. Requires root.
 ProgramRun run_as(uid_t user, const std::filesystem::path& home, std::vector<std::string> arguments) {
   int status = 0;
   const std::filesystem::path out = home / "out", err = home / "err";
@@ -54,7 +54,7 @@ ProgramRun run_as(uid_t user, const std::filesystem::path& home, std::vector<std
   return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .output = text_of(out), .complaint = text_of(err)};
 }
 
-/// Takes in what students hand in until it ends, as a worker does.
+/// Runs intake in the background for the lifetime of the object, as a worker does.
 class OwnerTakesIn {
  public:
   explicit OwnerTakesIn(const std::string& dir)
@@ -95,7 +95,7 @@ class ClassCommands : public testing::Test {
     return json_of({"submit", dir(), kernel(), "--as", student}).at("submissions")[0].at("number").get<int64_t>();
   }
 
-  /// In the place of a worker.
+  /// Stores a judgment in place of a worker.
   void judge_next(const judge::Judgement& judgement) const {
     const classroom::Folder folder(dir());
     classroom::Store store(folder.database());
@@ -120,7 +120,7 @@ class ClassCommands : public testing::Test {
             .stages = {{judge::Stage::compiling, 2, ""}, {judge::Stage::verifying, 1, "thread 3 did it"}}};
   }
 
-  /// Another process, which ends with the verdict.
+  /// Starts `class submit --wait` in another process, which ends with the verdict.
   pid_t submit_and_wait(const std::string& student) const {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -162,7 +162,7 @@ TEST_F(ClassCommands, NewRefusesWhatIsThereAndTellsWhatIsWrong) {
 }
 
 TEST_F(ClassCommands, DeadlinesNeedNoSecondsAndAreToldInBothZones) {
-  ::setenv("TZ", "CST6CDT,M3.2.0,M11.1.0", 1);  // Chicago's, wherever zones are not installed
+  ::setenv("TZ", "CST6CDT,M3.2.0,M11.1.0", 1);  // Chicago's rules, in case no time zone database is installed
   const ProgramRun made = call({"new", dir(), "--assignment", "fa19", "--deadline", "2027-05-01 23:59"});
   ::unsetenv("TZ");
   EXPECT_EQ(made.status, 0) << made.complaint;
@@ -226,7 +226,7 @@ TEST_F(ClassCommands, WaitEndsWithTheVerdict) {
                                     HasSubstr("thread 3 did it")));
 }
 
-// A judge says that it is done before its verdict is stored: a client that looks in between must wait on.
+// A judge reports the stage "done" before its verdict is stored. A client that polls in between must keep waiting.
 TEST_F(ClassCommands, WaitNeverEndsBeforeTheVerdictIsThere) {
   make_class();
   constexpr int kStudents = 6;
@@ -371,7 +371,7 @@ TEST_F(ClassCommands, BadUsageIsNoCrash) {
   EXPECT_THAT(call({"status", dir()}).complaint, HasSubstr("class.toml:1"));
 }
 
-// A student with an account of his own: he writes into the spool, and reads his answers, the queue and the ranking.
+// Students with their own accounts write to the spool and read their results, the queue and the ranking.
 TEST_F(ClassCommands, OtherAccountsNeedNoDatabase) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
   constexpr uid_t kAnna = 12345, kBert = 12346;
@@ -396,7 +396,7 @@ TEST_F(ClassCommands, OtherAccountsNeedNoDatabase) {
   const std::string receipt = match[1];
   EXPECT_THAT(first.complaint, HasSubstr("'convlab class status " + dir() + " " + receipt + "' shows its number"));
   EXPECT_THAT(as(kAnna, {"status", dir(), receipt}).complaint, HasSubstr("waiting in the spool"));
-  EXPECT_EQ(call({"status", dir()}).status, 0);  // the owner takes it in
+  EXPECT_EQ(call({"status", dir()}).status, 0);  // runs intake as the owner
   EXPECT_THAT(as(kAnna, {"status", dir(), receipt}).output, StartsWith("1: new-forward.cuh by uid 12345"));
   EXPECT_EQ(as(kBert, {"status", dir(), receipt}).status, 2) << "it is not his";
   {
@@ -416,7 +416,7 @@ TEST_F(ClassCommands, OtherAccountsNeedNoDatabase) {
   EXPECT_THAT(as(kBert, {"ranking", dir()}).output, Not(HasSubstr("(you)")));
   EXPECT_THAT(as(kBert, {"submit", dir(), kernel()}).output,
               ContainsRegex("^Submission [0-9a-f]+: queued, position 2"));
-  // A student whose secret is another account's is told, by his receipt.
+  // A student who uses another account's secret finds the reason under the submission's receipt.
   const std::filesystem::path home = folder_.path() / std::to_string(kBert);
   std::filesystem::copy(folder_.path() / std::to_string(kAnna) / ".config", home / ".config",
                         std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);

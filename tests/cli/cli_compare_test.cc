@@ -1,4 +1,5 @@
-// convlab compare and explain: the first wrong layer, and what a network is made of.
+// Tests convlab compare and explain: the first wrong layer, and what a network consists of.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// x (N x 2 x 4 x 4) -> conv -> relu -> sums, with a filter of which one weight is `weight`.
+/// x (N x 2 x 4 x 4) -> Conv -> HardSwish -> mean of each feature map. One weight of the filter is `weight`, the others
+/// 0.5.
 OnnxModel small_network(float weight) {
   std::vector<float> filter(3 * 2 * 3 * 3, 0.5f);
   filter[7] = weight;

@@ -1,4 +1,5 @@
-// profile --device simt --counters: what kernels do to memory, counted without a GPU.
+// Tests profile --device simt --counters: memory access counts without a GPU.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ using testing::HasSubstr;
 
 bool simt_is_there() { return run_program({"verify", "--device", "simt", "--problem", "c1h4w4_k1r1s1"}).status != 3; }
 
-/// The counts of a kernel, a name or a file, for one image of fa19, each layer by itself.
+/// Returns the counts of a kernel or kernel file for one image of fa19, layer by layer.
 Json counted(const std::string& kernel) {
   const ProgramRun run = run_program({"profile", "fa19", "-n", "1", "--device", "simt", "--counters", "--plan",
                                       "layers", "--kernel", kernel, "--json", "-"});
@@ -32,7 +33,7 @@ Json counted(const std::string& kernel) {
   return run.status == 0 ? Json::parse(run.output) : Json();
 }
 
-/// What the lines of one array do, added up.
+/// Adds up a count over all source lines that access one array.
 int64_t sum(const Json& kernel, const std::string& array, const std::string& access, const std::string& what) {
   int64_t total = 0;
   for (const Json& line : kernel["lines"]) {
@@ -41,7 +42,7 @@ int64_t sum(const Json& kernel, const std::string& array, const std::string& acc
   return total;
 }
 
-/// `convlab new mxnet`, with texts in it replaced by others.
+/// Returns the path of `convlab new mxnet`'s template with replaced texts.
 std::string edited(const TemporaryFolder& folder, const std::vector<std::pair<std::string, std::string>>& edits) {
   const std::string path = (folder.path() / "edited.cuh").string();
   std::filesystem::remove(path);
@@ -65,7 +66,7 @@ class CliCounters : public testing::Test {
   }
 };
 
-// One thread an output, 128 threads a block: the counts follow from the layer's shape.
+// One thread per output, 128 threads per block: the counts follow from the layer's shape.
 TEST_F(CliCounters, OfTheFirstRungAreWhatItsShapeSays) {
   const Json result = counted("cuda.basic");
   ASSERT_EQ(result["kernels"].size(), 2u);
@@ -79,38 +80,37 @@ TEST_F(CliCounters, OfTheFirstRungAreWhatItsShapeSays) {
   EXPECT_EQ(sum(first, "w", "load", "lanes"), terms * 12 * 66 * 66);
   EXPECT_EQ(sum(first, "y", "store", "lanes"), 12 * 66 * 66);
   EXPECT_EQ(sum(first, "y", "store", "requests"), 12 * ((66 * 66 + 31) / 32));
-  EXPECT_EQ(sum(first, "w", "load", "sectors"), sum(first, "w", "load", "requests"));  // one address for all lanes
+  EXPECT_EQ(sum(first, "w", "load", "sectors"), sum(first, "w", "load", "requests"));  // all lanes read one address
   EXPECT_LE(sum(first, "x", "load", "requests"), warps * terms);
   EXPECT_EQ(first["memory"]["global"]["store"]["bytes"], 4 * 12 * 66 * 66);
   EXPECT_EQ(result["kernels"][1]["flops"], 2 * 12 * terms * 24 * 29 * 29);
 }
 
-// What an H200's counters said of the same layers (docs/measured/counts.md has all of them).
+// The counts that an H200's hardware counters report for the same layers. docs/measured/counts.md has all of them.
 TEST_F(CliCounters, OfATiledRungAreAGpus) {
   const Json first = counted("cuda.shared_tile")["kernels"][0]["memory"];
-  EXPECT_EQ(first["global"]["load"]["requests"], 9888 / 2);  // the GPU had two images
+  EXPECT_EQ(first["global"]["load"]["requests"], 9888 / 2);  // the GPU ran two images
   EXPECT_EQ(first["global"]["load"]["sectors"], 38520 / 2);
   EXPECT_EQ(first["shared"]["load"]["requests"], first["shared"]["load"]["least_wavefronts"]);
 }
 
-// A row of 16 threads and the next read words 20 apart, which share 4 banks; 48 apart they share none.
+// Two rows of 16 threads read words 20 apart, which share 4 banks. With padding they are 48 apart and share none.
 TEST_F(CliCounters, PaddingTakesBankConflictsAway) {
   const Json before = counted("cuda.shared_tile")["kernels"][0]["memory"]["shared"]["load"];
   const Json after = counted("cuda.padded_tile")["kernels"][0]["memory"]["shared"]["load"];
   EXPECT_EQ(before["requests"], after["requests"]);
-  EXPECT_EQ(before["wavefronts"], 3 * before["requests"].get<int64_t>() / 2);  // two for a pixel, one for a weight
+  EXPECT_EQ(before["wavefronts"], 3 * before["requests"].get<int64_t>() / 2);  // two per pixel, one per weight
   EXPECT_EQ(after["wavefronts"], after["requests"]);
 }
 
-// Of 35 blocks' warps, each of two columns of sums: four products deep, 16 x 16 x 8 multiply-adds each.
+// 35 blocks of four warps with two accumulator tiles each: four products along K, 16 x 16 x 8 multiply-adds each.
 TEST_F(CliCounters, ProductsOfFragmentsCount) {
   const Json first = counted("cuda.wmma_tf32")["kernels"][0];
   EXPECT_EQ(first["flops"], 35 * 4 * 2 * 4 * (2 * 16 * 16 * 8));
   EXPECT_GT(sum(first, "tile_x", "load", "requests"), 0);
 }
 
-// The picture of a line: one request of it, where each lane goes.
-// The table of cosines of cuda.fft has its values in the kernel's text, and lies in constant memory all the same.
+// The cosine table of cuda.fft is initialized in the source text and must still count as constant memory.
 TEST_F(CliCounters, ConstantsWithValuesInTheTextAreNoGlobalMemory) {
   const Json result = counted("cuda.fft");
   ASSERT_EQ(result["kernels"].size(), 4u);
@@ -122,9 +122,10 @@ TEST_F(CliCounters, ConstantsWithValuesInTheTextAreNoGlobalMemory) {
     }
   }
   EXPECT_EQ(result["kernels"][2]["memory"]["global"]["load"]["requests"],
-            756);  // of an H200, half of those of 2 images
+            756);  // half of an H200's count for 2 images
 }
 
+// A line's example shows one request: the offset that each lane accesses.
 TEST_F(CliCounters, EachLineHasItsCostliestRequestAsAnExample) {
   const auto example_of = [](const Json& kernel, const std::string& array, const std::string& access) {
     for (const Json& line : kernel["lines"]) {
@@ -137,11 +138,11 @@ TEST_F(CliCounters, EachLineHasItsCostliestRequestAsAnExample) {
              x = example_of(first, "x", "load");
   ASSERT_EQ(y["offsets"].size(), 32u);
   EXPECT_EQ(y["cost"],
-            5);  // a map has 66 x 66 outputs, which are no whole sectors: some requests begin in the middle of one
+            5);  // 66 x 66 outputs are not a multiple of a sector, so some requests start inside one
   for (size_t lane = 1; lane < 32; ++lane) {
     EXPECT_EQ(y["lanes"][lane], lane);
     EXPECT_EQ(y["offsets"][lane].get<int>() - y["offsets"][lane - 1].get<int>(), 4);
-    EXPECT_EQ(w["offsets"][lane], w["offsets"][0]);  // all lanes want the same weight
+    EXPECT_EQ(w["offsets"][lane], w["offsets"][0]);  // all lanes read the same weight
   }
   EXPECT_EQ(w["offsets"][0], 0);
   std::set<int64_t> sectors;
@@ -151,7 +152,7 @@ TEST_F(CliCounters, EachLineHasItsCostliestRequestAsAnExample) {
   EXPECT_EQ(counted("cuda.shared_tile")["kernels"], counted("cuda.shared_tile")["kernels"]);
 }
 
-// Rows and columns of threads are mixed up: right, and slow.
+// The kernel swaps threadIdx.x and threadIdx.y: right, but slow.
 TEST_F(CliCounters, AFileIsCountedLineByLineAndTaught) {
   const TemporaryFolder folder;
   const std::string path =

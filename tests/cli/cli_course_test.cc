@@ -1,4 +1,4 @@
-// The course's scripts on the real data: exactly their lines, whose convolution runs, and exit statuses.
+// Tests the course's scripts on the real data: their exact output, the kernels they run and their exit statuses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ nlohmann::json json_of(const Words& arguments) {
   return nlohmann::json::parse(run.output, nullptr, /*allow_exceptions=*/false);
 }
 
-/// Whether 'convlab list WHAT' names it.
+/// Whether `convlab list WHAT` lists this name.
 bool has(const std::string& what, const std::string& name) {
   const nlohmann::json list = json_of({"list", what, "--json", "-"});
   for (const auto& each : list[what]) {
@@ -44,8 +44,8 @@ bool has(const std::string& what, const std::string& name) {
   return false;
 }
 
-/// What a script with its own convolution prints from the first Op Time on: one line per convolution; fall 2017's
-/// network has one.
+/// Returns a pattern for the output of a script that runs its own convolution, from the first Op Time: one line per
+/// convolution. Fall 2017's network has one, the others two.
 std::string answer(const std::string& semester, const std::string& model) {
   const std::string op_time = "Op Time: [0-9]+\\.[0-9]{6}\n";
   return op_time + (semester == "fa17" ? "" : op_time) + "Correctness: [01]\\.[0-9]+ Model: " + model + "\n";
@@ -104,7 +104,7 @@ TEST(CliCourse, ScriptsOfFall2017TakeAModel) {
   }
 }
 
-/// The kernels of a run's convolutions.
+/// Returns the kernels of a run's convolutions.
 Words kernels_of(Words arguments) {
   arguments.insert(arguments.end(), {"--json", "-"});
   const nlohmann::json json = json_of(arguments);
@@ -115,7 +115,8 @@ Words kernels_of(Words arguments) {
   return kernels;
 }
 
-/// The rung in full precision with the shortest Op Times of both layers and 10000 images in a GPU's Records.
+/// Returns the fp32 rung with the shortest sum of Op Times of both layers for 10000 images, from the Records of an
+/// H200.
 std::string fastest_rung_recorded() {
   const auto records = nlohmann::json::parse(text_of(source_folder() / "results/nvidia-h200/fa19.json"));
   std::map<std::string, double> ms;
@@ -128,7 +129,7 @@ std::string fastest_rung_recorded() {
       ++layers[kernel];
     }
   }
-  std::erase_if(ms, [&](const auto& entry) { return layers[entry.first] < 2; });  // nobody has measured both
+  std::erase_if(ms, [&](const auto& entry) { return layers[entry.first] < 2; });  // drop kernels without both layers
   return std::ranges::min_element(ms, {}, [](const auto& entry) { return entry.second; })->first;
 }
 
@@ -155,7 +156,7 @@ TEST(CliCourse, TheKernelCanBeChosen) {
 TEST(CliCourse, ImagesAreClamped) {
   const ProgramRun none = run_program({"m2.1", "0", "--semester", "fa17"});
   EXPECT_EQ(none.status, 0) << none.complaint;
-  EXPECT_THAT(none.output, HasSubstr("\nCorrectness: 1.0 "));  // one image, and it is an ankle boot
+  EXPECT_THAT(none.output, HasSubstr("\nCorrectness: 1.0 "));  // the one image is an ankle boot, classified right
   const auto json = json_of({"m2.1", "ece408-low", "20000", "--semester", "fa17", "--json", "-"});
   EXPECT_EQ(json["images"], 10000);
   EXPECT_EQ(json["plan"], "layers");

@@ -1,4 +1,4 @@
-// What `verify` says of kernel files that are wrong: the cause first, in CUDA's words, with its line.
+// Tests what `verify` reports for wrong kernel files: the cause first, in CUDA's terms, with its line.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ const std::string kFunctionLaunch = "convolve_kernel<<<(outputs + threads - 1) /
 
 class FileCauses : public KernelFiles {
  protected:
-  /// The files' first cases, in order.
+  /// Verifies the files and returns the first case of each, in order.
   std::vector<Json> first_cases(std::vector<std::string> files, int status) const {
     files.insert(files.end(), {"--device", "simt", "--problem", kProblem});
     std::vector<Json> cases;
@@ -35,15 +35,15 @@ class FileCauses : public KernelFiles {
   }
   std::string reason(const std::string& file) const { return first_cases({file}, 1)[0]["reason"]; }
 
-  /// The function's template, launched otherwise.
+  /// Returns the `function` template with another launch.
   std::string launched(const std::string& name, const std::string& launch) const {
     return changed("function", name, kFunctionLaunch, launch);
   }
-  /// Its lines in the host's code, before the launch.
+  /// Inserts host code before the `function` template's launch.
   std::string before_launch(const std::string& name, const std::string& lines) const {
     return launched(name, lines + "\n  " + kFunctionLaunch);
   }
-  /// minidnn's epilog copies the output back otherwise.
+  /// Replaces the copy of the output to the host in `minidnn`'s epilogue.
   std::string copied_back(const std::string& name, const std::string& by) const {
     return changed("minidnn", name, "cudaMemcpy(host_output, device_output, output_bytes, cudaMemcpyDeviceToHost);",
                    by);
@@ -94,7 +94,7 @@ TEST_F(FileCauses, FailedCallsOfRightFilesAreWarnings) {
       before_launch("past.cu",
                     "float h[64] = {}, *p = nullptr; cudaMalloc(&p, 64);\n"
                     "cudaMemcpy(p, h, sizeof(h), cudaMemcpyHostToDevice); cudaFree(p);"),
-      // What is harmless hides nothing.
+      // A harmless failure must not hide another one.
       before_launch("both.cu",
                     "void* p = nullptr; cudaMalloc(&p, 64); cudaMemcpy(p, x, 64, cudaMemcpyHostToDevice);\n"
                     "cudaFree(p); cudaFree(p);")};
@@ -120,7 +120,7 @@ TEST_F(FileCauses, OutputsThatNothingWroteHaveNoOtherCause) {
                          "cudaMemcpyDeviceToHost);")),
       HasSubstr("help: the host output is unchanged in image 1: does the cudaMemcpy from the device copy too few "
                 "bytes?"));
-  // All of it is zero, as if an integer held small sums.
+  // The whole output is zero, which must not be mistaken for small sums stored as integers.
   EXPECT_THAT(
       reason(changed("minidnn", "guard.cu", "if (h >= Height_out || w >= Width_out) return;", "if (h >= 0) return;")),
       AllOf(HasSubstr("(no thread writes the elements; first: "), Not(HasSubstr("integer"))));
@@ -216,7 +216,7 @@ TEST_F(FileCauses, AnEndlessLoopHasItsLine) {
   EXPECT_THAT(cases[0]["reason"].get<std::string>(), ContainsRegex("^no progress for 0.5 s: .*at loop.cu:[0-9]+"));
   EXPECT_EQ(cases[1]["reason"], "not run: the file hung before");
 
-  // The wall clock ends it, in a kernel and on the host.
+  // --time-limit stops it by wall-clock time, in a kernel and on the host.
   const std::vector<std::string> clock{"--device", "simt", "--problem", kProblem, "--time-limit", "1"};
   std::vector<std::string> arguments{kernel, before_launch("host.cu", "for (volatile int i = 0;; ++i) {}")};
   arguments.insert(arguments.end(), clock.begin(), clock.end());
@@ -241,7 +241,7 @@ TEST_F(FileCauses, BlocksWhoseRegistersMayNotFitAreNoted) {
   };
   const std::string launch = "convolve_kernel<<<(outputs + 959) / 960, 960>>>";
   const std::string note = notes(launched("large.cu", launch));
-  // With nvcc they are measured, and fit.
+  // With nvcc, the registers are measured, and they fit.
   EXPECT_TRUE(note == "[]" || note.find("uses more than 64 registers per thread") != std::string::npos) << note;
   std::string text = text_of(path("large.cu"));
   text.replace(text.find("__global__ void"), 15, "__global__ void __launch_bounds__(960)");
@@ -261,7 +261,7 @@ TEST_F(FileCauses, HintsAreForNamesThatTheFileLacks) {
 }
 
 TEST_F(FileCauses, TheSemesterThatFitsBestIsTaken) {
-  // Made for sp19's second layer, with a mistake: on fa19's the array of filters ends.
+  // Written for sp19's second layer, with a mistake. For fa19's layers the constant array of filters is too small.
   std::string text = text_of(changed("mxnet", "guess.cuh", "float sum = 0;", "float sum = 1;"));
   const std::string filter = "w[((m * C + c) * K + p) * K + q]";
   ASSERT_NE(text.find(filter), std::string::npos);
@@ -302,7 +302,7 @@ TEST_F(FileCauses, PredictionsKnowTheArraysThatAFileAllocates) {
     return Json::parse(run.output)["predictions"][0]["ms"].get<double>();
   };
   const double own = ms(make("minidnn", "own_arrays.cu"));
-  // The same loop and the same blocks, in arrays that it is given.
+  // The same loop and blocks, with arrays allocated by the caller.
   std::string text = text_of(path("own_arrays.cu"));
   text = text.substr(text.find("#define TILE_WIDTH"), text.find("__host__ void GPUInterface") - text.find("#define"));
   text.replace(text.find("conv_forward_kernel"), 19, "kernel");

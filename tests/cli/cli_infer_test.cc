@@ -1,4 +1,4 @@
-// convlab infer, end to end: pictures, archives, classes, profiles.
+// Tests convlab infer end to end: images, archives, class labels and profiles.
 
 #include <gmock/gmock.h>
 
@@ -31,7 +31,7 @@ class Infer : public testing::Test {
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   void write_model(const std::string& name, const OnnxModel& model) const { write_file(path(name), model.bytes()); }
 
-  /// Scores of a picture of 4 x 4: its mean red, green and blue, from 0 to 1.
+  /// Writes a model whose scores for a 4 x 4 image are the means of red, green and blue, from 0 to 1.
   void write_classifier() const {
     OnnxModel model(13);
     model.input("x", {-1, 3, 4, 4}).output("y").node("GlobalAveragePool", {"x"}, {"m"}).node("Flatten", {"m"}, {"y"});
@@ -219,7 +219,7 @@ TEST_F(Infer, WeightsAreInMemoryOnce) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers keep freed memory and notes of their own";
 #endif
-  // Three dense layers of 16 MiB and a convolution that takes up what follows it.
+  // Three dense layers of 16 MiB each, and a convolution with a fused Mul.
   constexpr int64_t kSide = 2048, kMaps = 512;
   const auto weights = [](const Shape& shape) {
     return OnnxModel::raw<float>(shape, OnnxModel::kFloat,

@@ -1,4 +1,4 @@
-// Kernel files as a user gives them to the program, on simt and on the CPU.
+// Tests users' kernel files, on simt and on the CPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST_F(KernelFiles, AWrongElementHasItsWriter) {
     const Json files = verified({file, "--device", "simt", "--problem", "n2_c3h9w9_k4r3s3"}, 1);
     return files[0]["cases"][0]["reason"].get<std::string>();
   };
-  // One file's output is memory of the device, the other copies it to the host by itself.
+  // One template writes its output to device memory; the other copies it to the host itself.
   for (const auto& [kind, name] : {std::pair("mxnet", "channel.cuh"), std::pair("minidnn", "channel.cu")}) {
     const std::string loop = std::string(kind) == "mxnet" ? "c < C;" : "c < Channel;";
     std::string less = loop;
@@ -99,7 +99,7 @@ TEST_F(KernelFiles, AWrongElementHasItsWriter) {
                               "0, row 0, column 6: ")));
 }
 
-/// A right kernel and its host code, with places for what is not.
+/// A correct kernel with its host code; tests plant mistakes by replacing the fields.
 struct ConvolveFile {
   std::string before, result = "sum", first, filter = "w", last, call = "conv_k<<<8, 64>>>";
 
@@ -214,7 +214,7 @@ TEST_F(KernelFiles, HostAndDeviceAreKeptApart) {
 
 TEST_F(KernelFiles, WhatBothSidesMayUsePasses) {
   const std::vector<ConvolveFile> right{
-      // Constants and functions of both sides, and names that mean something else in the kernel.
+      // Constants and functions for host and device, and names that mean something else inside the kernel.
       {.before = "#include <algorithm>\n"
                  "#define HD __host__ __device__\n"
                  "constexpr float kOne = 1;\nconst int kTwo = 2;\nenum { kThree = 3 };\nfloat scale = 5, table[4];\n"
@@ -227,7 +227,7 @@ TEST_F(KernelFiles, WhatBothSidesMayUsePasses) {
                  "  return apply(Times(scale)(std::max(sum, -1e30f))) * up(1, 1) * same(1) * (sizeof(table) / 16); }()",
        .first = "  table[0] = apply(scale);",
        .call = "conv_k<<<up(same(N * K), 64), 64>>>"},
-      // Variables of the device, and ways for the host to reach them.
+      // Device variables, and ways for the host to access them.
       {.before =
            "template <class T> __device__ T plus_zero(T v) { static T zero; return v + zero; }\n"
            "__device__ float late = 1;\n__device__ float use_late() { return late; }\n"
@@ -239,7 +239,7 @@ TEST_F(KernelFiles, WhatBothSidesMayUsePasses) {
        .first = "  const float one[2] = {1, 1};\n  fill(ones, one);\n  void* z;\n  cudaGetSymbolAddress(&z, zeros);\n"
                 "  cudaMemset(z, 0, sizeof(zeros));",
        .last = "  int n = 0;\n  cudaMemcpyFromSymbol(&n, calls, sizeof(n));\n  if (n == 0) throw 1;\n"},
-      // Device code in host code, memory that both may touch, and a copy whose direction does not matter.
+      // Device lambdas in host code, managed memory, and a copy whose direction does not matter.
       {.before = "__device__ float one(float v) { return v; }\n"
                  "template <class F> __global__ void each(F f) { f(threadIdx.x); }\n"
                  "template <class F> void run(F f) { each<F><<<1, 16>>>(f); }",
@@ -254,9 +254,9 @@ TEST_F(KernelFiles, WhatBothSidesMayUsePasses) {
   EXPECT_THAT(verdicts[2]["notes"].dump(), HasSubstr("cudaMemcpy copies within device memory, but its direction is"));
 }
 
-/// What a file does, and what is said of it.
+/// A kernel file's behavior, and the expected verdict.
 struct Behaviour {
-  std::string name, line;  ///< a line of C++ in the host's code
+  std::string name, line;  ///< a line of C++ in the host code
   std::string verdict, reason;
 };
 
@@ -321,7 +321,7 @@ TEST_F(KernelFiles, VariablesOfTheDeviceMayBeWritten) {
               HasSubstr("write to __constant__ variable 'one'"));
 }
 
-// What a kernel does by itself: a line before its first loop.
+// Runs a line of device code before the kernel's first loop.
 TEST_F(KernelFiles, AKernelMayTrapAssertAndPrint) {
   const auto judged = [&](const std::string& name, const std::string& line, int status) {
     const std::string file = changed("mxnet", name, "  float sum = 0;\n", "  float sum = 0;\n  " + line + "\n");
@@ -393,7 +393,7 @@ TEST_F(KernelFiles, WhateverTheyDoTheNextIsTried) {
   EXPECT_EQ(all[files - 2]["verdict"], "REFUSED");
   EXPECT_EQ(all[files - 1]["verdict"], "PASSED");
   EXPECT_FALSE(std::filesystem::exists("left-behind"));
-  // What the files have started ends with them.
+  // Processes that the files started must be gone.
   EXPECT_NE(std::system("pgrep -f '[s]leep 1000' > /dev/null"), 0);
 }
 
@@ -484,7 +484,7 @@ TEST_F(KernelFiles, WhatComputesInItsPrologIsTimedToTheEndOfItsEpilog) {
   ASSERT_EQ(saved["file_phases"].size(), 2u);
   EXPECT_EQ(saved["file_phases"][1]["problem"], "n2_c4h40w40_k16r7s7");
   EXPECT_EQ(saved["file_phases"][1]["computes_in_prolog"], true);
-  EXPECT_EQ(saved["layers"][0]["gflops"], 0);  // none can be told
+  EXPECT_EQ(saved["layers"][0]["gflops"], 0);  // no operation count is known
 
   const std::vector<std::string> few{"--device", "simt", "--problem", "n2_c1h9w9_k2r3s3", "--seconds", "0.05"};
   const auto benched = [&](std::vector<std::string> arguments) {

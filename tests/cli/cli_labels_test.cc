@@ -1,4 +1,4 @@
-// Every kernel of the CPU, and every plan, finds the same classes in real images, network by network.
+// Tests that all CPU kernels and all plans find the same classes in real images, network by network.
 
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ TEST_P(Labels, AreThoseOfTheReferenceWhateverTheKernel) {
   ASSERT_EQ(expected["labels"].size(), 200U);
   for (const ConvKernel& kernel : conv_kernels()) {
     if (kernel.info.device != DeviceKind::cpu || kernel.info.math != Math::fp32) continue;
-    // A kernel that transforms does not take every convolution, one of channels in lanes none of these networks'; the
-    // plans below use those that pay.
+    // Skipped: transform kernels do not support every convolution, and nchw8c kernels support none in these networks.
+    // The plans below use those that pay off.
     if (kernel.info.name == "cpu.reference" || kernel.info.sum == Sum::transform) continue;
     if (kernel.layout == Layout::channel_lanes) continue;
     for (const char* plan : {"layers", "fused"}) {
@@ -53,7 +53,7 @@ TEST(LabelsOfCudaKernels, AreThoseOfTheCpu) {
   };
   const json expected = labels({"--device", "cpu"});
   ASSERT_EQ(expected.size(), 1U);
-  // A run takes seconds, and `convlab verify` tries all kernels: these differ in what the engine does for them.
+  // Each run takes seconds, and `convlab verify` tests all kernels. These five use different parts of the engine.
   for (const char* kernel : {"cuda.basic", "cuda.unroll_gemm", "cuda.winograd", "cuda.half2", "cuda.cublas_gemm"}) {
     EXPECT_EQ(labels({"--device", "simt", "--kernel", kernel}), expected) << kernel;
   }

@@ -1,4 +1,5 @@
-// convlab predict: what a step should do, said before it is measured, and what it says of bad input.
+// Tests convlab predict: the expected gain of an optimization before it is measured, and messages for bad input.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +62,7 @@ TEST(Predict, JsonHasTheArithmetic) {
   EXPECT_EQ(step["from"], "cuda.basic");
   EXPECT_EQ(step["problem"], kProblem);
   EXPECT_DOUBLE_EQ(step["ratio"].get<double>(), step["ms"].get<double>() / step["from_ms"].get<double>());
-  // Two functions, one after the other, each as slow as its slowest resource.
+  // Two functions run one after the other. Each takes as long as its slowest resource.
   ASSERT_EQ(step["after"]["functions"].size(), 2u);
   double sum = 0;
   for (const Json& function : step["after"]["functions"]) {
@@ -74,7 +75,7 @@ TEST(Predict, JsonHasTheArithmetic) {
     sum += slowest;
   }
   EXPECT_DOUBLE_EQ(step["ms"].get<double>(), sum);
-  // 10000 images of 18 x 18 outputs of 4 maps, one store each in requests of up to 32.
+  // 10000 images with 4 output channels of 18 x 18, one store each, in requests of up to 32 lanes.
   EXPECT_GT(step["before"]["functions"][0]["global_requests"].get<double>(), 10000.0 * 4 * 18 * 18 / 32);
 }
 

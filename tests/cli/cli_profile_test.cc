@@ -1,4 +1,4 @@
-// `convlab profile` on the real data: what it prints, what its files hold, and what it refuses.
+// Tests `convlab profile` on the real data: its output, its files and its error messages.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST(CliProfile, JsonHoldsWhatIsPrinted) {
 }
 
 TEST(CliProfile, PartsOfTheBillAreTheWallTime) {
-  // A busy machine may take the processor away between two parts, but not every time.
+  // On a busy machine the process may lose the CPU between two parts, but not in every attempt.
   constexpr int kTries = 5;
   double least_share = 1;
   for (int i = 0; i < kTries && least_share > 0.03; ++i) {
@@ -127,7 +127,7 @@ TEST(CliProfile, SimtHasCopiesToo) {
   const ProgramRun run = run_program({"profile", "fa17-low", "-n", "1", "--device", "simt", "--gpu-trace", "--csv"});
   if (run.status == 3) GTEST_SKIP() << run.complaint;
   EXPECT_EQ(run.status, 0) << run.complaint;
-  EXPECT_THAT(run.output, HasSubstr("784,"));  // the bytes of one image
+  EXPECT_THAT(run.output, HasSubstr("784,"));  // bytes of one image
   EXPECT_THAT(run.output, HasSubstr("\"Pageable\",\"Device\",\"simt\",0,0,\"[CUDA memcpy HtoD]\""));
   EXPECT_THAT(run.output, HasSubstr("\"Device\",\"Pageable\",\"simt\",0,0,\"[CUDA memcpy DtoH]\""));
 }
@@ -169,7 +169,7 @@ TEST(CliProfile, AParentMayIgnoreTheEndOfItsChildren) {
 }
 
 TEST(CliProfile, ImagesAreScaledBeforePassesAreTimed) {
-  // A network that looks at one pixel of an image, so that scaling takes far longer.
+  // This network uses one pixel of each image, so scaling takes far longer than inference.
   constexpr int64_t kSide = 400;
   OnnxModel model(13);
   model.input("x", {-1, 1, -1, -1}).output("y");

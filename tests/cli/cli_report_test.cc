@@ -1,4 +1,4 @@
-// convlab report as its users call it.
+// Tests convlab report from the command line.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(CliReport, IsAboutTheKernelFilesThatAreGiven) {
                           HasSubstr("<strong>1 of 2</strong>"), HasSubstr("Correctness: 1.0 Model: ece408"),
                           HasSubstr("possibly the sign is wrong"), HasSubstr("lanes by sectors, right.cuh:29"),
                           HasSubstr("right.cuh:29</strong> most sectors"), HasSubstr("Write here: ")));
-  // 99 % of the sectors are those of the line that sums.
+  // 99 % of the sectors come from the line of the accumulation.
   EXPECT_THAT(html, testing::ContainsRegex("class=\"cost\">99 %</span><span class=\"place\">29</span>"));
 }
 

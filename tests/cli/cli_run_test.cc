@@ -1,4 +1,4 @@
-// `convlab run` on the real data: lines, figures and exit statuses.
+// Tests `convlab run` on the real data: its output, its figures and its exit statuses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ const std::string kOpTime = "Op Time: [0-9]+\\.[0-9]{6}\n";
 TEST(CliRun, PrintsTheCoursesLinesThenTheLayersThenWhatItUsed) {
   const ProgramRun run = run_program({"run", "-n", "100", "--device", "cpu"});
   EXPECT_EQ(run.status, 0) << run.complaint;
-  EXPECT_THAT(run.complaint, IsEmpty());  // a pipe gets no progress
+  EXPECT_THAT(run.complaint, IsEmpty());  // no progress output into a pipe
   expect_match(run.output, kLoading + "New Inference\n" + kOpTime + kOpTime +
                                "Correctness: 0\\.[0-9]+ Model: ece408\n"
                                "\nlayer +op +kernel +math +time \\(ms\\) +GFLOP/s +of bound\n([^\n]+ %\n)+"

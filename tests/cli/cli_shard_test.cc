@@ -1,5 +1,5 @@
-// Shares of a run, whoever starts their processes, and what convlab merge makes of them. mpirun and srun themselves are
-// tried by tools/shards_by_launcher.sh; here their variables are set.
+// Tests sharded runs and convlab merge. The tests set the environment variables of launchers;
+// tests/tools/shards_by_launcher.sh runs mpirun and srun themselves.
 
 #include <gmock/gmock.h>
 
@@ -97,7 +97,7 @@ TEST(Shard, IsTheOneThatALauncherGives) {
   EXPECT_THAT(bad_input_message([] { launched_with({{"PMI_RANK", "x"}, {"PMI_SIZE", "4"}}); }), HasSubstr("PMI_RANK"));
 }
 
-/// A variable of the environment that processes get which are started meanwhile.
+/// Sets an environment variable for the lifetime of the object, so that processes started meanwhile inherit it.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
@@ -126,7 +126,7 @@ class Shares : public testing::Test {
     return run_program(std::move(arguments));
   }
 
-  /// Has each share computed, as r.0-of-4.json and so on.
+  /// Computes each shard and writes r.0-of-4.json and so on.
   void run_shares() const {
     for (int index = 0; index < kShares; ++index) {
       const ProgramRun share =
@@ -135,7 +135,7 @@ class Shares : public testing::Test {
     }
   }
 
-  /// A process that a launcher starts with three others, --json all.json.
+  /// Runs one of the four processes of a launcher's job, with --json all.json.
   ProgramRun run_launched(int index, const std::string& launch, std::vector<std::string> options = {}) const {
     const Variable rank("OMPI_COMM_WORLD_RANK", std::to_string(index)), size("OMPI_COMM_WORLD_SIZE", "4"),
         name("PMIX_NAMESPACE", launch);
@@ -277,7 +277,7 @@ TEST_F(Shares, ThatAreThereAreNotComputedAgain) {
     EXPECT_EQ(share.complaint.find("is already computed") != std::string::npos, index != 2) << share.complaint;
   }
   EXPECT_EQ(read("all.json")["labels"], read("one.json")["labels"]);
-  // Of other work they are computed.
+  // Shards of a different run are computed again.
   const ProgramRun other = run_launched(0, "other", {"--resume", "--plan", "layers"});
   EXPECT_EQ(other.complaint.find("is already computed"), std::string::npos);
 }

@@ -1,4 +1,4 @@
-// convlab infer --stream, end to end: files larger than memory, what stops a run, and how it goes on.
+// Tests convlab infer --stream end to end: inputs larger than memory, interrupted runs and resuming them.
 
 #include <gmock/gmock.h>
 #include <sys/mount.h>
@@ -29,7 +29,7 @@ using testing::IsEmpty;
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-/// A process of the binary that a test stops.
+/// A process of the binary that a test can signal.
 class StartedProgram {
  public:
   StartedProgram(std::vector<std::string> arguments, const std::string& complaint_file) : file_(complaint_file) {
@@ -48,7 +48,7 @@ class StartedProgram {
 
   void send(int signal) const { ::kill(child_, signal); }
 
-  /// Exit status, or 128 + the signal that ended it.
+  /// Returns the exit status, or 128 + the number of the signal that ended it.
   int wait() const {
     int status = 0;
     EXPECT_EQ(::waitpid(child_, &status, 0), child_);
@@ -67,7 +67,7 @@ class Stream : public testing::Test {
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   void write_model(const std::string& name, const OnnxModel& model) const { write_file(path(name), model.bytes()); }
 
-  /// Three scores of images of 28 x 28.
+  /// Writes a model that computes three scores per 28 x 28 image.
   void write_scores_model() const {
     write_model("scores.onnx", OnnxModel(13)
                                    .input("x", {-1, 1, 28, 28})
@@ -79,7 +79,7 @@ class Stream : public testing::Test {
                                    .node("Flatten", {"m"}, {"y"}));
   }
 
-  /// Takes some milliseconds for a picture of 128 x 128.
+  /// Writes a model that takes some milliseconds per 128 x 128 image.
   void write_slow_model(float bias = 0) const {
     constexpr int kLayers = 8;
     OnnxModel model(13);
@@ -110,7 +110,7 @@ class Stream : public testing::Test {
     return array;
   }
 
-  /// So many pictures for the slow model: 42 of them are read at a time.
+  /// Writes an input of `images` images for the slow model, which reads 42 images at a time.
   void write_slow_input(int64_t images) const {
     write_file(path("x.npy"), to_npy(random_array<float>({images, 3, 128, 128})));
   }
@@ -123,7 +123,7 @@ class Stream : public testing::Test {
     return run_program(infer_arguments(model, std::move(arguments)));
   }
 
-  /// The bytes of the result of a run that is right.
+  /// Runs successfully and returns the bytes of the result.
   std::vector<uint8_t> result(const std::string& model, std::vector<std::string> arguments) const {
     arguments.insert(arguments.end(), {"--output", path("result.npy")});
     const ProgramRun run = infer(model, arguments);
@@ -141,7 +141,7 @@ class Stream : public testing::Test {
     for (const std::string& part : parts) EXPECT_THAT(run.complaint, HasSubstr(part));
   }
 
-  /// Rows that the journal of y.npy says are there; -1 without one.
+  /// Returns the number of finished rows in the journal of y.npy, or -1 without a journal.
   int64_t rows_kept() const {
     std::ifstream journal(path("y.npy.part.journal"));
     std::string word;
@@ -181,7 +181,7 @@ void write_gzipped(const std::string& file, std::span<const uint8_t> bytes) {
 
 TEST_F(Stream, ArraysGiveWhatTheyGiveInMemory) {
   write_scores_model();
-  const Tensor x = random_array<uint8_t>({30000, 1, 28, 28});  // read in three parts
+  const Tensor x = random_array<uint8_t>({30000, 1, 28, 28});  // read in three chunks
   write_file(path("x.npy"), to_npy(x));
   const std::vector<uint8_t> expected = result("scores.onnx", {"--input", path("x.npy")});
   EXPECT_EQ(result("scores.onnx", {"--input", path("x.npy"), "--stream"}), expected);
@@ -339,7 +339,7 @@ TEST_F(Stream, KilledAtAnyMomentItIsResumed) {
     gone_on += rows_kept() > most ? 1 : 0;
     most = std::max(most, rows_kept());
   }
-  constexpr int kSomeTimeMs = 2000;  // in which the journal is surely written
+  constexpr int kSomeTimeMs = 2000;  // long enough that the journal has been written
   if (kills > 3 && whole > kSomeTimeMs) {
     EXPECT_GT(gone_on, 0);
   }
@@ -411,7 +411,7 @@ TEST_F(Stream, NoSpaceIsSeenAtOnce) {
   ::umount(disk.c_str());
 }
 
-/// Pictures of which each is another, the last ones in a folder with a long name.
+/// Images that all differ; the last ones are in a folder with a long name.
 class StreamedPictures : public Stream {
  protected:
   static constexpr int kPictures = 25;
@@ -437,7 +437,7 @@ class StreamedPictures : public Stream {
     write_file(picture(i), png_bytes({.width = 4, .height = 4, .samples = filled(16, {grey, 1, 2})}));
   }
 
-  /// Ten of such size are read at a time.
+  /// At this size, ten images are read at a time.
   std::vector<std::string> arguments(const std::vector<std::string>& images) const {
     std::vector<std::string> all{"--resize", "264x264", "--preset", "raw", "--image"};
     all.insert(all.end(), images.begin(), images.end());

@@ -1,4 +1,4 @@
-// convlab tune and --plan-file: a plan is written, and replayed with the same bits; what it does not fit is refused.
+// Tests convlab tune and --plan-file: a plan is written and replayed bit for bit, and rejected where it does not fit.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class Tune : public testing::Test {
     return run_program(words);
   }
 
-  /// What infer says of the plan where it is not taken.
+  /// Returns infer's message when it rejects the plan.
   std::string complaint(std::vector<std::string> more, const std::string& model = "fa17-low") const {
     more.insert(more.end(), {"--plan-file", plan_});
     const ProgramRun run = inferred(path("refused.npy"), more, model);
@@ -129,7 +129,7 @@ TEST_F(Tune, WhatWasEditedIsRefused) {
   const auto with = [&](auto change, std::vector<std::string> more = {}) {
     PlanFile file = parse_plan_file(text, plan_);
     change(file);
-    write_file(plan_, to_text(file));  // with the checksum that fits it
+    write_file(plan_, to_text(file));  // with a valid checksum
     return complaint(std::move(more));
   };
   EXPECT_THAT(with([](PlanFile& file) { file.choices.plans[0].kernels[0].kernel = "cpu.dense"; }),
@@ -150,7 +150,7 @@ TEST_F(Tune, WhatWasEditedIsRefused) {
   EXPECT_THAT(complaint({}), HasSubstr("checksum mismatch: the file was edited"));
 }
 
-/// Two convolutions of 16 channels, for which several kernels compete, and layouts.
+/// Two convolutions of 16 channels, for which several kernels and layouts compete.
 TEST_F(Tune, OnnxNetworksReplayWithTheSameBits) {
   OnnxModel model(13);
   model.input("x", {1, 16, 12, 12}).output("y");

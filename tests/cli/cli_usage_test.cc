@@ -1,4 +1,5 @@
-// The binary's manners: help, unknown commands and options, values out of range, where output goes, exit statuses.
+// Tests the binary's command line: help, unknown commands and options, values out of range, output targets and exit
+// statuses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

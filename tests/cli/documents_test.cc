@@ -1,5 +1,5 @@
-// What documents name exists: files, the commands and options of convlab, CMake presets and options. The test reads all
-// Markdown files: code in backticks, lines of code blocks that call convlab or a script, and links.
+// Tests that everything documents name exists: files, convlab's commands and options, CMake presets and options. Reads
+// code in backticks, code block lines that call convlab or a script, and links in all Markdown files.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -29,13 +29,13 @@ using testing::IsEmpty;
 
 const std::filesystem::path kRoot = source_folder();
 
-/// What documents are checked against.
+/// The facts that documents are checked against.
 struct Facts {
   std::vector<std::string> files;                        ///< relative to the root
   std::map<std::string, std::set<std::string>> options;  ///< by command; "" has those of convlab itself
   std::set<std::string> presets;
   std::string cmake;    ///< the text of all CMake files
-  std::string scripts;  ///< the text of all Python and shell scripts, which have options, too
+  std::string scripts;  ///< the text of all Python and shell scripts, which also have options
 
   bool exists(const std::filesystem::path& path) const {
     std::string text = path.lexically_normal().generic_string();
@@ -67,7 +67,8 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-/// "  -n,--images N   ..." and "      --json FILE   ..." in a help text: -n, --images, --json.
+/// Returns the options of a help text: -n, --images and --json from "  -n,--images N   ..." and "      --json FILE
+/// ...".
 std::set<std::string> options_in(const std::string& help) {
   std::set<std::string> options;
   std::istringstream lines(help);
@@ -104,7 +105,7 @@ Facts facts_of_this_build() {
   return facts;
 }
 
-/// Collects what is wrong with one document.
+/// Collects a document's errors.
 class Checker {
  public:
   Checker(const Facts& facts, std::filesystem::path document) : facts_(facts), document_(std::move(document)) {}
@@ -133,7 +134,7 @@ class Checker {
     }
   }
 
-  /// In blocks of code, only commands are surely what they seem.
+  /// In code blocks, only lines that start with a known program are checked.
   void check_block_line(Words words) {
     if (!words.empty() && words[0] == "$") words.erase(words.begin());
     if (words.empty()) return;
@@ -166,7 +167,7 @@ class Checker {
     const bool has_command = std::regex_match(words[0], std::regex("[a-z][a-z0-9.-]*"));
     const std::string command = has_command ? words[0] : "";
     if (!facts_.options.contains(command)) return report("convlab " + command, "is no command");
-    if (!has_command && !words[0].starts_with('-')) return;  // COMMAND, "...": a placeholder
+    if (!has_command && !words[0].starts_with('-')) return;  // a placeholder, such as COMMAND or "..."
     if (command == "class" && !facts_.has_class()) return;
     for (size_t i = has_command ? 1 : 0; i < words.size() && !kEnds.contains(words[i]); ++i) {
       const std::string option = words[i].substr(0, words[i].find('='));
@@ -188,17 +189,17 @@ class Checker {
     return facts_.exists(path) || facts_.exists(document_.parent_path() / path);
   }
 
-  /// A bare file name is checked only if it is all the code there is: `registry.h`.
+  /// A bare file name such as `registry.h` is checked only if it is the whole inline code.
   void check_path(std::string word, bool alone) {
     word = std::regex_replace(word, std::regex("^\\./|(:[0-9]+)?[,.:;)]*$"), "");
     if (!std::regex_match(word, std::regex("[A-Za-z0-9_.*?+-][A-Za-z0-9_./*?+-]*")) || word.starts_with('-')) return;
-    if (word.starts_with("build/") || word.starts_with("../")) return;  // made by the build, or not ours
-    // NAME-symbol.json, DIR/x.gz: placeholders.
+    if (word.starts_with("build/") || word.starts_with("../")) return;  // build outputs, and files outside the tree
+    // Placeholders, such as NAME-symbol.json or DIR/x.gz.
     if (std::regex_search(word, std::regex("(^|/)(NAME|DIR|FILE|OUT|MODEL|PREFIX|X|Y)(?![A-Za-z])"))) return;
     static const std::set<std::string> kEndings = {".h",  ".cc", ".cu",   ".cuh",  ".cmake", ".py",
                                                    ".sh", ".md", ".json", ".onnx", ".txt",   ".html"};
     static const std::set<std::string> kOwnEndings = {".h", ".cc", ".cu", ".cuh", ".cmake", ".py", ".sh", ".md"};
-    // Readers' own files, of the course's projects.
+    // Files of the course's projects, which readers have.
     static const std::set<std::string> kOfTheCourse = {"new-forward.cuh", "new-forward.h",      "new-forward.cu",
                                                        "m3-forward.cu",   "cpu-new-forward.cc", "mxnet/base.h"};
     if (kOfTheCourse.contains(word)) return;
@@ -215,7 +216,7 @@ class Checker {
 
   const Facts& facts_;
   std::filesystem::path document_;
-  bool knows_options_ = true;  ///< or they may be those of a class, which is not built
+  bool knows_options_ = true;  ///< false if they may be those of `convlab class` and it is not built
   std::vector<std::string> wrong_;
 };
 

@@ -1,3 +1,5 @@
+// Tests scaling of data set images, at once or on demand.
+
 #include "app/runs/scaled_images.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +19,7 @@ Tensor random_images(int64_t count) {
   return images;
 }
 
-/// Whether images `first` to first + n are what resized() makes of the same originals.
+/// Whether images `first` to first + n equal what resized() computes from the same originals.
 bool right(ScaledImages& images, const Tensor& originals, int64_t side, int64_t first, int64_t n) {
   const std::span<const uint8_t> some = originals.values<uint8_t>().subspan(first * 784, n * 784);
   ThreadPool threads(1);

@@ -1,6 +1,5 @@
-// Runs every command that README, HACKING, other documents and every --help show, as a reader types it, except for a
-// limit on images and seconds. Commands that cannot run here are listed below, with the reason: a new command runs, or
-// fails this test until somebody says why not.
+// Runs every command shown in README, HACKING, other documents and every --help as a reader types it, with limits on
+// images and seconds. A command that cannot run here must be listed below with the reason, or this test fails.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +26,7 @@ using testing::UnorderedElementsAre;
 
 const std::filesystem::path kRoot = source_folder();
 
-/// Commands that we do not run, by pattern.
+/// Patterns of commands that are not run.
 struct NotRun {
   const char *pattern, *reason;
 };
@@ -45,9 +44,9 @@ constexpr NotRun kNotRun[] = {
     {"convlab class work *", "judges in jails, which some machines do not permit"},
 };
 
-/// Shortcuts: the new value of an option, or of the number after a command. Otherwise an example would take minutes.
+/// Limits that keep examples fast: the new value of an option, or of the number after the command.
 struct Limit {
-  const char *command, *option, *value;  ///< option "": IMAGES
+  const char *command, *option, *value;  ///< "" means IMAGES, the number after the command
 };
 constexpr Limit kLimits[] = {
     {"run", "-n", "100"},
@@ -61,7 +60,7 @@ constexpr Limit kLimits[] = {
     {"m3.1", "", "1"},
     {"m4.1", "", "1"},
     {"final", "", "1"},
-    {"new", "-o", "made.cuh"},  // the other examples' file is there already
+    {"new", "-o", "made.cuh"},  // the other examples' output file exists already
 };
 
 const char* reason_not_to_run(const std::string& command) {
@@ -73,13 +72,13 @@ const char* reason_not_to_run(const std::string& command) {
 
 bool is_number(const std::string& word) { return !word.empty() && word.find_first_not_of("0123456789") == word.npos; }
 
-/// The command of "convlab run ..." and of "./run.sh ..."; "" if the line calls another program.
+/// Returns the command of "convlab run ..." or "./run.sh ...", or "" if the line calls another program.
 std::string command_name(const std::vector<std::string>& words) {
   if (words[0] == "./run.sh") return "run";
   return words[0].ends_with("convlab") && words.size() > 1 ? words[1] : "";
 }
 
-/// The command, with the limits that apply to it.
+/// Returns the command with all limits that apply to it.
 std::string limited(const std::string& command) {
   std::vector<std::string> words = words_of(command);
   const std::string name = command_name(words);
@@ -93,7 +92,7 @@ std::string limited(const std::string& command) {
     } else if (found != words.end()) {
       std::string& given = *std::next(found);
       if (!is_number(given) || !is_number(value) || std::stoll(given) > std::stoll(value)) given = value;
-    } else if (name != "bench" || std::string("-n") != option) {  // without -n it times one problem
+    } else if (name != "bench" || std::string("-n") != option) {  // without -n, bench times one problem
       words.insert(words.end(), {option, value});
     }
   }
@@ -102,7 +101,7 @@ std::string limited(const std::string& command) {
   return text;
 }
 
-/// Everything that documents and helps show, and where.
+/// Returns all commands that documents and help texts show, and where.
 std::map<std::string, std::string> shown_commands() {
   std::map<std::string, std::string> commands;
   for (const std::filesystem::path& file : files_under(kRoot)) {
@@ -135,7 +134,7 @@ std::map<std::string, std::string> shown_commands() {
   return commands;
 }
 
-/// The shown command that writes the plan which this one replays; "": it replays none.
+/// Returns the shown command that writes the plan file which this command replays, or "" if it replays none.
 std::string tuning_for(const std::string& command, const std::map<std::string, std::string>& commands) {
   const std::vector<std::string> words = words_of(command);
   const auto option = std::ranges::find(words, "--plan-file");
@@ -162,8 +161,7 @@ TEST(ShownCommands, AllRun) {
       EXPECT_EQ(workplace.run(limited(tuning)).status, 0) << tuning;
     }
     const Workplace::Result result = workplace.run(shorter);
-    // On a busy machine bench measures its own ceilings too low, and finds right kernels too fast: that is bench's
-    // fault, not the example's.
+    // On a busy machine bench measures its ceilings too low, and then rejects correct kernels as too fast.
     const bool busy = result.complaint.find("other processes used the CPU") != std::string::npos;
     if (busy && result.status == 1) continue;
     EXPECT_EQ(result.status, 0) << place << " shows: " << command << "\nwhich was run as: " << shorter << "\n"

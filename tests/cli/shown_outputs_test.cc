@@ -1,4 +1,4 @@
-// What documents show of commands' outputs is what these print: blocks of Markdown that begin with ```console.
+// Tests that the outputs in documents' ```console blocks are what the commands print.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct ShownOutput {
   std::vector<std::string> lines;
 };
 
-/// The commands of ```console blocks, "$ convlab list kernels", with the lines below them.
+/// Returns the commands of ```console blocks ("$ convlab list kernels") with the output lines below them.
 std::vector<ShownOutput> shown_outputs(const std::string& markdown) {
   std::vector<ShownOutput> all;
   bool inside = false;
@@ -37,16 +37,16 @@ std::vector<ShownOutput> shown_outputs(const std::string& markdown) {
   return all;
 }
 
-/// A line as a pattern: times, figures with a point and paths of temporary files differ from run to run.
+/// Normalizes a line: times and decimal numbers differ from run to run.
 std::string normalized(const std::string& line) {
   static const std::regex kTimes(R"(\b[0-9]+(\.[0-9]+)? (us|ms|s)\b)"),
       kNumbers(R"(\b[0-9]+\.[0-9]+(e[+-]?[0-9]+)?\b)");
   std::string text = std::regex_replace(std::regex_replace(line, kTimes, "<time>"), kNumbers, "<number>");
   text = std::regex_replace(text, std::regex("compiled (in <time>|before)"), "compiled");
-  return std::regex_replace(text, std::regex(" +"), " ");  // columns move with what they hold
+  return std::regex_replace(text, std::regex(" +"), " ");  // column widths depend on their content
 }
 
-/// The first line that is shown and not printed, in order; "" if there is none. A line "..." stands for any lines.
+/// Returns the first shown line that is not printed at its position, or "". A line "..." matches any number of lines.
 std::string first_missing(const std::vector<std::string>& shown, const std::string& output) {
   std::vector<std::string> printed;
   std::istringstream text(output);

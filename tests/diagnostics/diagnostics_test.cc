@@ -1,4 +1,4 @@
-// Findings in all forms: for a person, and for the programs that read them.
+// Tests findings in all output forms: text for people, JSON and gcc style for programs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ class Diagnostics : public testing::Test {
     return finding;
   }
 
-  /// The finding as text, with the folder's name left out.
+  /// Returns the finding as text, without the folder's name.
   std::string text_of(const Finding& finding, const TextStyle& style = {}) {
     std::string text = text_form(finding, lines_, style);
     const std::string folder = folder_.path().string() + "/";
@@ -132,8 +132,8 @@ TEST_F(Diagnostics, ColumnsPointToTheNameThatMatters) {
   Finding finding = race();
   finding.labels[0].subject = "other";
   lines_.locate(finding);
-  EXPECT_EQ(finding.labels[0].place.column, 3);  // the first character
-  EXPECT_EQ(finding.labels[1].place.column, 9);  // in bytes: a tab is one
+  EXPECT_EQ(finding.labels[0].place.column, 3);  // the first non-blank character
+  EXPECT_EQ(finding.labels[1].place.column, 9);  // in bytes: a tab counts as one
 }
 
 TEST_F(Diagnostics, OneLineSaysWhatAndWhere) {
@@ -152,7 +152,7 @@ TEST_F(Diagnostics, OneCauseIsOneFinding) {
   EXPECT_EQ(all[0].count, 3);
   EXPECT_EQ(all[1].count, 1);
   EXPECT_THAT(text_of(all[0]), HasSubstr("255 more; found 3 times\n"));
-  // Without lines the texts decide, without their numbers.
+  // Without source lines, findings are merged by text, ignoring numbers in it.
   EXPECT_EQ(
       merged(
           {{.kind = "k", .text = "3 of 9 wrong"}, {.kind = "k", .text = "two"}, {.kind = "k", .text = "4 of 12 wrong"}})
@@ -197,8 +197,8 @@ TEST_F(Diagnostics, PlacesAreParsed) {
   }
 }
 
-// The patterns that editors ship: VS Code's problem matcher "$gcc", and Vim's default errorformat "%f:%l:%c:%m" as its
-// documentation explains it.
+// The patterns that editors ship: VS Code's problem matcher "$gcc", and Vim's default errorformat "%f:%l:%c:%m" as
+// described in its documentation.
 TEST_F(Diagnostics, EditorsFindTheLine) {
   const std::string line = gcc_form(located()), text = text_form(race(), lines_, {});
   const std::regex code(R"(^(.*?):(\d+):(\d*):?\s+(?:fatal\s+)?(warning|error):\s+(.*)$)");

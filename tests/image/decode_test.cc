@@ -1,3 +1,5 @@
+// Tests decoding of PNG and JPEG images: color formats, damaged files and size limits.
+
 #include "convlab/image/decode.h"
 
 #include <gmock/gmock.h>
@@ -71,7 +73,7 @@ TEST(DecodePng, InterlacedIsTheSame) {
   EXPECT_EQ(pixels(png_bytes(picture)), picture.samples);
 }
 
-/// A chunk, with its length and checksum.
+/// Returns a PNG chunk with its length and checksum.
 Bytes chunk(std::string type, const Bytes& data) {
   Bytes bytes;
   const auto put = [&](uint32_t value) {
@@ -85,7 +87,7 @@ Bytes chunk(std::string type, const Bytes& data) {
   return bytes;
 }
 
-constexpr size_t kHeaderEnd = 8 + 25;  ///< of a PNG: its magic, and IHDR
+constexpr size_t kHeaderEnd = 8 + 25;  ///< offset after a PNG's magic number and IHDR
 
 TEST(DecodePng, OfAnAnimationThePictureItself) {
   Bytes bytes = png_bytes({.samples = {5, 6, 7}});
@@ -94,7 +96,7 @@ TEST(DecodePng, OfAnAnimationThePictureItself) {
   EXPECT_THAT(pixels(bytes), ElementsAre(5, 6, 7));
 }
 
-/// A PNG that says to have this size.
+/// Returns a PNG whose header declares this size.
 Bytes claiming(uint32_t width, uint32_t height) {
   Bytes bytes = png_bytes({.samples = {5, 6, 7}});
   Bytes header;
@@ -148,7 +150,7 @@ TEST(DecodeJpeg, ColoursAndGrey) {
 }
 
 TEST(DecodeJpeg, CmykIsInvertedAndMultipliedWithBlack) {
-  // Stored: inverted cyan 255 (none), magenta 128, yellow 0 (all); black leaves 200 of 255.
+  // Stored inverted: cyan 255 (none), magenta 128, yellow 0 (full); black leaves 200 of 255.
   for (const J_COLOR_SPACE inside : {JCS_CMYK, JCS_YCCK}) {
     const auto values = pixels(jpeg_bytes({.width = 8,
                                            .height = 8,
@@ -162,7 +164,7 @@ TEST(DecodeJpeg, CmykIsInvertedAndMultipliedWithBlack) {
   }
 }
 
-/// Noise, so that a cut hits data.
+/// Noise, so that truncation hits image data.
 JpegPicture noise() {
   JpegPicture picture{.width = 64, .height = 64};
   uint32_t state = 1;
@@ -188,7 +190,7 @@ TEST(DecodeJpeg, CutOffAndDamaged) {
 
 TEST(DecodeJpeg, SizesAreCheckedBeforeAnythingIsAllocated) {
   Bytes bytes = jpeg_bytes(noise());
-  const Bytes start{0xff, 0xc0};  // the frame's header: length, bits, height, width
+  const Bytes start{0xff, 0xc0};  // the frame header: length, bits, height, width
   const auto frame = std::ranges::search(bytes, start).begin();
   const auto claim = [&](int height, int width) {
     for (const auto& [at, value] : {std::pair(5, height), std::pair(7, width)}) {

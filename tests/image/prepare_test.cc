@@ -1,3 +1,5 @@
+// Tests resizing, cropping and normalizing images for a network.
+
 #include "convlab/image/prepare.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +15,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Of this size, whose pixel at (y, x) is {y, x, 7}.
+/// An image of this size whose pixel at (y, x) is {y, x, 7}.
 Tensor coordinates(int64_t height, int64_t width) {
   Tensor picture(ElementType::u8, {height, width, 3});
   uint8_t* to = picture.values<uint8_t>().data();
@@ -119,7 +121,7 @@ TEST(Prepare, Text) {
   for (const Preset& each : presets()) check(each.preparation);
 }
 
-/// The definition in one dimension, in real numbers.
+/// The direct (reference) computation in one dimension, in double precision.
 std::vector<double> by_definition(const std::vector<double>& from, int64_t inputs, int64_t outputs, Filter filter) {
   const double scale = static_cast<double>(inputs) / static_cast<double>(outputs), width = std::max(scale, 1.0);
   const auto kernel = [&](double x) {
@@ -143,7 +145,7 @@ std::vector<double> by_definition(const std::vector<double>& from, int64_t input
 TEST(Resample, IsItsDefinitionWithinALevel) {
   Rng rng(1);
   for (const Filter filter : {Filter::bilinear, Filter::bicubic}) {
-    // Rows are rounded on the way, and a bicubic column's weights add up to more than 1 but for their signs.
+    // Rows are rounded in between. Absolute values of a bicubic column's weights add up to more than 1.
     const double most = filter == Filter::bilinear ? 1.0 : 1.25;
     for (const auto& [height, width, to_height, to_width] :
          {std::tuple<int64_t, int64_t, int64_t, int64_t>{37, 53, 16, 16},
@@ -175,7 +177,7 @@ TEST(Resample, IsItsDefinitionWithinALevel) {
 }
 
 TEST(Resample, KnownValues) {
-  // Pillow 13: Image.fromarray(numpy.array([[0, 100, 200, 50]], "uint8")).resize((2, 1), ...), and (8, 1).
+  // Output of Pillow 13: Image.fromarray(numpy.array([[0, 100, 200, 50]], "uint8")).resize((2, 1), ...) and (8, 1).
   const uint8_t row[] = {0, 100, 200, 50};
   const Tensor picture = Tensor::of<uint8_t>({1, 4, 1}, row);
   const auto at = [&](int64_t width, Filter filter) {

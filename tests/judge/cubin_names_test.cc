@@ -1,4 +1,4 @@
-// The names of kernels and variables in nvcc's machine code, found by those of the host's compiler.
+// Tests the lookup of kernel and variable names in nvcc's machine code, from the host compiler's names.
 
 #include "convlab/judge/cubin_names.h"
 
@@ -74,11 +74,11 @@ TEST(CubinNames, OfWhatIsNoMachineCodeAreRefused) {
   EXPECT_THAT(bad_input_message([&] { CubinNames names(text); }), HasSubstr("not a 64-bit ELF file"));
   const TemporaryFolder folder;
   const std::vector<uint8_t> cubin = machine_code(folder);
-  for (size_t bytes = 0; bytes < cubin.size() / 2; bytes += 7) {  // the table of sections lies behind
+  for (size_t bytes = 0; bytes < cubin.size() / 2; bytes += 7) {  // the section table is at the end
     const std::span<const uint8_t> part(cubin.data(), bytes);
     EXPECT_THROW(CubinNames{part}, Error) << bytes;
   }
-  for (size_t at = 0; at < cubin.size(); at += 3) {  // no byte leads out of the file
+  for (size_t at = 0; at < cubin.size(); at += 3) {  // no byte may cause an access outside the file
     std::vector<uint8_t> changed = cubin;
     changed[at] ^= 0xff;
     try {

@@ -1,4 +1,4 @@
-// What a jail keeps in, and what it keeps out.
+// Tests what a jail keeps in and out: files, processes, system calls and limits.
 
 #include "convlab/judge/jail.h"
 
@@ -197,7 +197,7 @@ TEST_F(Jail, LeavesNothingBehind) {
     }
     return false;
   };
-  constexpr int kMostTries = 1000;  // the kernel ends them one by one
+  constexpr int kMostTries = 1000;  // the kernel kills them one by one
   for (int i = 0; i < kMostTries && is_there(); ++i) ::usleep(10'000);
   EXPECT_FALSE(is_there());
 }

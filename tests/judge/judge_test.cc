@@ -1,4 +1,4 @@
-// Right submissions of all kinds pass, and their judgement says what it should.
+// Tests that correct submissions of all kinds pass, with complete judgments.
 
 #include <gmock/gmock.h>
 
@@ -45,7 +45,7 @@ Assignment some_assignment() {
 
 class Right : public testing::TestWithParam<std::filesystem::path> {};
 
-/// What the registered kernel of a file says of itself; templates compute in float32.
+/// Returns the arithmetic that the registered kernel of a file declares. Templates compute in fp32.
 Math declared_math(const std::filesystem::path& file) {
   for (const ConvKernel& kernel : conv_kernels()) {
     if (kernel.info.file == file) return kernel.info.math;
@@ -65,7 +65,7 @@ TEST_P(Right, SubmissionsPass) {
   EXPECT_THAT(judgement.reason, IsEmpty());
   EXPECT_THAT(entered, ElementsAre(Stage::compiling, Stage::recording, Stage::verifying, Stage::done));
   EXPECT_EQ(judgement.stages.size(), 3u);
-  EXPECT_FALSE(judgement.ratio.has_value());  // simt has no clock
+  EXPECT_FALSE(judgement.ratio.has_value());  // simt measures no times
   EXPECT_EQ(judgement.math, declared_math(GetParam())) << name_of(judgement.math);
   ASSERT_FALSE(judgement.counters.empty());
   EXPECT_EQ(judgement.counters.front().layer, "c1h20w20_k4r5s5");
@@ -121,7 +121,7 @@ TEST(Judge, ShowsTheSourceLinesOfAFault) {
   EXPECT_THAT(judgement.reason, HasSubstr("layer n2_c1h20w20_k4r5s5; "));
 }
 
-/// Compiles a GPU's machine code in a jail.
+/// Compiles a kernel file to GPU machine code in a jail.
 void expect_machine_code() {
   const TemporaryFolder folder;
   const JudgeLimits limits;
@@ -166,7 +166,7 @@ TEST(Judge, TimesKernelsOfTheCpuAgainstTheReference) {
   EXPECT_EQ(judgement.verdict, Verdict::passed) << judgement.reason;
   ASSERT_TRUE(judgement.ratio.has_value());
   EXPECT_GE(judgement.ratio->samples, 10);
-  // The same code twice; on a busy machine single samples may be far off.
+  // Both run the same code. On a busy machine single samples may be far off.
   EXPECT_GT(judgement.ratio->median, 0.5);
   EXPECT_LT(judgement.ratio->median, 2);
   EXPECT_LE(judgement.ratio->low, judgement.ratio->median);
@@ -181,8 +181,7 @@ TEST(Judge, TimesKernelsOfTheCpuAgainstTheReference) {
     seconds += each.seconds;
     reference_s += each.reference_s;
   }
-  // Layers take microseconds here: where others have the processor, what they add up to is off by more than their
-  // ratio.
+  // Layers take microseconds here. On a busy machine, the ratio of summed times varies more than the median ratio.
   EXPECT_GT(seconds / reference_s, 0.2 * judgement.ratio->median);
   EXPECT_LT(seconds / reference_s, 5 * judgement.ratio->median);
 }
@@ -243,7 +242,7 @@ TEST(ClassJudge, AnswersAJobInItsFolder) {
   EXPECT_EQ(run_process(convlab_program(), {"convlab", "class", "judge", folder.path().string(), "../7"}).status, 2);
 }
 
-// ---- What enters jails ----
+// ---- Data passed to jails ----
 
 constexpr uint64_t kGamma = 0x9e3779b97f4a7c15;  // of SplitMix64
 
@@ -259,15 +258,14 @@ uint64_t unshifted(uint64_t v, int bits) {
   return result;
 }
 
-/// The state of the Rng that has given a number, as a multiple of kGamma: numbers that it gives one after another are
-/// neighbors.
+/// Returns the Rng state behind a number, as a multiple of kGamma: states of consecutive numbers are neighbors.
 uint64_t state_behind(uint64_t number) {
   number = unshifted(number, 31) * inverse(0x94d049bb133111eb);
   number = unshifted(number, 27) * inverse(0xbf58476d1ce4e5b9);
   return unshifted(number, 30) * inverse(kGamma);
 }
 
-/// All that jails are given while it lives: words, and the bytes of files, but for convlab's own.
+/// Records everything that jails receive while it exists: command words and file contents, except convlab's own files.
 class Spy {
  public:
   Spy() {
@@ -293,7 +291,7 @@ class Spy {
   std::mutex mutex_;
 };
 
-/// The numbers of 64 bits that somebody could read out of bytes, whole or without their lowest bit.
+/// Returns the 64-bit numbers that an attacker could read from the bytes, whole or without their lowest bit.
 std::vector<uint64_t> numbers_in(const std::string& bytes) {
   constexpr uint64_t kLarge = 1u << 31;
   std::vector<uint64_t> numbers;
@@ -324,14 +322,14 @@ TEST(Judge, TellsJailsNothingThatASecretFollowsFrom) {
   const KeyedRng::Key nonce = judged(*spy);
   const std::set<std::string> texts = spy->texts, inputs = spy->inputs;
 
-  // None of it is the nonce, nor leads to it or to another number by which an Rng could be wound back and on.
+  // None of it may contain the nonce, or a number from which the nonce or an Rng's other numbers can be computed.
   std::set<uint64_t> words, states;
   for (size_t i = 0; i + 1 < nonce.size(); ++i) words.insert(nonce[i] | uint64_t{nonce[i + 1]} << 32);
   for (const std::string& bytes : texts) EXPECT_THAT(bytes, Not(HasSubstr(to_text(nonce).substr(0, 16))));
   std::set<std::string> all = texts;
   all.insert(inputs.begin(), inputs.end());
   for (const std::string& bytes : all) {
-    if (bytes.starts_with("\177ELF")) continue;  // made from the file alone
+    if (bytes.starts_with("\177ELF")) continue;  // depends on the submitted file only
     for (const uint64_t number : numbers_in(bytes)) {
       EXPECT_FALSE(words.contains(number));
       EXPECT_FALSE(words.contains(state_behind(number) * kGamma));
@@ -344,7 +342,7 @@ TEST(Judge, TellsJailsNothingThatASecretFollowsFrom) {
     EXPECT_GT(*std::next(state) - *state, kNear) << "two numbers of one Rng";
   }
 
-  // Another judgement has other data; the same nonce, the same.
+  // Another judgment uses other data; the same nonce reproduces the data.
   spy.reset();
   spy.emplace();
   judged(*spy);

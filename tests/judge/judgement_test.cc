@@ -1,4 +1,4 @@
-// Judgements and assignments as JSON, both ways.
+// Tests that judgments and assignments survive conversion to JSON and back.
 
 #include "convlab/judge/judgement.h"
 

@@ -1,4 +1,4 @@
-// Lists of launches: there and back, what no list may hold, and what two recordings may not differ in.
+// Tests launch lists: serialization, validation, and comparison of two recordings.
 
 #include "convlab/judge/launch_list.h"
 
@@ -20,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 using Kind = Operation::Kind;
 
-const ConvProblem kProblem = parse_problem("n2_c1h4w4_k3r3s3");  // x 128 bytes, w 108, y 96
+const ConvProblem kProblem = parse_problem("n2_c1h4w4_k3r3s3");  // bytes: x 128, w 108, y 96
 constexpr int64_t kMemory = 1 << 20;
 
 Operation operation(Kind kind, int array, int64_t bytes) {
@@ -31,7 +31,7 @@ Operation operation(Kind kind, int array, int64_t bytes) {
   return op;
 }
 
-/// x to the device, a launch, y back.
+/// Copies x to the device, launches a kernel and copies y back.
 LaunchList some_list() {
   LaunchList list;
   list.operations = {operation(Kind::allocate, 3, 128), operation(Kind::allocate, 4, 96),
@@ -51,7 +51,7 @@ LaunchList some_list() {
   return list;
 }
 
-/// y = w * x, twice: two matrices of 3 by 3 by two of 3 by 4.
+/// y = w * x, twice: two 3 x 3 matrices times two 3 x 4 matrices.
 LaunchList list_with_product() {
   LaunchList list;
   list.on_device = true;

@@ -1,4 +1,4 @@
-// When a ratio is known well enough, and what its interval is.
+// Tests when a time ratio is known well enough, and its confidence interval.
 
 #include "convlab/judge/ratio_sampling.h"
 
@@ -9,7 +9,7 @@
 namespace convlab::judge {
 namespace {
 
-/// One layer's sample.
+/// Adds a sample of a single layer.
 void add(RatioSampling& sampling, double seconds, double reference_s) {
   sampling.add(std::array{seconds}, std::array{reference_s});
 }
@@ -18,7 +18,7 @@ TEST(RatioSampling, EndsWithTenSamplesThatAgree) {
   RatioSampling sampling;
   for (int i = 0; i < 9; ++i) add(sampling, 2 + 1e-4 * i, 4);
   EXPECT_FALSE(sampling.enough(0, 100));
-  EXPECT_FALSE(sampling.enough(99, 100));  // ten in any case
+  EXPECT_FALSE(sampling.enough(99, 100));  // at least ten samples
   add(sampling, 2, 4);
   EXPECT_TRUE(sampling.enough(0, 100));
   EXPECT_NEAR(sampling.ratio().median, 0.5, 1e-3);

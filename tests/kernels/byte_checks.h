@@ -1,7 +1,7 @@
 #pragma once
 
-// How kernels of Layout::channel_bytes are run in tests: arrays among guards, with whatever may stand in what fills up
-// a pixel.
+// Runs kernels of uint8 `nhwc` (Layout::channel_bytes) in tests: arrays between guards, with arbitrary bytes in a
+// pixel's padding.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 
 namespace convlab {
 
-/// Whole numbers as float32, drawn from low to high.
+/// Random integers from low to high, as fp32.
 inline Tensor whole(const Shape& shape, int64_t low, int64_t high, uint64_t seed) {
   Rng rng(seed);
   Tensor tensor(ElementType::f32, shape);
@@ -23,7 +23,7 @@ inline Tensor whole(const Shape& shape, int64_t low, int64_t high, uint64_t seed
   return tensor;
 }
 
-/// An array that a kernel reads or writes, between guards.
+/// An array that a kernel reads or writes, between guards that the destructor checks.
 class GuardedBytes {
  public:
   GuardedBytes(Device& device, size_t bytes) : bytes_(bytes), buffer_(device.allocate(bytes + 2 * kGuard)) {
@@ -47,7 +47,7 @@ class GuardedBytes {
   Buffer buffer_;
 };
 
-/// Where the level of an index lies in Layout::channel_bytes.
+/// Returns the offset of an element in uint8 `nhwc` (Layout::channel_bytes).
 inline size_t place_in_bytes(const Shape& shape, const Index& index) {
   int64_t pixel = index[0];
   for (size_t i = 2; i < shape.size(); ++i) pixel = pixel * shape[i] + index[i];
@@ -68,7 +68,7 @@ inline Tensor taken_bytes(const Shape& shape, const uint8_t* bytes) {
   return levels;
 }
 
-/// A step on bytes from end to end, whose inputs from `images` on are constant, except the last if it is `added`.
+/// Returns a step with uint8 input and output. Inputs from `images` on are constant, except the last one if `added`.
 inline OpStep byte_step(const Op& op, const std::vector<const Tensor*>& inputs, size_t images, bool added = false) {
   OpStep step = step_of(op, inputs);
   for (size_t i = images; i + (added ? 1 : 0) < inputs.size(); ++i) step.constant[i] = true;
@@ -77,7 +77,7 @@ inline OpStep byte_step(const Op& op, const std::vector<const Tensor*>& inputs, 
   return step;
 }
 
-/// What the kernel gives, as plain numbers: in whatever layouts the step says.
+/// Runs the kernel and returns its output as plain fp32, whatever layouts the step has.
 inline Tensor run_on_bytes(const OpKernel& kernel, const OpStep& step, const std::vector<const Tensor*>& inputs,
                            int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
@@ -113,7 +113,7 @@ inline Tensor run_on_bytes(const OpKernel& kernel, const OpStep& step, const std
   return Tensor::of<float>(step.output, {output.as_floats(), count});
 }
 
-/// The operator's kernel of this name.
+/// Returns the operator kernel with this name.
 inline const OpKernel& op_kernel(std::string_view name) {
   const auto found = std::ranges::find(op_kernels(), name, [](const OpKernel& kernel) { return kernel.info.name; });
   EXPECT_NE(found, op_kernels().end()) << name;

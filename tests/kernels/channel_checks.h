@@ -1,6 +1,6 @@
 #pragma once
 
-// Arrays in Layout::channel_lanes for kernels' tests: dense, or each image a part of a joint one.
+// Arrays in `nchw8c` (Layout::channel_lanes) for kernel tests: dense, or with each image a part of a joint array.
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@
 
 namespace convlab {
 
-/// An array that a kernel reads or writes. If joint, 8 elements of others come before each image, and 16 after it;
-/// those are NaN, and must stay so.
+/// An array that a kernel reads or writes. In a joint array, 8 elements of other arrays precede each image, and 16
+/// follow it; those are NaN, and must stay so.
 class LaneArray {
  public:
   LaneArray(Device& device, Shape shape, bool joint)
@@ -61,7 +61,7 @@ inline void expect_same_bits(const Tensor& a, const Tensor& b) {
   EXPECT_EQ(std::memcmp(a.raw(), b.raw(), a.bytes()), 0);
 }
 
-/// One image of a batch.
+/// Returns one image of a batch.
 inline Tensor image_of(const Tensor& batch, int64_t n) {
   Shape shape = batch.shape();
   const auto size = static_cast<size_t>(element_count(shape) / shape[0]);

@@ -1,5 +1,4 @@
-// What kernel files may do on simt beside plain loads and stores: one file, compiled once, whose cases are called in
-// turn.
+// Tests what kernel files may do on simt besides plain loads and stores. One file, compiled once, contains all cases.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -219,7 +218,7 @@ std::string line_of(std::string_view part, std::string_view text = kFile) {
   return "mine.cu:" + std::to_string(1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(at), '\n'));
 }
 
-/// Kernel files in a folder and a cache of their own.
+/// Kernel files in their own folder, with their own cache.
 class FilesOnSimt : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -247,7 +246,7 @@ class FilesOnSimt : public testing::Test {
     return LoadedFile(compile_kernel_file(source, Toolchain::simt, {}).library);
   }
 
-  /// The first fault of the file's case, or what else it throws; "" if there is none.
+  /// Returns the first fault of the file's case, or the message of another error; "" if there is none.
   static std::string fault_of(int number, const LoadedFile& file = *file_) {
     const std::unique_ptr<Device> device = open_simt({.threads = 1});
     const ConvProblem problem = parse_problem("n2_c3h17w19_k" + std::to_string(number) + "r3s3");
@@ -331,7 +330,7 @@ TEST_F(FilesOnSimt, TheHostWaitsForCopiesAndKernels) {
       "write it at " +
       line("const auto copy_back") + ", at ";
   EXPECT_THAT(fault(1), StartsWith(fills + line("case 1:")));
-  EXPECT_EQ(fault(2), "");  // not page-locked: the copy is done when the call returns
+  EXPECT_EQ(fault(2), "");  // not page-locked: the copy is complete when the call returns
   EXPECT_THAT(fault(3), StartsWith(fills + line("case 3:")));
   EXPECT_EQ(fault(4), "");
   EXPECT_EQ(fault(5), "");

@@ -1,6 +1,6 @@
 #pragma once
 
-// Arrays in Layout::channel_halves for kernels' tests: dense, or each pixel a part of a joint one.
+// Arrays in bf16 `nhwc` (Layout::channel_halves) for kernel tests: dense, or with each pixel a part of a joint array.
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 
 namespace convlab {
 
-/// An array that a kernel reads or writes. If joint, 8 elements of others come before each pixel's channels, and 16
-/// after them; those are NaN, and must stay so.
+/// An array that a kernel reads or writes. In a joint array, 8 elements of other arrays precede each pixel's channels,
+/// and 16 follow them; those are NaN, and must stay so.
 class HalfArray {
  public:
   HalfArray(Device& device, Shape shape, bool joint)
@@ -57,7 +57,7 @@ class HalfArray {
   Buffer buffer_;
 };
 
-/// The nearest bfloat16 of each element.
+/// Rounds each element to the nearest bf16.
 inline Tensor rounded(const Tensor& tensor) {
   Tensor result = tensor.clone();
   for (float& value : result.values<float>()) value = from_bf16(to_bf16(value));

@@ -1,4 +1,4 @@
-// What a kernel file is, and what a compiler gets of it.
+// Tests the parsing of kernel files, and the source that the compiler gets.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(Tokens, OfALongTextTakeNoLongerThanItIsLong) {
   std::string source;
   for (int i = 0; i < 60'000; ++i) source += "#\n";
   source += "//";
-  for (int i = 0; i < 60'000; ++i) source += " /";  // any of which may begin a comment of several lines
+  for (int i = 0; i < 60'000; ++i) source += " /";  // each of these might begin a multi-line comment
   for (int i = 0; i < 60'000; ++i) source += "\nR\"";
   const std::clock_t begin = std::clock();
   EXPECT_GE(tokens_of(source).size(), 120'000u);
@@ -150,7 +150,7 @@ TEST(Translation, LaunchesOfKernelsThatAreDefinedBeforeAreBound) {
   EXPECT_THAT(
       text,
       HasSubstr("void f() { ::convlab::simt::cuda::convlab_launch(g, b, 4)(a::convlab_bind_one<16, int>(x, 0)); }"));
-  // What is not known well enough is launched by its address.
+  // A kernel with parameters that cannot be parsed reliably is launched by its address.
   for (const std::string parameters : {"int", "const int*", "void (*f)(int)", "\n#if 1\nint n\n#endif\n"}) {
     const std::string other = simt("__global__ void k(" + parameters + ") {}\nvoid f() { k<<<g, b>>>(x); }");
     EXPECT_THAT(other, HasSubstr("convlab_configure(k, g, b)(x)")) << parameters;
@@ -211,7 +211,7 @@ TEST(Translation, AHeaderBesideTheFileStays) {
                "class GPUInterface { float* streams[8];\n  void conv_forward_gpu(float* y, " + input +
                    " * x, const float*, int B, int M, int C, int H, int W, int K);\n};");
   };
-  write_header("float");  // of another semester, and no class for this file
+  write_header("float");  // from another semester, and without a class for this file
   EXPECT_THAT(unit(), HasSubstr("class GPUInterface {"));
   write_header("const float");
   EXPECT_THAT(unit(), Not(HasSubstr("class GPUInterface {")));

@@ -1,4 +1,4 @@
-// Weights of 8 bits, split so that no sum of products passes 16.
+// Tests the split of int8 weights that keeps sums of 8-bit products within 16 bits.
 
 #include "convlab/kernels/cpu_bytes/byte_pairs.h"
 
@@ -20,7 +20,8 @@ std::vector<int8_t> random_weights(int64_t units, int most) {
   return weights;
 }
 
-/// What the products of a pair of levels and weights, and of those of units that are added to them, come to at most.
+/// Expects that no sum of the products of a pair of quantized values and weights, of one unit or of two added units,
+/// overflows 16 bits.
 void expect_within_16_bits(std::span<const int8_t> first, std::span<const int8_t> second = {}) {
   for (size_t i = 0; i < first.size(); i += 2) {
     int least = 0, most = 0;
@@ -32,7 +33,7 @@ void expect_within_16_bits(std::span<const int8_t> first, std::span<const int8_t
   }
 }
 
-/// The units and their extra units are the weights, and none of their sums passes 16 bits.
+/// Expects that the units and their extra units add up to the weights, and that none of their sums overflows 16 bits.
 void expect_split(const std::vector<int8_t>& weights, int64_t units, int64_t together) {
   std::vector<int8_t> kept = weights;
   const auto extras = take_extras(kept, kVectors, kBytes, units, together, std::ssize(weights));

@@ -1,6 +1,6 @@
-// Kernels on Layout::channel_bytes against their definitions (convlab/model/op.h), with every instruction set and any
-// number of threads. Sums are exact, so that levels are equal; only after an addition or a mean of real numbers may a
-// level be its neighbour, where the number lies at the middle between two.
+// Tests kernels on uint8 nhwc (Layout::channel_bytes) against the reference definitions (convlab/model/op.h), with
+// every instruction set and any number of threads. Sums are exact, so quantized values are equal. Only after an
+// addition or a mean of real numbers may a quantized value be off by one, if the number is halfway between two.
 
 #include <fmt/format.h>
 
@@ -14,13 +14,13 @@
 namespace convlab {
 namespace {
 
-/// Half to even, then moved, then saturated.
+/// Rounds half to even, adds the zero point, saturates.
 template <class Rule>
 double level(double value, const Rule& rule) {
   return std::clamp<double>(std::nearbyint(value) + rule.zero, rule.low, rule.high);
 }
 
-/// Whether a level is that of a number, or of one so near that rounding to float32 tells them apart.
+/// Whether a quantized value is that of a number, or of one so close that fp32 rounding decides between them.
 template <class Rule>
 bool is_level(double got, double value, const Rule& rule) {
   const double off = 1e-5 * std::max(1.0, std::abs(value));
@@ -28,23 +28,23 @@ bool is_level(double got, double value, const Rule& rule) {
 }
 
 const char* const kProblems[] = {
-    "n2_c3h9w11_k5r3s3_p1",            // the first layer: channels that fill up
-    "n1_c3h20w21_k33r7s7_p3_st2",      // and one map more than a panel
-    "n3_c4h1w1_k1r1s1",                // a dense layer
+    "n2_c3h9w11_k5r3s3_p1",            // first layer: padded channels
+    "n1_c3h20w21_k33r7s7_p3_st2",      // one output channel more than a panel
+    "n3_c4h1w1_k1r1s1",                // dense layer
     "n5_c67h1w1_k70r1s1",              //
-    "n2_c16h7w7_k64r1s1",              // images as one
+    "n2_c16h7w7_k64r1s1",              // joined images
     "n1_c20h15w13_k40r1s1_st2",        //
     "n2_c13h6w10_k17r1s1_p1",          //
     "n2_c12h8w9_k24r3s3_p2_d2",        //
     "n1_c8h12w10_k9r2s3_p1_st2",       //
     "n1_c6h5w40_k48r1s5_p2",           //
-    "n2_c24h7w6_k18r3s3_p1_g3",        // groups of 8 channels and 6 maps
+    "n2_c24h7w6_k18r3s3_p1_g3",        // groups of 8 input and 6 output channels
     "n1_c16h9w9_k80r3s3_d2_g2",        // not copied
     "n1_c8h6w6_k8r1s1_g2",             //
     "n2_c64h14w14_k40r3s3_p1",         // several blocks of pixels
     "n2_c7h9w10_k7r3s3_p1_g7",         // depthwise
     "n1_c16h8w8_k16r3s3_p1_st2_g16",   //
-    "n2_c70h6w19_k70r3s3_p1_g70",      // a block and a part of one
+    "n2_c70h6w19_k70r3s3_p1_g70",      // a full block and a partial one
     "n1_c128h5w5_k128r5s5_p2_g128",    //
     "n1_c33h12w11_k33r3s3_p2_d2_g33",  //
     "n1_c20h9w30_k20r7s2_p3_st3_g20",  //
@@ -68,7 +68,8 @@ struct Conv {
   OpStep step() const { return byte_step(op, inputs(), 1, op.adds); }
 };
 
-/// Random levels and weights; factors of maps differ, so that some sums saturate and others do not.
+/// Returns random quantized values and weights. Factors differ by output channel, so that some sums saturate and others
+/// do not.
 Conv conv_of(const char* text, uint64_t seed, bool adds) {
   Rng rng(seed);
   const ConvProblem p = parse_problem(text);
@@ -84,7 +85,7 @@ Conv conv_of(const char* text, uint64_t seed, bool adds) {
                   .groups = p.groups};
   conv.op.x_zero = static_cast<int>(rng.integer(0, 255));
   conv.op.zero = static_cast<int>(rng.integer(0, 255));
-  if (rng.integer(0, 1) == 1) {  // an activation
+  if (rng.integer(0, 1) == 1) {  // fused activation
     conv.op.low = static_cast<int>(rng.integer(0, 120));
     conv.op.high = static_cast<int>(rng.integer(121, 255));
   }
@@ -107,14 +108,14 @@ Conv conv_of(const char* text, uint64_t seed, bool adds) {
 
 bool has_avx3() { return (hwy::SupportedTargets() & HWY_AVX3) != 0; }
 
-/// Why the kernel does not compute this: but for AMX, whose tiles are imitated where they are missing.
+/// Returns why the kernel does not support the step, except for missing AMX: its tiles are emulated.
 Refusal refuses(const OpKernel& kernel, const OpStep& step) {
   const Refusal refusal = kernel.refuses(step);
   const bool imitated = has_avx3() && refusal == refuse_without(ByteUnit::tiles);
   return imitated ? std::nullopt : refusal;
 }
 
-/// The sums as numbers of levels, before rounding, as float32.
+/// Returns the sums, scaled to quantized units but not rounded, as fp32.
 Tensor numbers_of(const Conv& conv) {
   const ConvProblem& p = conv.problem;
   Tensor numbers(ElementType::f32, p.output_shape());
@@ -155,7 +156,7 @@ class ByteConvolution : public testing::TestWithParam<std::tuple<int64_t, const 
  protected:
   const char* problem() const { return std::get<1>(GetParam()); }
 
-  /// Every kernel that computes the step gives the definition's levels, whatever the number of threads.
+  /// Expects the reference's quantized values from every kernel that supports the step, with any number of threads.
   static void expect_as_defined(const Conv& conv) {
     const OpStep step = conv.step();
     const Tensor numbers = numbers_of(conv);
@@ -196,7 +197,7 @@ TEST_P(ByteConvolution, AddsLevels) {
 }
 
 TEST_P(ByteConvolution, LargestSumsAreExact) {
-  // Pairs and quadruples of the largest products do not saturate.
+  // Pairs and quadruples of the largest products must not saturate.
   for (const float weight : {-128.0f, 127.0f}) {
     Conv conv = conv_of(problem(), 4, false);
     std::ranges::fill(conv.x.values<float>(), 255.0f);
@@ -229,7 +230,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Bytes, testing::ValuesIn(simd_targets()),
 
 const Shape kShapes[] = {{2, 3, 5, 7}, {1, 4, 1, 1}, {1, 70, 3, 3}, {3, 1, 9, 2}, {1, 300, 2, 1}, {1, 17, 65, 65}};
 
-/// The result, which does not depend on the number of threads.
+/// Returns the result and expects that it does not depend on the number of threads.
 Tensor result_of(const char* kernel, const OpStep& step, const std::vector<const Tensor*>& inputs) {
   Tensor result = run_on_bytes(op_kernel(kernel), step, inputs, 1);
   for (const int threads : {2, 3}) {

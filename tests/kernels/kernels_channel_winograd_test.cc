@@ -1,5 +1,5 @@
-// cpu.channel_winograd: what verify does not ask for, with every instruction set: added arrays, parts of joint arrays,
-// all activations, tiles that reach beyond the image, and the same bits whatever the number of threads and images.
+// Tests what verify does not cover in cpu.channel_winograd, with every instruction set: added arrays, parts of joint
+// arrays, all activations, tiles that extend beyond the image, and equal bits for any number of threads and images.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace convlab {
 namespace {
 
-// Tiles of 4x4 and of 2x2 outputs, in few and in many blocks, rests of all sizes, and a last panel of 8 maps.
+// Tiles of 4x4 and of 2x2 outputs, in few and in many blocks, remainders of all sizes, and a last panel of 8 channels.
 constexpr const char* kProblems[] = {
     "c16h13w14_k24r3s3_p1", "c24h4w5_k16r3s3_p1x0x1x2",      "n3_c16h9w10_k40r3s3",
     "c256h7w7_k264r3s3_p1", "n2_c16h23w31_k16r3s3_p4x3x0x1", "c136h14w13_k136r3s3_p1",
@@ -42,7 +42,7 @@ double activation_of(const Activation& activation, double x) {
   }
 }
 
-/// Where a pixel of a channel is in Layout::channel_lanes.
+/// Returns the offset of a pixel of a channel in nchw8c (Layout::channel_lanes).
 size_t at(const Shape& shape, int64_t step, int64_t n, int64_t c, int64_t h, int64_t w) {
   return static_cast<size_t>(n * image_step(step, shape) +
                              ((c / kChannelLanes * shape[2] + h) * shape[3] + w) * kChannelLanes + c % kChannelLanes);
@@ -67,7 +67,7 @@ struct Case {
     fill(added, problem.n * image_step(step.added_step, problem.output_shape()));
   }
 
-  /// The outputs, in an array that was filled with 77.
+  /// Returns the outputs, in an array that was filled with 77.
   std::vector<float> computed(int threads) const {
     const auto device = open_device("cpu", {.threads = threads});
     const auto stream = device->make_stream();

@@ -1,6 +1,6 @@
-// Convolutions of channels in lanes that add an array, if they can, end in any activation, and read and write parts of
-// joint arrays: what a step without all that gives, added and activated, bit by bit; with every instruction set, for
-// any number of threads, and image by image.
+// Tests fused and joint nchw8c convolutions (Layout::channel_lanes): with an added array (if supported), with any
+// activation, and on parts of joint arrays, the results must equal those of the bare step, added and activated
+// separately, bit by bit; with every instruction set, any number of threads, and image by image.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 struct Case {
   const char* kernel;
   const char* problem;
-  bool adds = true;  ///< the kernel can
+  bool adds = true;  ///< whether the kernel supports it
 };
 
 constexpr Case kCases[] = {

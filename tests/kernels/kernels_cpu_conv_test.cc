@@ -1,5 +1,5 @@
-// The CPU's convolution kernels with every instruction set, on problems that reach their edges: tails of vectors,
-// register tiles, blocks of terms and bands of rows; many small images; few pieces of work for many threads.
+// Tests the CPU's convolution kernels with every instruction set, on edge cases: tails of vectors, register tiles,
+// blocks along K and bands of rows; many small images; few work items for many threads.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,8 @@ constexpr const char* kProblems[] = {
     "c1h40w40_k2r33s33",
     "c3h8w8_k33r1s1_st3",
     "c2h4w5_k3r4s5_p3x4x3x4",
-    // For cpu.winograd: every filter width, last tiles of all sizes, padding, groups, long sums, wide rows, many maps.
+    // For cpu.winograd: every filter width, last tiles of all sizes, padding, groups, long sums, wide rows, many output
+    // channels.
     "n2_c5h9w12_k9r3s3",
     "n20_c4h7w13_k8r2s4",
     "c6h12w23_k10r5s5_p2",
@@ -49,8 +50,8 @@ constexpr const char* kProblems[] = {
     "c8h5w9_k16r3s3_p1_g2",
     "c60h6w9_k8r5s5",
     "c4h7w50_k70r5s5",
-    // For cpu.channel_depthwise: tiles of all sizes, with and without stride, filters that are narrow or dilated,
-    // borders beyond the filter.
+    // For cpu.channel_depthwise: tiles of all sizes, with and without strides, narrow and dilated filters, padding
+    // wider than the filter.
     "n2_c16h5w7_k16r3s3_p1_g16",
     "c8h4w43_k8r3s3_p1x0x0x2_g8",
     "c24h9w30_k24r3s3_p1_st2_g24",
@@ -60,8 +61,8 @@ constexpr const char* kProblems[] = {
     "n2_c8h5w9_k8r3s1_p1x0x1x0_g8",
     "c8h9w11_k8r3s2_p3_st2x1_d1x3_g8",
     "c8h3w2_k8r3s3_p4_st3_g8",
-    // For cpu.half_conv: rows shorter than a tile, joined images, terms that do not fill tiles, gathered pixels,
-    // groups.
+    // For cpu.half_conv: rows shorter than a tile, joined images, K dimensions that do not fill tiles, strided 1x1
+    // filters, groups.
     "n2_c24h7w9_k40r3s3_p1",
     "n3_c40h5w7_k24r1s1",
     "n2_c80h9w33_k16r1s1",
@@ -69,7 +70,8 @@ constexpr const char* kProblems[] = {
     "n2_c8h21w35_k16r3s3_st2",
     "n2_c16h6w18_k16r3s5_p0x2x1x0_d1x2",
     "n2_c32h9w20_k48r3s3_p1_g2",
-    // For cpu.channel_first: maps in sixteens and eights, tiles of all sizes, strides with and without all remainders.
+    // For cpu.channel_first: output channels in blocks of 16 and of 8, tiles of all sizes, strides with and without all
+    // remainders.
     "n2_c3h17w19_k24r7s7_p3_st2",
     "c3h9w25_k8r3s3_p1",
     "c4h5w23_k40r3s2_p2x0x0x1_st1x3",
@@ -77,8 +79,8 @@ constexpr const char* kProblems[] = {
     "c2h6w31_k16r2s3_p3_st2_d2",
 };
 
-/// Whether the kernel of this name multiplies with AVX512-BF16 or AMX, as only its code for AVX3 does: with any other
-/// instruction set it runs the same code as the same kernel of plain vectors.
+/// Whether the kernel with this name multiplies with AVX512-BF16 or AMX. Only its AVX3 code does; with any other
+/// instruction set it runs the code of the corresponding kernel of plain vectors.
 bool is_for_avx3(std::string_view kernel) {
   return kernel.starts_with("cpu.avx512_") || kernel.starts_with("cpu.amx_") || kernel.starts_with("cpu.half_conv_");
 }
@@ -88,9 +90,10 @@ class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const c
   int64_t target() const { return std::get<0>(GetParam()); }
   const ConvKernel& kernel() const { return require_conv_kernel(std::get<1>(GetParam()), DeviceKind::cpu); }
 
-  /// What to verify on kProblems[problem]: all steps. But kernels in pairs compute 16 images for one, with up to three
-  /// products each; with sets that are slow at it they get every third step, starting at a different one for each
-  /// problem, so that each kind of step meets problems of all kinds. The cutting of the work is the same for all sets.
+  /// Returns the steps to verify on kProblems[problem]: all steps. But kernels in bf16x2 pairs compute 16 images for
+  /// one, with up to three products each; for instruction sets that are slow at this, every third step is verified,
+  /// starting with a different one for each problem, so that steps of each kind meet problems of all kinds. The work
+  /// partition is the same for all sets.
   std::vector<ConvStep> steps(size_t problem, const DeviceCaps& caps) const {
     std::vector<ConvStep> all = steps_to_verify(kernel(), parse_problem(kProblems[problem]), caps);
     if (!may_lack_fused_multiply_add(target()) || keeps_order(kernel().layout)) return all;
@@ -161,8 +164,8 @@ TEST(CpuConvolutionRefusals, OfWinogradAreExplainedAndLeaveEveryFilterWidth) {
 }
 
 TEST(CpuConvolutionRefusals, AreFew) {
-  // So that no case above goes untested: cpu.direct refuses none of them, cpu.image_lanes only unusual pooling, and
-  // those in pairs groups, too.
+  // So that no case above is skipped: cpu.direct supports all of them, cpu.image_lanes all but unusual pooling, and
+  // kernels in pairs all but that and groups.
   const auto device = open_device("cpu", {.threads = 3});
   for (const char* name : {"cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes", "cpu.pairs_bf16"}) {
     const bool in_pairs = std::string_view(name) == "cpu.pairs_bf16";

@@ -1,4 +1,4 @@
-// The matrix product and the dense layer made of it, with every instruction set.
+// Tests the matrix product and the dense layer that uses it, with every instruction set.
 
 #include <gtest/gtest.h>
 
@@ -32,15 +32,15 @@ INSTANTIATE_TEST_SUITE_P(Cpu, CpuGemm, testing::ValuesIn(simd_targets()),
 
 struct How {
   bool backwards = false;
-  bool small = false;  ///< B packed in the least space
+  bool small = false;  ///< B packed by pack_b_small()
 };
 
-/// C = A * B by gemm(), its scratch filled with NaN.
+/// Returns C = A * B by gemm(), with its scratch filled with NaN.
 std::vector<float> product(int64_t m, int64_t n, int64_t k, const std::vector<float>& a, const std::vector<float>& b,
                            ThreadPool& threads, How how = {}) {
   std::vector<float> packed(static_cast<size_t>(packed_b_count(k, n)) + 16), c(static_cast<size_t>(m * n), NAN);
   std::vector<float> workspace(static_cast<size_t>(gemm_workspace_count(m, n, k)), NAN);
-  // Packed B is read by aligned loads.
+  // gemm() reads packed B with aligned loads.
   float* aligned = packed.data() + (64 - reinterpret_cast<uintptr_t>(packed.data()) % 64) % 64 / sizeof(float);
   const PackedB ready = (how.small ? pack_b_small : pack_b)(b.data(), k, n, false, 1, aligned, threads);
   gemm({.m = m, .n = n, .k = k, .a = a.data(), .b = ready, .c = c.data(), .backwards = how.backwards}, workspace.data(),
@@ -93,7 +93,7 @@ TEST_P(CpuGemm, Float16NumbersArePackedAsSuchAndGiveTheSameBits) {
        {std::pair<int64_t, int64_t>{1, 2}, {32, 129}, {64, 128}, {75, 300}, {160, 513}, {200, 140}}) {
     std::vector<float> b = random_values(k * n, 3);
     for (float& value : b) value = half_to_float(float_to_half(value));
-    b.front() = 0x1p-24f;  // the smallest positive half
+    b.front() = 0x1p-24f;  // the smallest positive fp16 number
     b.back() = -0.0f;
     for (const int64_t m : {1, 2, 16, 17}) {
       const std::vector<float> a = random_values(m * k, 4);
@@ -109,7 +109,7 @@ TEST_P(CpuGemm, Float16NumbersArePackedAsSuchAndGiveTheSameBits) {
   }
 }
 
-/// B packed as bfloat16, to be multiplied one way or the other.
+/// B packed as bf16, in one of the bf16 formats.
 struct PackedPairs {
   PackedPairs(const std::vector<float>& b, int64_t k, int64_t n, PackedAs as, ThreadPool& threads)
       : numbers(static_cast<size_t>(packed_bf16_count(k, n, as)) + 32, 0xffff) {
@@ -121,7 +121,7 @@ struct PackedPairs {
   PackedB packed;
 };
 
-/// C = A * B, with NaN behind A and in the scratch.
+/// Returns C = A * B, with NaN after A and in the scratch.
 std::vector<float> product_of_pairs(int64_t m, int64_t n, int64_t k, std::vector<float> a, const PackedPairs& b,
                                     ThreadPool& threads, bool backwards = false) {
   std::vector<float> c(static_cast<size_t>(m * n), NAN);
@@ -137,12 +137,12 @@ constexpr std::array<int64_t, 3> kProductsOfPairs[] = {{1, 1, 1},     {1, 160, 5
                                                        {7, 70, 1000}, {12, 10, 700}, {16, 160, 31}, {17, 10, 701},
                                                        {50, 65, 515}, {130, 40, 259}};
 
-/// Multiplication of pairs with each instruction set, by float32 multiply-adds, by AVX512-BF16 and by AMX.
+/// Multiplies bf16 pairs with each instruction set: by fp32 multiply-adds, by AVX512-BF16 and by AMX.
 class CpuGemmOfPairs : public testing::TestWithParam<std::tuple<int64_t, PackedAs>> {
  protected:
   PackedAs as() const { return std::get<1>(GetParam()); }
 
-  /// Whether A, of so many rows, is rounded.
+  /// Whether A is rounded if it has this many rows.
   bool rounds(int64_t rows) const {
     return as() == PackedAs::bf16_tiles || (as() == PackedAs::bf16_dots && rows <= kGemmDotRows);
   }
@@ -226,8 +226,8 @@ TEST_P(CpuGemmOfPairs, SameBitsWhateverTheBatchAndTheThreads) {
   }
 }
 
-/// Each column of B picks one term of A, so the result shows A as multiplied: rounded by AVX512-BF16, a tie to even,
-/// and unrounded by multiply-adds.
+/// Each column of B selects one column of A, so the result is A as it was multiplied: rounded to nearest even by
+/// AVX512-BF16 and AMX, and not rounded by multiply-adds.
 TEST_P(CpuGemmOfPairs, TermsOfAAreRoundedToTheNearest) {
   ThreadPool threads(1);
   constexpr int64_t kN = 40;
@@ -239,19 +239,19 @@ TEST_P(CpuGemmOfPairs, TermsOfAAreRoundedToTheNearest) {
     std::vector<float> expected(a.end() - kN, a.end());
     if (as() != PackedAs::bf16) {
       for (float& value : a) {
-        if (std::isinf(from_bf16(to_bf16(value)))) value = -3;  // infinite times the other columns' 0 is NaN
+        if (std::isinf(from_bf16(to_bf16(value)))) value = -3;  // infinity times 0 in the other columns would be NaN
       }
       expected.assign(a.end() - kN, a.end());
       for (float& value : expected) value = from_bf16(to_bf16(value));
     }
     EXPECT_EQ(product_of_pairs(1, kN, k, a, {b, k, kN, as(), threads}, threads), expected) << k;
-    a[static_cast<size_t>(k - 2)] = NAN;  // in one row of A it is in no other
+    a[static_cast<size_t>(k - 2)] = NAN;  // a NaN in one row of A must not reach other rows
     const std::vector<float> rows = product_of_pairs(1, kN, k, a, {b, k, kN, as(), threads}, threads);
     EXPECT_TRUE(std::all_of(rows.begin(), rows.end(), [](float value) { return std::isnan(value); })) << k;
   }
 }
 
-/// A Gemm or MatMul with every option, by its definition.
+/// Reference computation of a Gemm or MatMul with every option.
 std::vector<double> dense_by_definition(const OpStep& step, const std::vector<std::vector<float>>& inputs) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
   const int64_t n = step.output.back(), m = element_count(step.output) / n;
@@ -279,7 +279,7 @@ std::vector<double> dense_by_definition(const OpStep& step, const std::vector<st
   return output;
 }
 
-/// Rounds weights, and where AVX512-BF16 or AMX multiplies them inputs, too, as the kernel of this arithmetic does.
+/// Rounds weights, and inputs if AVX512-BF16 or AMX multiplies them, as the kernel of this math class does.
 void expect_dense_is_right(const OpStep& step, const char* what, Math math) {
   const auto device = open_device("cpu", {.threads = 2});
   const auto stream = device->make_stream();
@@ -388,7 +388,7 @@ TEST(CpuDense, InLanesRefusesInWords) {
   EXPECT_NE(refusal([](OpStep& s) { s.inputs[2] = {20, 3}; }), "");
   EXPECT_NE(refusal([](OpStep& s) { s.constant[1] = false; }), "");
   EXPECT_NE(refusal([](OpStep& s) { s.input_layout = Layout::plain; }), "");
-  // Kernels that know only plain arrays are not even asked.
+  // Kernels that support only plain arrays are not even asked.
   OpStep softmax{.op = SoftmaxOp{}, .inputs = {{20, 4}}, .output = {20, 4}, .input_layout = Layout::image_lanes};
   EXPECT_EQ(find_op_kernel(softmax, DeviceKind::cpu), nullptr);
 }

@@ -1,4 +1,4 @@
-// The vectorised activations and the end of a fused step, with every instruction set.
+// Tests the vectorized activations and the epilogue of a fused step, with every instruction set.
 
 #include <gtest/gtest.h>
 
@@ -33,10 +33,10 @@ double units_off(float got, double expected) {
   return std::fabs(got - expected) / unit;
 }
 
-/// The largest error of an activation over floats of both signs from `low` to `high`, in units in the last place.
+/// Returns the largest error of an activation, in ulp, over floats of both signs with magnitudes from `low` to `high`.
 double worst_units(const Activation& activation, double (*definition)(double), float low, float high) {
   std::vector<float> values;
-  constexpr uint32_t kStep = 1021;  // a prime, so that no pattern of bits is left out
+  constexpr uint32_t kStep = 1021;  // a prime, so that all bit patterns are covered
   for (uint32_t bits = std::bit_cast<uint32_t>(low); bits <= std::bit_cast<uint32_t>(high); bits += kStep) {
     values.push_back(std::bit_cast<float>(bits));
     values.push_back(-values.back());
@@ -92,7 +92,7 @@ TEST_P(CpuMath, NanStaysNan) {
   for (const ActivationKind kind :
        {ActivationKind::none, ActivationKind::relu, ActivationKind::leaky_relu, ActivationKind::clip,
         ActivationKind::sigmoid, ActivationKind::tanh, ActivationKind::swish}) {
-    std::vector<float> values(37, 1.0f);  // whole vectors and a rest
+    std::vector<float> values(37, 1.0f);  // full vectors and a tail
     values[3] = values[36] = std::numeric_limits<float>::quiet_NaN();
     activate({kind, 0, 1}, values.data(), 37);
     for (size_t i = 0; i < values.size(); ++i) {

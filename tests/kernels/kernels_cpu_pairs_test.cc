@@ -1,5 +1,5 @@
-// Dense layers in Layout::lane_pairs and split_lane_pairs, by every unit that this processor has and with every
-// instruction set. Convolutions in them are verified in kernels_cpu_conv_test.cc.
+// Tests dense layers in nchw16n2c (Layout::lane_pairs and split_lane_pairs), on every multiply unit of this processor
+// and with every instruction set. kernels_cpu_conv_test.cc verifies convolutions in these layouts.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,8 @@ std::vector<float> random_values(int64_t count, uint64_t seed) {
   return values;
 }
 
-/// Runs a kernel on plain images of step.written, its workspace and output filled with NaN; returns its output, plain.
+/// Runs a kernel on nchw images of shape step.written, with its workspace and output filled with NaN; returns its
+/// output in the plain order.
 std::vector<float> run(const OpKernel& kernel, const OpStep& step, const std::vector<float>& x,
                        const std::vector<float>& w, const std::vector<float>& bias, int threads) {
   const Tensor pairs = to_lane_pairs(Tensor::of<float>(step.written, x), kernel.layout);
@@ -135,7 +136,7 @@ TEST_P(CpuPairs, DenseLayersAreRight) {
               scale += std::abs(product);
             }
             const float value = got[static_cast<size_t>(i * size.outputs + j)];
-            // What operands and the output lose; errors of many products cancel in part.
+            // The rounding errors of operands and of the output; those of many products cancel in part.
             const double unit = split ? 0x1p-16 : 0x1p-8;
             const double tolerance = 4 * unit * scale / std::sqrt(static_cast<double>(terms + 1)) + 2 * unit;
             ASSERT_LE(std::abs(value - std::tanh(sum)), tolerance) << size.n << " " << terms << " at " << i << " " << j;
@@ -164,7 +165,8 @@ TEST_P(CpuPairs, TanhIsTheNearestNumberOrAlmost) {
                     .written = {count, 1}};
   if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
   const std::vector<float> got = run(dense, step, x, {1}, {0}, 1);
-  // Rounding to bfloat16 is half a unit; TanhTable adds at most a quarter, or, beyond its limit, a little more.
+  // Rounding to bf16 is off by at most half a unit; TanhTable adds at most a quarter, or a little more beyond its
+  // limit.
   const double most = dense.info.math == Math::bf16 ? 0.8 * 0x1p-8 : 0x1p-16;
   for (size_t i = 0; i < x.size(); ++i) {
     const double expected = std::tanh(static_cast<double>(x[i]));
@@ -223,7 +225,7 @@ TEST(CpuPairsOfBytes, ANanWeightSpoilsItsMapAlone) {
                                      .activation = {ActivationKind::tanh}},
                         .input = ElementType::u8,
                         .output_layout = kernel.layout};
-    if (kernel.refuses(step, device->caps())) continue;  // absent, as another test shows
+    if (kernel.refuses(step, device->caps())) continue;  // absent: covered by another test
     const Buffer x = device->allocate(static_cast<size_t>(step.problem.input_count())),
                  w = device->allocate(4 * 9 * sizeof(float)),
                  prepared = device->allocate(kernel.prepared_bytes(step, device->caps())),
@@ -262,7 +264,7 @@ TEST(CpuUnits, AbsentOnesSaySoAndVectorsAreEverywhere) {
   }
 }
 
-// Else `verify` and `bench` would end with an illegal instruction.
+// Otherwise `verify` and `bench` would crash with an illegal instruction.
 TEST(CpuUnits, AbsentKernelsRefuseEveryStep) {
   for (const ConvKernel& kernel : conv_kernels()) {
     if (kernel.absent == nullptr || !kernel.absent()) continue;

@@ -1,5 +1,5 @@
-// cuda.deep_layer_fp16 and cuda.deep_layer_1xfp16, executed on the host: shapes that reach their edges, and values
-// outside fp16's range.
+// Tests cuda.deep_layer_fp16 and cuda.deep_layer_1xfp16 on the host (simt): edge cases of shapes, and values outside
+// fp16's range.
 
 #include <gtest/gtest.h>
 
@@ -16,14 +16,14 @@ namespace convlab {
 namespace {
 
 constexpr const char* kProblems[] = {
-    "n3_c12h13w11_k24r5s5",      // a plane of neighbours, taps in an odd number
-    "n2_c5h13w11_k7r3s3",        // channels and maps that do not exist
-    "c8h9w9_k8r3s3_p1",          // a half that stands twice
-    "n2_c9h10w8_k12r7s7_p2",     // a last block of 4 maps
-    "c2h12w16_k4r3s5",           // neighbours alone
-    "c16h7w7_k33r3s3",           // several blocks of maps
-    "c2h9w8_k5r5s1",             // no neighbours
-    "c3h6w40_k17r3s3_p1x2x0x3",  // padding of one kind a side
+    "n3_c12h13w11_k24r5s5",      // a last plane with right neighbors, odd number of taps
+    "n2_c5h13w11_k7r3s3",        // missing input and output channels
+    "c8h9w9_k8r3s3_p1",          // a repeated K slice
+    "n2_c9h10w8_k12r7s7_p2",     // a last block of 4 output channels
+    "c2h12w16_k4r3s5",           // only planes with neighbors
+    "c16h7w7_k33r3s3",           // several blocks of output channels
+    "c2h9w8_k5r5s1",             // no neighbors
+    "c3h6w40_k17r3s3_p1x2x0x3",  // different padding on each side
     "c40h30w60_k4r3s3",          // bands
 };
 
@@ -80,7 +80,7 @@ TEST_P(DeepLayer, RefusesInWords) {
   EXPECT_EQ(kernel_->refuses(step, old), "compute capability 8.0 or later is required");
 }
 
-/// Plain arrays on the device, and y from the kernel.
+/// Runs the kernel on nchw arrays on the device and returns y.
 std::vector<float> convolved(const ConvKernel& kernel, const ConvStep& step, Device& device, std::span<const float> x,
                              std::span<const float> w) {
   const std::unique_ptr<Stream> stream = device.make_stream();
@@ -105,7 +105,7 @@ std::vector<float> convolved(const ConvKernel& kernel, const ConvStep& step, Dev
   return y;
 }
 
-/// Whether each output is the sum of its own products, as precise as TF32's, NaN and infinity included.
+/// Expects each output to be the sum of its own products, as precise as TF32, NaN and infinity included.
 void expect_by_definition(const ConvProblem& problem, std::span<const float> x, std::span<const float> w,
                           std::span<const float> y, const std::string& what) {
   int64_t wrong = 0, i = 0;
@@ -124,7 +124,7 @@ void expect_by_definition(const ConvProblem& problem, std::span<const float> x, 
               }
             }
           }
-          const auto expected = static_cast<float>(sum);  // may be infinite where the sum is not
+          const auto expected = static_cast<float>(sum);  // may be infinite although the sum is finite
           const double tolerance = 0x1p-9 * size + 1e-40;
           const bool right = std::isnan(expected)   ? std::isnan(y[i])
                              : std::isinf(expected) ? y[i] == expected
@@ -159,7 +159,7 @@ TEST(DeepLayerRange, IsNoticedAndComputedByDefinition) {
     expect_by_definition(step.problem, x, odd_w, convolved(kernel, step, *device, x, odd_w),
                          fmt::format("w {}", value));
   }
-  // Each image has its own scale; one is nothing but tiny, one nothing but zero.
+  // Each image has its own scale; one has only tiny values, one only zeros.
   std::vector<float> scaled = x;
   const float scales[] = {1, 0x1p20f, 0x1p-30f, 0, 0x1p-140f};
   for (size_t i = 0; i < x.size(); ++i) scaled[i] *= scales[i / image];

@@ -1,4 +1,4 @@
-// cpu.dense_strassen: right within its bound, and with images and weights that must not be coupled.
+// Tests cpu.dense_strassen: its error bound, and images and weights that must not be coupled.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class DenseStrassen : public testing::TestWithParam<int64_t> {
 INSTANTIATE_TEST_SUITE_P(Cpu, DenseStrassen, testing::ValuesIn(simd_targets()),
                          [](const auto& info) { return std::string(hwy::TargetName(info.param)); });
 
-/// A layer with its images, plain, and its weights, by output.
+/// A layer with its row-major images and its weights, [output][K index].
 struct Layer {
   Layer(int64_t images, int64_t outputs, int64_t terms)
       : n(images),
@@ -44,7 +44,7 @@ struct Layer {
   float* image(int64_t i) { return x.data() + i * k; }
   float* row(int64_t j) { return w.data() + j * k; }
 
-  /// The output, plain.
+  /// Returns the output, row-major.
   std::vector<float> run(std::string_view kernel, int threads = 2) const {
     const Tensor lanes = to_image_lanes(Tensor::of<float>({n, k}, x));
     const auto pixels = lanes.values<float>();
@@ -65,12 +65,12 @@ float largest(const float* values, int64_t count) {
 }
 
 struct Errors {
-  double largest_of_bound = 0;  ///< the largest error, as part of the bound
-  double mean_square = 0;       ///< the root of it
+  double largest_of_bound = 0;  ///< the largest error, as a fraction of the bound
+  double mean_square = 0;       ///< root mean square error
 };
 
-/// For all outputs except those of images `left_out`, by the bound in the kernel's first lines: it couples images 32
-/// i + l and 32 i + 16 + l, and outputs j and j + m / 2.
+/// Returns the errors of all outputs, except those of the images `left_out`, against the bound at the top of the
+/// kernel's file. The kernel couples images 32 i + l and 32 i + 16 + l, and outputs j and j + m / 2.
 Errors errors_of(Layer& layer, const std::vector<float>& y, const std::vector<int64_t>& left_out = {}) {
   const int64_t n = layer.n, m = layer.m, k = layer.k;
   std::vector<float> of_images, of_rows;
@@ -143,9 +143,10 @@ TEST_P(DenseStrassen, TakesAllThatADenseLayerHas) {
   }
 }
 
-/// Where images must not be coupled, the couple's block has the direct bits, and all others stay as they were.
+/// If images must not be coupled, the couple's blocks have the bits of the direct computation, and all others do not
+/// change.
 TEST_P(DenseStrassen, UnequalImagesAreComputedDirectly) {
-  constexpr int64_t kChanged = 40;  // coupled with 56: of blocks 2 and 3
+  constexpr int64_t kChanged = 40;  // coupled with 56: blocks 2 and 3
   const Layer layer(200, 12, 530);
   const std::vector<float> usual = layer.output();
   for (const float factor : {1e6f, 1e-6f, 8.2f, 1e30f, NAN, INFINITY}) {
@@ -156,7 +157,7 @@ TEST_P(DenseStrassen, UnequalImagesAreComputedDirectly) {
         if (!one_pixel || l == 529) changed.image(kChanged)[l] *= factor;
       }
       const std::vector<float> y = changed.output(), direct = changed.direct();
-      // A term left over joins no other, so its size does not matter; and it is in no other image's sum.
+      // The K remainder is not coupled, so its magnitude does not matter; and it is in no other image's sum.
       const bool coupled = one_pixel;
       for (int64_t i = 0; i < layer.n * layer.m; ++i) {
         const int64_t image = i / layer.m;

@@ -1,4 +1,4 @@
-// Kernels for first layers: what is fused into them, in both output layouts; each way to divide the work; refusals.
+// Tests kernels for first layers: fused epilogues in both output layouts, every partition of the work, and refusals.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ ConvStep pooled_step(const char* problem, ElementType input, Activation activati
           .output_layout = output_layout};
 }
 
-/// A step's arrays on the host, with random values, and a device without a GPU's limits.
+/// A step's arrays on the host, with random values, and a simt device without a GPU's limits.
 class FirstLayer : public testing::Test {
  protected:
   void SetUp() override {
@@ -54,7 +54,7 @@ class FirstLayer : public testing::Test {
     for (float& value : bias_.values<float>()) value = rng.uniform(-0.5f, 0.5f);
   }
 
-  /// The output's bytes, which were 0xee before.
+  /// Returns the output's bytes, which were 0xee before.
   std::vector<uint8_t> launch(const char* name, const ConvStep& step, std::vector<int> tuning = {}) {
     const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::simt);
     EXPECT_EQ(kernel.refuses(step, device_->caps()), std::nullopt);
@@ -82,7 +82,7 @@ class FirstLayer : public testing::Test {
     return finish(step, convolve(step, x_, w_, threads), bias_, Tensor(), threads);
   }
 
-  /// Each output within `tolerance` of the size of its terms; tanh is off by another `absolute`.
+  /// Expects each output within `tolerance` times the magnitude of its products; tanh is off by another `absolute`.
   void expect_right(const char* name, const ConvStep& step, double tolerance, double absolute) {
     fill(step);
     const std::vector<uint8_t> output = launch(name, step);
@@ -95,7 +95,7 @@ class FirstLayer : public testing::Test {
     }
   }
 
-  /// The same of float16 in blocks of channels; what belongs to no channel is zero.
+  /// Same for fp16 in `nchw8c` (Layout::channel_blocks); padding must be zero.
   void expect_right_in_blocks(const ConvStep& step) {
     fill(step);
     const std::vector<uint8_t> output = launch("cuda.first_layer_fp16", step);
@@ -148,7 +148,7 @@ TEST_F(FirstLayer, BlocksAreRight) {
   }
   for (const char* problem : {"n2_c1h21w23_k3r3s3", "n2_c1h18w30_k6r5s5_p2", "n2_c1h24w24_k9r7s7", "c1h16w16_k24r5s4",
                               "n2_c1h12w12_k16r1s1", "n5_c1h70w70_k12r5s5",
-                              // Several bands, of whole rows of the image and with padding; only one cell in a row.
+                              // Several bands, of whole image rows and with padding; only one cell per row.
                               "n2_c1h300w64_k12r5s5", "c1h260w81_k4r7s7_p3", "n3_c1h41w8_k8r7s7"}) {
     expect_right_in_blocks(pooled_step(problem, ElementType::u8, {ActivationKind::tanh}, Layout::channel_blocks));
   }

@@ -1,6 +1,6 @@
-// Convolutions of channels in halves that read and write parts of joint arrays, for any number of threads, and image by
-// image: the same bits as dense arrays give, with every instruction set. That those are right is verified in
-// kernels_cpu_conv_test.cc.
+// Tests bf16 nhwc convolutions (Layout::channel_halves) that read and write parts of joint arrays, with any number of
+// threads, and image by image: the bits must equal those of dense arrays, with every instruction set.
+// kernels_cpu_conv_test.cc verifies the values themselves.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ constexpr const char* kProblems[] = {"n3_c24h9w19_k40r3s3_p1",
                                      "n2_c32h20w20_k32r3s3_p0x1x0x1_g2",
                                      "n2_c16h40w38_k16r3s3_st2",
                                      "n2_c48h2w2_k16r1s1",
-                                     "n5_c480h3w3_k264r3s3_p1",  // images in stacks
+                                     "n5_c480h3w3_k264r3s3_p1",  // stacked images
                                      "n4_c480h5w4_k264r3s3_p1_st2",
                                      "n6_c480h6w6_k264r3s3_p0x0x1x1_st2",
                                      "n3_c32h29w35_k40r5s5_p2_st3",

@@ -1,5 +1,5 @@
-// Values beyond the range of fp16 in kernels that split their operands into halves: each output is as right as its own
-// terms allow, whatever else the image holds.
+// Tests values beyond fp16's range in kernels that split their operands into fp16 parts: each output must be as
+// accurate as its own products allow, whatever else the image contains.
 
 #include <gtest/gtest.h>
 
@@ -23,13 +23,14 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::
 
 struct RangeCase {
   const char* name;
-  float pixels, filters;        // factors of uniform numbers in (-1, 1)
-  float odd_pixel, odd_filter;  // one of them, unscaled; 0: none
+  float pixels, filters;        // factors of uniform random numbers in (-1, 1)
+  float odd_pixel, odd_filter;  // one pixel, one weight, unscaled; 0: none
 };
 
 void PrintTo(const RangeCase& range, std::ostream* stream) { *stream << range.name; }
 
-/// A kernel, where it runs, a problem that it takes, and what its class promises of the size of an output's terms.
+/// A kernel, its device, a problem that it supports, and the error that its class allows relative to the magnitude of
+/// an output's products.
 struct Split {
   const char *kernel, *device, *problem;
   double tolerance = 1e-6;
@@ -104,7 +105,7 @@ TEST_P(SplitRange, IsAsRightAsItsTerms) {
   stream->download(got.data(), device_y.data(), device_y.bytes());
   stream->synchronize();
 
-  // The class's promise; or, where it is larger, the error of an fp32 sum channel by channel.
+  // The tolerance of the class or, if larger, the error of an fp32 sum channel by channel.
   const double tolerance =
       std::max(split.tolerance, static_cast<double>(step.problem.c + step.problem.r * step.problem.s) * 0x1p-24);
   const double subnormal = static_cast<double>(step.problem.terms() + 1) * 0x1p-149;  // each product, and the sum
@@ -134,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      Split{"cuda.igemm_3xfp16", "simt", "n2_c300h2w2_k20r2s2"})),
     name_of);
 
-constexpr double kRounded = 0x1p-10 + 0x1p-20;  // operands rounded to halves
+constexpr double kRounded = 0x1p-10 + 0x1p-20;  // operands rounded to fp16
 
 INSTANTIATE_TEST_SUITE_P(
     FirstLayerSplit, SplitRange,
@@ -150,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      Split{"cuda.first_layer_1xfp16", "simt", "n3_c1h24w24_k9r7s7", kRounded})),
     name_of);
 
-// Images side by side, an odd one left over, and rows that are cut in tiles.
+// Images side by side, an odd one left over, and rows split into tiles.
 INSTANTIATE_TEST_SUITE_P(Hopper, SplitRange,
                          testing::Combine(testing::ValuesIn(kCases),
                                           testing::Values(Split{"cuda.hopper_3xfp16", "cuda", "n5_c12h33w33_k24r5s5"},

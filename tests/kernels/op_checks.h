@@ -1,7 +1,7 @@
 #pragma once
 
-// How operators' kernels are run and compared with their definitions: outputs and workspaces are poisoned first, and
-// results must not depend on the number of threads.
+// Runs operator kernels and compares them with reference computations. Outputs and workspaces are filled with NaN
+// first, and results must not depend on the number of threads.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr double kUnit = 0x1p-24;  // the relative error of one rounding to float32
 
-/// Windows with strides, paddings, dilations and rests, for images of 9 x 21.
+/// Windows with strides, padding, dilation and partial windows, for images of 9 x 21.
 inline constexpr Pool kPools[] = {
     {.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2},
     {.kernel_h = 3, .kernel_w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1},
@@ -91,7 +91,7 @@ inline Tensor run_with(const OpKernel& kernel, const OpStep& step, const std::ve
   return result;
 }
 
-/// Runs the operator with one thread and with three; the bits must be the same.
+/// Runs the operator with one thread and with three; the results must be bitwise equal.
 inline Tensor run(const OpStep& step, const std::vector<const Tensor*>& inputs) {
   const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
   Tensor result = run_with(kernel, step, inputs, 1);
@@ -104,7 +104,7 @@ inline Tensor run(const Op& op, const std::vector<const Tensor*>& inputs) { retu
 
 using Index = std::vector<int64_t>;
 
-/// Calls each(index, flat) for every element of a shape, in memory's order.
+/// Calls each(index, flat) for every element of a shape, in row-major order.
 inline void for_each(const Shape& shape, const std::function<void(const Index&, size_t)>& each) {
   const int64_t count = element_count(shape);
   for (int64_t flat = 0; flat < count; ++flat) {
@@ -121,14 +121,14 @@ inline double at(const Tensor& tensor, const Index& index) {
   return tensor.values<float>()[static_cast<size_t>(flat)];
 }
 
-/// The element that a broadcast tensor has at an index of the result.
+/// Returns the element of a broadcast tensor at an index of the result.
 inline double broadcast_at(const Tensor& tensor, const Index& index) {
   Index own(index.end() - static_cast<std::ptrdiff_t>(tensor.shape().size()), index.end());
   for (size_t i = 0; i < own.size(); ++i) own[i] = tensor.shape()[i] == 1 ? 0 : own[i];
   return at(tensor, own);
 }
 
-/// Every element within `tolerance` of the definition; NaN exactly where it has NaN.
+/// Expects every element within `tolerance` of the reference; NaN exactly where the reference has NaN.
 inline void expect_near(const Tensor& got, const Shape& shape, double tolerance,
                         const std::function<double(const Index&)>& expected) {
   ASSERT_EQ(got.shape(), shape);
@@ -140,7 +140,7 @@ inline void expect_near(const Tensor& got, const Shape& shape, double tolerance,
   });
 }
 
-/// The same with a tolerance relative to what is expected, or to 1 where that is more.
+/// Same with a tolerance relative to the expected value, or to 1 if that is larger.
 inline void expect_close(const Tensor& got, const Shape& shape, double tolerance,
                          const std::function<double(const Index&)>& expected) {
   ASSERT_EQ(got.shape(), shape);
@@ -152,7 +152,7 @@ inline void expect_close(const Tensor& got, const Shape& shape, double tolerance
   });
 }
 
-/// The same array, in which some are not finite.
+/// Returns the same array with some elements that are not finite.
 inline Tensor with_nan(Tensor tensor) {
   tensor.values<float>()[5] = kNan;
   tensor.values<float>()[40] = -kInfinity;

@@ -1,5 +1,5 @@
-// Operators on Layout::channel_lanes against the kernels of plain arrays, with every instruction set, in dense arrays
-// and in parts of joint ones, with 1, 2 and 3 threads.
+// Tests operators on nchw8c (Layout::channel_lanes) against the kernels of plain arrays, with every instruction set, in
+// dense arrays and in parts of joint ones, with 1, 2 and 3 threads.
 
 #include "convlab/kernels/registry.h"
 #include "tests/kernels/channel_checks.h"
@@ -46,7 +46,8 @@ Tensor run_in_lanes(const OpKernel& kernel, OpStep step, const std::vector<Opera
   return output.images();
 }
 
-/// Whether a kernel of this name is taken, and always gives the same bits, which are returned.
+/// Expects that the planner chooses the kernel with this name and that its results are always bitwise equal; returns
+/// them.
 Tensor result_of(const char* name, const Op& op, const std::vector<Operand>& operands) {
   const OpStep step = channel_step(op, operands);
   const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
@@ -75,7 +76,7 @@ Tensor plain_result(const Op& op, const std::vector<Operand>& operands) {
   return run(op, inputs);
 }
 
-/// The kernel gives what the plain one does, up to `tolerance`.
+/// Expects the kernel's result within `tolerance` of the plain kernel's.
 void expect_like_plain(const char* name, const Op& op, const std::vector<Operand>& operands, double tolerance = 0) {
   const Tensor expected = plain_result(op, operands), got = result_of(name, op, operands);
   expect_near(got, expected.shape(), tolerance, [&](const Index& index) { return at(expected, index); });

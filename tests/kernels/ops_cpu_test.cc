@@ -1,5 +1,5 @@
-// Every operator's kernel on the CPU against its definition, written again in double and without care for speed;
-// outputs and workspaces are poisoned first, and results must not depend on the number of threads.
+// Tests every operator's CPU kernel against a simple reference in double. Outputs and workspaces are filled with NaN
+// first, and results must not depend on the number of threads.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(CpuActivation, EachKindAndNan) {
     return value(i) < -1 ? -1 : value(i) > 2 ? 2 : value(i);
   });
   expect_near(activated(ActivationKind::clip, 2, 1), {7}, 0, [&](const Index& i) {
-    return std::isnan(value(i)) ? value(i) : 1;  // ONNX: the maximum, where the minimum is above it
+    return std::isnan(value(i)) ? value(i) : 1;  // ONNX: the maximum if the minimum is above it
   });
   expect_near(activated(ActivationKind::sigmoid), {7}, 16 * kUnit,
               [&](const Index& i) { return 1 / (1 + std::exp(-value(i))); });
@@ -248,7 +248,7 @@ TEST(CpuMatMul, AsNumpyDoes) {
     const Shape shape = output_shape(MatMulOp{}, std::vector<Shape>{first, second});
     const int64_t k = first.back();
     expect_near(run(MatMulOp{}, {&a, &b}), shape, static_cast<double>(k * k) * kUnit, [&](const Index& index) {
-      // The result's index with the dimensions restored that a vector operand takes away.
+      // The result's index, with the dimensions restored that a vector operand removes.
       Index full = index;
       if (second.size() == 1) full.push_back(0);
       if (first.size() == 1) full.insert(full.end() - 1, 0);
@@ -337,7 +337,7 @@ TEST(CpuSoftmax, NanTakesItsLineAndNoOther) {
   }
 }
 
-/// One dimension at a time, by building the padded list: unlike the kernel.
+/// Pads one dimension by building the list of indices, unlike the kernel.
 std::vector<int64_t> padded_places(PadMode mode, int64_t size, int64_t before, int64_t after) {
   std::vector<int64_t> places;
   for (int64_t i = std::max<int64_t>(-before, 0); i < size - std::max<int64_t>(-after, 0); ++i) places.push_back(i);

@@ -1,5 +1,5 @@
-// The dense layers for GPUs, executed on the host, against their definition in double: sizes that are multiples of
-// nothing, all layouts, and values that do not fit into halves. Outputs and workspaces are poisoned first.
+// Tests the GPU's dense layers on the host (simt) against a reference in double: odd sizes, all layouts, and values
+// outside fp16's range. Outputs and workspaces are filled with NaN first.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Case {
-  Shape input;  // n and what is summed, perhaps in several dimensions
+  Shape input;  // n and the K dimension, perhaps as several dimensions
   int64_t columns;
   GemmOp op;
   Shape addend;  // empty: none
@@ -39,7 +39,7 @@ std::vector<float> random(int64_t count, uint64_t seed) {
   return values;
 }
 
-/// A case with its values, given to a kernel by name.
+/// A case with its values; runs a kernel by name.
 struct Dense {
   Case shape;
   std::vector<float> a, b, c;
@@ -71,7 +71,7 @@ struct Dense {
     return step;
   }
 
-  /// A as it lies in Layout::channel_blocks, by the layout's definition.
+  /// Returns A in nchw8c (Layout::channel_blocks), built from the layout's definition.
   std::vector<uint16_t> blocks() const {
     const int64_t stride = channel_blocks_stride(shape.input), channels = shape.input[1];
     const int64_t pixels = shape.terms() / channels;
@@ -122,7 +122,7 @@ struct Dense {
     return result;
   }
 
-  /// Compares with the definition; `unit`: the error of a product, relative to the sum of their magnitudes.
+  /// Compares with the reference; `unit`: error of a product, relative to the sum of the products' magnitudes.
   void expect_right(const std::vector<float>& result, double unit) const {
     for (int64_t row = 0; row < shape.rows(); ++row) {
       for (int64_t column = 0; column < shape.columns; ++column) {
@@ -155,7 +155,7 @@ struct Dense {
   }
 };
 
-constexpr double kHalves = 0x1p-9, kSplit = 0x1p-21, kFloats = 0x1p-19;  // kFloats: of sums in fp32, of 400 terms
+constexpr double kHalves = 0x1p-9, kSplit = 0x1p-21, kFloats = 0x1p-19;  // kFloats: for fp32 sums of 400 products
 
 class CudaDense : public testing::Test {
  protected:
@@ -249,8 +249,8 @@ TEST_F(CudaDense, SplitHalvesAreRightWhateverTheRange) {
   row(1, 1e-20f);
   row(2, 1e-39f);
   row(3, 1e38f);
-  dense.a[4 * 70 + 3] = 1e30f;  // beside numbers of 1
-  dense.b[2 * 70 + 3] = 0;      // and where it counts for nothing
+  dense.a[4 * 70 + 3] = 1e30f;  // next to numbers around 1
+  dense.b[2 * 70 + 3] = 0;      // and where its weight is 0
   dense.a[5 * 70 + 69] = 1e-30f;
   row(6, 0);
   for (int64_t i = 0; i < 70; ++i) dense.b[4 * 70 + i] *= 1e-38f;

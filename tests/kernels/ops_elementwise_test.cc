@@ -1,4 +1,4 @@
-// Operators that compute element by element, against their definitions in double.
+// Tests elementwise operators against references in double.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace convlab {
 namespace {
 
-/// Where functions bend, end or overflow, and many numbers between.
+/// Numbers where functions bend, end or overflow, and many in between.
 Tensor interesting_numbers(bool infinite = true) {
   std::vector<float> values{-100, -20, -3.5f, -2.5f, -1.5f, -1, -0.5f, -1e-3f, -0.0f, 0,   1e-3f,
                             0.5f, 1,   1.5f,  2.5f,  3.5f,  20, 88,    100,    1e-6f, kNan};
@@ -24,7 +24,7 @@ Tensor interesting_numbers(bool infinite = true) {
 struct UnaryCase {
   UnaryOp op;
   std::function<double(double)> definition;
-  bool sums_x = false;  ///< the result is a sum of terms as large as x, and no more precise
+  bool sums_x = false;  ///< the result is a sum of numbers as large as x, and no more precise
 };
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -96,7 +96,7 @@ TEST(CpuUnary, EveryKind) {
         EXPECT_TRUE(std::isnan(got)) << "of " << from << ": " << got;
         continue;
       }
-      // Steep where the argument's own rounding is multiplied: 16 units of x times the slope, which is at most |y|
+      // Steep functions multiply the argument's own rounding error: 16 units of x times the slope, which is at most |y|
       // here.
       const double scale =
           std::fabs(wanted) * (1 + std::min(std::fabs(from), 100.0) / 4) + (one.sums_x ? std::fabs(from) : 0);
@@ -106,7 +106,7 @@ TEST(CpuUnary, EveryKind) {
   }
 }
 
-TEST(CpuUnary, EachElementAlone) {  // wherever it stands, in vectors or behind them
+TEST(CpuUnary, EachElementAlone) {  // whatever its index, in vectors or in the tail
   const Tensor x = interesting_numbers();
   for (const UnaryKind kind : {UnaryKind::gelu, UnaryKind::exp, UnaryKind::softplus, UnaryKind::hard_swish}) {
     const Tensor all = run(UnaryOp{kind}, {&x});
@@ -132,7 +132,7 @@ const std::pair<Shape, Shape> kBroadcasts[] = {
     {{2, 2, 2, 2}, {2, 1, 2}},
 };
 
-/// Whole numbers, so that many are equal, and NaN.
+/// Random integers, so that many are equal, and NaN.
 Tensor whole_numbers(const Shape& shape, uint64_t seed) {
   Rng rng(seed);
   Tensor tensor(ElementType::f32, shape);

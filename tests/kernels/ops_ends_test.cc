@@ -1,5 +1,5 @@
-// What comes before and after a network on its device: scaling and labels, by every device's kernel, and a GPU's way of
-// running it all.
+// Tests what runs before and after a network on its device (scaling and labels) with every device's kernel, and the
+// engine on a GPU, which replays its launches in chunks.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ std::vector<std::string> devices() {
   return names;
 }
 
-/// What the device's kernel makes of x, as bytes; unwritten ones stay 0xff.
+/// Runs the device's kernel on x and returns the output's bytes; bytes that were not written are 0xff.
 std::vector<uint8_t> run_op(Device& device, const OpStep& step, const Tensor& x, size_t output_bytes) {
   const OpKernel& kernel = choose_op_kernel(step, device.caps().kind);
   const std::unique_ptr<Stream> stream = device.make_stream();
@@ -77,7 +77,7 @@ Tensor noise(const Shape& shape, int least, int most) {
   return images;
 }
 
-/// Each pixel of a map has one of these values.
+/// Returns random images with these pixel values.
 Tensor chosen(const Shape& shape, const std::vector<uint8_t>& values) {
   Tensor images(ElementType::u8, shape);
   Rng rng(12);
@@ -93,7 +93,7 @@ TEST(Scale, OnEveryDeviceGivesTheBytesOfTheHost) {
       expect_scaled(*device, noise({2, 1, 28, 28}, 0, 255), side);
       expect_scaled(*device, chosen({1, 1, 28, 28}, {0, 255}), side);
     }
-    // From fewer rows and columns than a thread takes, from one, and to more than a block takes.
+    // From fewer rows and columns than a thread computes, from one, and to more than a block computes.
     for (const Shape& map : {Shape{1, 1}, Shape{1, 9}, Shape{9, 1}, Shape{2, 2}, Shape{7, 11}, Shape{40, 3}}) {
       for (const int64_t side : {1, 2, 3, 5, 8, 17, 70, 150, 201}) {
         expect_scaled(*device, noise({2, 3, map[0], map[1]}, 1, 255), side);
@@ -103,11 +103,11 @@ TEST(Scale, OnEveryDeviceGivesTheBytesOfTheHost) {
     expect_scaled(*device, noise({1, 1, 3, 2046}, 0, 255), 70);
     expect_scaled(*device, noise({1, 1, 4, 4}, 0, 255), 1021);
     expect_scaled(*device, noise({1, 1, 2, 3}, 0, 255), 1500);
-    expect_scaled(*device, noise({1203, 1, 5, 4}, 0, 255), 13);  // so many that threads take more rows
+    expect_scaled(*device, noise({1203, 1, 5, 4}, 0, 255), 13);  // so many that threads compute more rows
   }
 }
 
-// In exact arithmetic many of these sums are whole: the rounding of doubles decides.
+// In exact arithmetic many of these sums are integers: the rounding of doubles decides.
 TEST(Scale, OfFlatMapsGivesTheBytesOfTheHost) {
   for (const std::string& name : devices()) {
     const std::unique_ptr<Device> device = open_device(name, {.threads = 2});
@@ -128,7 +128,7 @@ TEST(Scale, OfRealImagesGivesTheBytesOfTheHost) {
     GTEST_SKIP() << "Fashion-MNIST is not installed; apt install dataset-fashion-mnist";
   }
   for (const std::string& name : devices()) {
-    if (name == "cpu") continue;  // which scales by the same function
+    if (name == "cpu") continue;  // the host scales with the same function
     const std::unique_ptr<Device> device = open_device(name, {.threads = 2});
     const Tensor images = load_fashion_mnist(Split::test, "", name == "simt" ? 200 : 10000).images;
     for (const int64_t side : {48, 64, 70, 72}) expect_scaled(*device, images, side);
@@ -177,7 +177,7 @@ TEST(ArgMax, OfNanIsNan) {
   }
 }
 
-// A softmax makes NaN of them, so dropping it loses no wrong result.
+// A softmax turns these into NaN, so dropping it must still produce NaN.
 TEST(ArgMax, OfWhatASoftmaxMakesNanIsNan) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
   const float scores[] = {1,         kInfinity, 2, -kInfinity, -kInfinity, -kInfinity, -kInfinity, -3, -2,
@@ -205,7 +205,7 @@ TEST(ArgMax, OfWhatASoftmaxMakesNanIsNan) {
   }
 }
 
-/// The operators of a network of one, once its output is labels.
+/// Returns the operators of a one-operator network after its output becomes labels.
 std::vector<std::string> labelled(const Op& op, const Shape& input) {
   GraphBuilder builder(input);
   builder.add(op, {builder.input()});
@@ -252,7 +252,7 @@ TEST(Labels, OfPlacesAreTheClassesAndNanIsAWrongResult) {
               testing::HasSubstr("image 501 "));
 }
 
-/// The labels of 28 x 28 noise in fa19, scaled and found as the options say.
+/// Returns fa19's labels for images of 28 x 28 noise, with scaling and labels on the device as the options say.
 std::vector<int> labels(Device& device, const Tensor& images, EngineOptions options, int passes = 1) {
   options.plan.input = ElementType::u8;
   Engine engine(load_model("fa19"), images.shape(), device, options);

@@ -1,5 +1,5 @@
-// Operators on Layout::channel_halves against the kernels of plain arrays, whose inputs and results are rounded; with
-// every instruction set, in dense arrays and in parts of joint ones, with 1 and 3 threads.
+// Tests operators on bf16 nhwc (Layout::channel_halves) against the kernels of plain arrays with rounded inputs and
+// results; with every instruction set, in dense arrays and in parts of joint ones, with 1 and 3 threads.
 
 #include "convlab/kernels/registry.h"
 #include "tests/kernels/channel_checks.h"
@@ -56,7 +56,8 @@ Tensor run_in_halves(const OpKernel& kernel, OpStep step, const std::vector<Half
   return output.images();
 }
 
-/// A kernel of this name is taken, and gives what the plain one does, rounded, up to a relative tolerance.
+/// Expects that the planner chooses the kernel with this name, and its result within a relative tolerance of the plain
+/// kernel's, rounded.
 void expect_like_rounded(const char* name, const Op& op, const std::vector<HalfOperand>& operands,
                          double tolerance = 0x1p-8) {
   std::vector<Tensor> halves;

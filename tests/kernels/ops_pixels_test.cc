@@ -1,5 +1,5 @@
-// Operators on Layout::channels_last and channels_last_floats, and functions of one number, for GPUs, executed on the
-// host, against the kernels of plain arrays of the CPU, whose inputs and results are rounded; in dense arrays and in
+// Tests GPU operators on fp16 and fp32 nhwc (Layout::channels_last and channels_last_floats), and scalar functions, on
+// the host (simt) against the CPU's kernels of plain arrays with rounded inputs and results; in dense arrays and in
 // parts of joint ones.
 
 #include <gtest/gtest.h>
@@ -67,7 +67,8 @@ class PixelOps : public PixelTest {
     return output.images();
   }
 
-  /// A kernel of this name is taken, and gives what the CPU's plain one does, up to a relative tolerance.
+  /// Expects that the planner chooses the kernel with this name, and its result within a relative tolerance of the
+  /// plain CPU kernel's.
   void expect_like_plain(const char* name, const Op& op, const std::vector<Operand>& operands,
                          double tolerance = unit()) {
     std::vector<Tensor> given;
@@ -119,7 +120,7 @@ TEST_P(PixelOps, PoolToPlainImages) {
   }
 }
 
-TEST_P(PixelOps, PoolOfManyRows) {  // a thread makes several
+TEST_P(PixelOps, PoolOfManyRows) {  // each thread computes several rows
   const Tensor x = with_nan(random({1, 512, 131, 131}, 2));
   const Pool pool{.kernel_h = 2, .kernel_w = 2};
   const OpStep step = pixel_step_of(GetParam(), PoolOp{pool}, {{&x}});
@@ -139,7 +140,7 @@ TEST_P(PixelOps, MeansOfMaps) {
   expect_like_plain("cuda.pixel_mean", GlobalAveragePoolOp{}, {{&x}}, 1e-6);
 }
 
-/// x * gate, in float64.
+/// Returns x * gate, in double.
 std::vector<double> squeezed_and_excited(const std::vector<const Tensor*>& inputs) {
   const Tensor &x = *inputs[0], &w1 = *inputs[1], &b1 = *inputs[2], &w2 = *inputs[3], &b2 = *inputs[4];
   const int64_t channels = x.shape()[1], pixels = x.shape()[2] * x.shape()[3], hidden = w1.shape()[0];
@@ -178,7 +179,7 @@ TEST_P(PixelOps, SqueezeExcite) {
     SCOPED_TRACE(to_text(each.x));
     const int64_t channels = each.x[1];
     Tensor x = rounded(random(each.x, 2));
-    if (each.x[0] > 1) x.values<float>()[0] = kNan;  // the first image's means, and so all of it
+    if (each.x[0] > 1) x.values<float>()[0] = kNan;  // makes the first image's means NaN, and so the whole image
     const Tensor w1 = random({each.hidden, channels, 1, 1}, 3), b1 = random({each.hidden}, 4);
     const Tensor w2 = random({channels, each.hidden, 1, 1}, 5), b2 = random({channels}, 6);
     const std::vector<Operand> operands{{&x}, {&w1, true}, {&b1, true}, {&w2, true}, {&b2, true}};
@@ -260,7 +261,7 @@ TEST_P(PixelOps, Elementwise) {
 TEST_P(PixelOps, BinaryFunctions) {
   const Tensor x = random({1, 8, 5, 7}, 14), y = random({1, 8, 5, 7}, 15);
   for (int kind = 0; kind <= static_cast<int>(BinaryKind::prelu); ++kind) {
-    if (static_cast<BinaryKind>(kind) == BinaryKind::divide) continue;  // of which the tolerance is too large to tell
+    if (static_cast<BinaryKind>(kind) == BinaryKind::divide) continue;  // its tolerance would be too large
     SCOPED_TRACE(kind);
     expect_like_plain("cuda.pixel_elementwise", BinaryOp{static_cast<BinaryKind>(kind)}, {{&x}, {&y}});
   }

@@ -1,4 +1,4 @@
-// Quantized operators against their definitions in integers: equal, not near.
+// Tests quantized operators against integer references: results must be equal.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ Tensor scales(const Shape& shape, uint64_t seed) {
   return tensor;
 }
 
-/// round(value), half to even, + zero, within the levels.
+/// Returns round(value), half to even, + zero, saturated.
 double saturated(float value, double zero, double low, double high) {
   return std::clamp(std::nearbyint(double{value}) + zero, low, high);
 }
@@ -77,7 +77,7 @@ TEST(CpuQuantize, ByAxisAndByBlock) {
   EXPECT_THROW(step_of(DequantizeOp{1, 2}, {&x, &wrong}), Error);
 }
 
-/// The sums of a convolution of whole numbers, less their zero points; padding counts as the zero point.
+/// Returns the sums of a convolution of integers, less their zero points; padding counts as the zero point.
 std::vector<int64_t> convolved(const ConvProblem& problem, const Tensor& x, double x_zero, const Tensor& w,
                                const Tensor& w_zero) {
   std::vector<int64_t> sums;
@@ -129,7 +129,7 @@ TEST(CpuQLinearConv, RandomProblems) {
 }
 
 TEST(CpuConvInteger, WithoutZeroPointsAndAtTheLargest) {
-  // 300 channels of the largest numbers: the sum needs 25 bits, and only its multiples of 2 are float32 numbers.
+  // 300 channels of the largest numbers: the sum needs 25 bits, and fp32 represents only its multiples of 2.
   Tensor x(ElementType::f32, {1, 300, 1, 1}), w(ElementType::f32, {2, 300, 1, 1});
   std::ranges::fill(x.values<float>(), 255.0f);
   std::ranges::fill(w.values<float>(), 255.0f);

@@ -1,4 +1,4 @@
-// Operators that rearrange, pick and place, against their definitions.
+// Tests operators that rearrange, gather and scatter elements, against references.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace convlab {
 namespace {
 
-/// The places that a slice takes, one step after the other.
+/// Returns the indices that a slice selects, in order.
 std::vector<int64_t> sliced_places(int64_t size, int64_t start, int64_t end, int64_t step) {
   start += start < 0 ? size : 0;
   end += end < 0 ? size : 0;
@@ -148,7 +148,7 @@ TEST(CpuTrilu, EveryDiagonal) {
   }
 }
 
-/// Indices into an axis, half of them counted from its end.
+/// Returns random indices into an axis, half of them counted from its end.
 Tensor indices_of(const Shape& shape, int64_t size, uint64_t seed) {
   Rng rng(seed);
   Tensor tensor(ElementType::f32, shape);
@@ -206,7 +206,7 @@ TEST(CpuGatherElements, AlongEachAxis) {
   }
 }
 
-/// Tuples of indices into the dimensions of x from `batch` on.
+/// Returns random tuples of indices into the dimensions of x from `batch` on.
 Tensor tuples_of(const Shape& shape, const Shape& x, size_t batch, uint64_t seed) {
   Rng rng(seed);
   Tensor tensor(ElementType::f32, shape);
@@ -271,7 +271,7 @@ TEST(CpuScatterElements, EachAxisAndReduction) {
     for (int kind = 0; kind < 5; ++kind) {
       const auto reduction = static_cast<ScatterReduction>(kind);
       Shape shape{2, 3, 4};
-      shape[axis] = 7;  // places meet
+      shape[axis] = 7;  // indices collide
       const Tensor indices = indices_of(shape, x.shape()[axis], 17), updates = random(shape, 18);
       std::vector<double> wanted(x.values<float>().begin(), x.values<float>().end());
       for_each(shape, [&](const Index& index, size_t) {

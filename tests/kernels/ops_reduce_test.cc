@@ -1,4 +1,4 @@
-// Operators along axes (reductions, normalizations, the largest, running sums) and Einsum, against their definitions in
+// Tests operators along axes (reductions, normalizations, maxima, running sums) and Einsum, against references in
 // double.
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ double reduced(ReduceKind kind, const std::vector<double>& terms) {
 
 constexpr int kReduceKinds = static_cast<int>(ReduceKind::sum_square) + 1;
 
-/// The terms of each result, by its index with reduced dimensions 0.
+/// Returns the reduced elements of each result, by its index with reduced dimensions set to 0.
 std::map<Index, std::vector<double>> terms_of(const Tensor& x, const std::vector<bool>& reduced_dims) {
   std::map<Index, std::vector<double>> terms;
   for_each(x.shape(), [&](const Index& index, size_t flat) {
@@ -135,7 +135,7 @@ TEST(CpuReduce, NanAndInfinity) {
   expect_near(run(ReduceOp{ReduceKind::log_sum_exp}, {&large}), {1, 1}, 0, [](const Index&) { return double(1e30f); });
 }
 
-/// Whole numbers of which many are equal, some NaN.
+/// Random integers of which many are equal, and some NaN.
 Tensor ties(const Shape& shape, uint64_t seed, bool nan) {
   Rng rng(seed);
   Tensor tensor(ElementType::f32, shape);
@@ -145,7 +145,7 @@ Tensor ties(const Shape& shape, uint64_t seed, bool nan) {
   return tensor;
 }
 
-/// The line through an index along an axis.
+/// Returns the line through an index along an axis.
 std::vector<double> line_of(const Tensor& x, Index index, size_t axis) {
   std::vector<double> line;
   for (int64_t i = 0; i < x.shape()[axis]; ++i) {
@@ -326,7 +326,7 @@ TEST(CpuNormalize, GroupsOfChannels) {
   }
 }
 
-/// An equation without "...": sums over all letters that the output lacks.
+/// Tests an equation without "...": sums over all letters that the output lacks.
 void expect_einsum(const std::string& equation, const std::vector<Shape>& shapes) {
   SCOPED_TRACE(equation);
   std::vector<std::string> terms{""};

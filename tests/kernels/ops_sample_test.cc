@@ -1,4 +1,5 @@
-// What samples images, against its definition in double, and Resize against examples of ONNX's documentation.
+// Tests operators that sample images against a reference in double, and Resize against examples from the ONNX
+// documentation.
 
 #include <gtest/gtest.h>
 
@@ -67,7 +68,7 @@ TEST(CpuResize, AspectRatioIsKept) {
   EXPECT_EQ(run(op, {&x}).shape(), (Shape{1, 1, 7, 14}));
 }
 
-/// One axis as ONNX's reference describes it: all neighbours weighed by a function of their distance.
+/// One axis as in ONNX's reference: all neighbors, weighted by a function of their distance.
 struct AxisDefinition {
   const ResizeOp& op;
   ResizedAxis axis;
@@ -181,7 +182,7 @@ TEST(CpuResize, EveryModeAndRule) {
         op.axes = {1, -1};
         SCOPED_TRACE(fmt::format("mode {}, coordinates {}, variant {}", mode, coordinates, variant));
         const Tensor x = random({2, 6, 2, 5}, 7);
-        // Factors whose coordinates lie clearly between elements, or exactly on or halfway between them.
+        // Factors with coordinates that are clearly between elements, or exactly on or halfway between them.
         for (const std::vector<float>& scales :
              {std::vector<float>{2, 0.5f}, {0.4375f, 2.75f}, {1, 3}, {0.25f, 1.3125f}}) {
           op.sizes.clear();
@@ -237,7 +238,7 @@ struct GridDefinition {
     return x;
   }
 
-  /// The weight of each pixel at a place between -1 and 1.
+  /// Returns the weight of each pixel at a coordinate between -1 and 1.
   std::vector<double> weights(double place) const {
     std::vector<double> result(static_cast<size_t>(size));
     const auto last = static_cast<double>(size - 1);

@@ -1,4 +1,4 @@
-// Windows over images, against their definitions in double.
+// Tests operators with windows over images against references in double.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace convlab {
 namespace {
 
-/// Adds each pixel's multiples of its filters to an output without pads, and cuts that out.
+/// Adds each pixel's multiples of its filters to an output without padding, and crops it.
 std::vector<double> transposed(const ConvTransposeOp& op, const TransposedConv& conv, const Tensor& x, const Tensor& w,
                                const Tensor* bias) {
   const Shape &of_x = x.shape(), &of_w = w.shape();
@@ -59,7 +59,7 @@ TEST(CpuConvTranspose, RandomShapes) {
     try {
       conv = transposed_conv(op, x.shape(), w.shape());
     } catch (const Error&) {
-      continue;  // the pads leave nothing
+      continue;  // the padding leaves nothing
     }
     ++computed;
     const Shape shape{2, w.shape()[1] * op.groups, conv.output_h, conv.output_w};
@@ -114,7 +114,7 @@ Pool random_pool(Rng& rng) {
   return pool;
 }
 
-/// The elements of x in the window of an output, in order.
+/// Returns the indices of x in the window of an output, in order.
 std::vector<Index> window_of(const Pool& pool, const Shape& x, const Index& y) {
   std::vector<Index> window;
   for (int64_t r = 0; r < pool.kernel_h; ++r) {
@@ -184,7 +184,7 @@ TEST(CpuMaxPoolIndices, FirstOfEqualsAndNan) {
 TEST(CpuMaxUnpool, AsInOnnxsDocumentation) {
   const Tensor x = filled({1, 1, 2, 2}, {5, 6, 7, 8}), indices = filled({1, 1, 2, 2}, {5, 7, 13, 15});
   const Pool pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
-  for (const int64_t side : {4, 5}) {  // in a larger output, still at places of 4 x 4
+  for (const int64_t side : {4, 5}) {  // in a larger output, indices are still those of 4 x 4
     MaxUnpoolOp op{.pool = pool};
     if (side == 5) op.output_shape = {1, 1, 5, 5};
     expect_near(run(op, {&x, &indices}), {1, 1, side, side}, 0, [](const Index& i) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Arrays in Layout::channels_last and channels_last_floats for kernels' tests, in the memory of a device: dense, or
-// each pixel a part of a joint one.
+// Arrays in fp16 and fp32 `nhwc` (Layout::channels_last and channels_last_floats) for kernel tests, in device memory:
+// dense, or with each pixel a part of a joint array.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class SimtDevice {
   Device& device() const { return *device_; }
   Stream& stream() const { return *stream_; }
 
-  /// Memory in which all bits are set.
+  /// Returns memory with all bits set.
   Buffer uninitialized(size_t bytes) const {
     Buffer buffer = device_->allocate(std::max<size_t>(bytes, 1));
     stream_->fill(buffer.data(), 0xff, buffer.bytes());
@@ -45,8 +45,8 @@ class SimtDevice {
   std::unique_ptr<Stream> stream_ = device_->make_stream();
 };
 
-/// An array that a kernel reads or writes. If joint, 8 elements of others come before each pixel's channels, and 16
-/// after them; those are NaN, and must stay so.
+/// An array that a kernel reads or writes. In a joint array, 8 elements of other arrays precede each pixel's channels,
+/// and 16 follow them; those are NaN, and must stay so.
 class PixelArray {
  public:
   PixelArray(const SimtDevice& simt, Layout layout, Shape shape, bool joint)
@@ -105,11 +105,11 @@ class PixelArray {
   const SimtDevice& simt_;
   Layout layout_;
   Shape shape_;
-  size_t size_, channels_, pixels_, before_, step_;  // in bytes, but for the pixels
+  size_t size_, channels_, pixels_, before_, step_;  // in bytes, except pixels_
   Buffer buffer_;
 };
 
-/// Kernels of both layouts are tested alike.
+/// Tests kernels of both layouts in the same way.
 class PixelTest : public testing::TestWithParam<Layout> {
  protected:
   void SetUp() override {
@@ -120,9 +120,9 @@ class PixelTest : public testing::TestWithParam<Layout> {
   static bool of_floats() { return GetParam() == Layout::channels_last_floats; }
   static Math math() { return of_floats() ? Math::fp32 : Math::fp16; }
   static std::string named(std::string name) { return of_floats() ? name + "_fp32" : name; }
-  static double unit() { return of_floats() ? 0x1p-19 : 0x1p-11; }  ///< the relative error of a result
+  static double unit() { return of_floats() ? 0x1p-19 : 0x1p-11; }  ///< relative error of a result
 
-  /// The nearest elements that the layout can hold.
+  /// Rounds to the nearest elements that the layout can hold.
   static Tensor rounded(const Tensor& tensor) {
     Tensor result = tensor.clone();
     if (of_floats()) return result;

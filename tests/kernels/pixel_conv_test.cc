@@ -1,6 +1,7 @@
-// Depthwise convolutions of Layout::channels_last and channels_last_floats for GPUs, and those of 1x1 without tensor
-// cores, executed on the host, against their definition in double: in dense arrays and in parts of joint ones, filters
-// that go down strips and others, maps that fill no strip or band, and pixels and maps that fill no tile.
+// Tests GPU depthwise convolutions in fp16 and fp32 nhwc (Layout::channels_last and channels_last_floats), and 1x1
+// convolutions without tensor cores, on the host (simt) against a reference in double: in dense arrays and in parts of
+// joint ones, with filters that do and do not run down strips, images that fill no strip or band, and pixels and output
+// channels that fill no tile.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ constexpr const char* kProblems[] = {
     "n1_c24h1w1_k24r3s3_p1_g24",
     "n2_c8h2w30_k8r5s5_p2_g8",
     "n1_c8h37w9_k8r3s3_p0x0x1x1_st2_g8",
-    "n2_c16h6w7_k16r3s3_p4x3x5x2_g16",  // outputs that begin and end in the padding
+    "n2_c16h6w7_k16r3s3_p4x3x5x2_g16",  // some windows are entirely in the padding
     "n1_c16h7w6_k16r5s5_p4_st2_g16",
     "n2_c8h9w9_k8r1s1_g8",
     "n1_c24h12w13_k24r7s7_p3_g24",
@@ -33,7 +34,8 @@ constexpr const char* kProblems[] = {
     "n1_c8h11w16_k8r3s5_p1x2x1x2_st1x2_g8",
 };
 
-// The last five: more tiles than blocks; rests of maps; several blocks for the maps of a pixel, and warps without any.
+// The last five: more tiles than blocks; remainders of output channels; several blocks for the output channels of a
+// pixel, and warps without any.
 constexpr const char* kPointwiseProblems[] = {
     "n1_c8h1w1_k8r1s1",      "n2_c32h5w7_k16r1s1",  "n1_c32h9w13_k32r1s1", "n1_c24h5w7_k40r1s1",
     "n2_c16h13w11_k96r1s1",  "n1_c40h9w9_k240r1s1", "n1_c32h2w3_k8r1s1",   "n2_c24h24w23_k24r1s1",
@@ -244,7 +246,7 @@ TEST_P(PixelPointwise, SpreadsNanToItsPixel) {
   }
 }
 
-TEST_P(PixelDepthwise, GivesTheSameBitsImageByImage) {  // though an image alone is cut otherwise
+TEST_P(PixelDepthwise, GivesTheSameBitsImageByImage) {  // although a single image is partitioned differently
   expect_same_image_by_image("n3_c24h29w31_k24r3s3_p1_g24");
 }
 

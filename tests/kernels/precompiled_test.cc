@@ -1,4 +1,4 @@
-// Precompiled headers of kernel files: g++ accepts them, and they are made once.
+// Tests precompiled headers of kernel files: g++ accepts them, and they are built once.
 
 #include "convlab/kernel_file/precompiled.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 using testing::ContainsRegex;
 
-/// Compiles a template, and returns the compiler's list of the headers that it read (g++ -H).
+/// Compiles a template and returns the compiler's list of the headers that it read (g++ -H).
 std::string headers_read_by(const char* name, const std::filesystem::path& made_in) {
   const KernelSource source = read_kernel_source(source_folder() / "convlab/kernel_file/templates" / name);
   CompileOptions options{.folder = made_in};
@@ -60,7 +60,7 @@ class PrecompiledHeadersOf : public testing::Test {
   }
 
   std::filesystem::path calls() const { return folder_.path() / "calls"; }
-  /// A stand-in for the compiler: it counts its calls and creates the output file.
+  /// A compiler stub: counts its calls and creates the output file.
   std::string stand_in() const {
     const std::filesystem::path compiler = folder_.path() / "compiler";
     write_file(compiler, "#!/bin/sh\necho call >> " + calls().string() + "\nfor last; do :; done\n: > \"$last\"\n");
@@ -83,7 +83,7 @@ TEST_F(PrecompiledHeadersOf, OneCommandAreMadeOnce) {
   write_file(first(), std::string_view("int other();\n"));
   const std::filesystem::path changed = made({compiler, "-O2"});
   EXPECT_NE(changed, header);
-  // The most recently used ones stay.
+  // The most recently used headers are kept.
   for (char c = 'a'; c <= 'f'; ++c) {
     EXPECT_EQ(made({compiler, "-O2"}), changed);
     made({compiler, std::string("-D") + c});

@@ -1,6 +1,7 @@
-// Kernels register themselves, which a linker can undo silently: the names in the registry must be those of the files.
-// CONVLAB_KERNELS, given by CMake, has "FILE:VARIANT" for every kernel file that this build compiled; FILE is relative
-// to the root, VARIANT is host (a .cc file), cuda (a .cu file by nvcc) or simt (a .cu file for the host).
+// Kernels register themselves, and a linker can silently drop them: tests that the registry has the names of all kernel
+// files. CMake sets CONVLAB_KERNELS to "FILE:VARIANT" for every kernel file that this build compiled. FILE is relative
+// to the root; VARIANT is host (a .cc file), cuda (a .cu file compiled by nvcc) or simt (a .cu file compiled for the
+// host).
 
 #include "convlab/kernels/registry.h"
 
@@ -27,7 +28,7 @@ struct Compiled {
   std::string variant;
 };
 
-/// What this build compiled.
+/// Returns the kernel files that this build compiled.
 std::vector<Compiled> compiled() {
   std::vector<Compiled> all;
   for (const std::string& entry : split(CONVLAB_KERNELS, ',')) {
@@ -43,8 +44,8 @@ std::string device_of(const Compiled& kernel) {
   return kernel.file.stem().string().starts_with("cud") ? "cuda" : "cpu";
 }
 
-/// The stem that a convolution kernel's file must have: cuda.shared_tile is in 02_shared_tile.cu, if that is its rung
-/// of the ladder, cpu.direct in cpu_direct.cc.
+/// Returns the stem that a convolution kernel's file must have: 02_shared_tile.cu for cuda.shared_tile, on rung 2 of
+/// the ladder; cpu_direct.cc for cpu.direct.
 std::string stem_of(const KernelInfo& info) {
   const std::string name(info.name);
   if (info.file.starts_with("convlab/kernels/ladder/"))

@@ -1,4 +1,4 @@
-// Which code of a CUDA file is for the host and which for the device, and what one may not use of the other.
+// Tests which code of a CUDA file is host code and which is device code, and what each side may not use of the other.
 
 #include "convlab/kernel_file/sides.h"
 #include "convlab/diagnostics/source_lines.h"
@@ -32,7 +32,7 @@ std::vector<std::string> bodies_of(const std::string& text) {
 
 KernelSource source_of(const std::string& text) { return {.path = "/a/mine.cu", .text = text}; }
 
-/// What is said where the compiler finds a marked declaration of this name used in this line.
+/// Returns the errors reported if the compiler finds a use, in this line, of a marked declaration with this name.
 std::string errors_of(const std::string& text, const std::string& name, int line) {
   const KernelSource source = source_of(text);
   const SideCheck check(source);

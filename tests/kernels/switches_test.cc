@@ -1,3 +1,5 @@
+// Tests the detection of preprocessor switches in kernel files.
+
 #include "convlab/kernel_file/switches.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The library as programs use it: by its public headers and its one exported name, and nothing of its inside.
+// Tests the library as programs use it: only its public headers and its one exported symbol.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ const std::string kModel = convlab::source_folder() / "models/fa19.onnx";
 
 const convlab_api& api() { return *convlab_get_api(CONVLAB_API_VERSION); }
 
-/// Pixels that differ from each other, of so many images of fa19.
+/// Returns `n` images for fa19 with pixels that all differ.
 Tensor images(int64_t n) {
   Tensor x = Tensor::of<float>({n, 1, 70, 70});
   uint32_t state = 1;
@@ -51,7 +51,7 @@ std::vector<float> numbers(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-/// The text of the Error that `work` must throw.
+/// Returns the message of the Error that `work` throws, or "no error".
 template <class Work>
 std::string error_of(Work work) {
   try {
@@ -158,7 +158,8 @@ TEST(Library, TellsAGpusArraysFromTheHosts) {
   EXPECT_THAT(error_of([&] { session.run(x, y, &stream); }), HasSubstr("with a stream"));
 }
 
-// A child has neither the threads nor the GPU of its parent: it must hear of it, and must not wait for them.
+// After fork(), a child has neither its parent's threads nor its GPU context. It must get an error and must not wait
+// for them.
 TEST(Library, TellsAForkedChildThatTheSessionIsItsParents) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "the thread sanitizer ends a forked child that starts threads";
@@ -173,14 +174,14 @@ TEST(Library, TellsAForkedChildThatTheSessionIsItsParents) {
         session.reset();
         Session own(kModel, {.device = "cpu", .threads = 2});
         own.run(x);
-        const bool told = text.find("before this process was forked") != std::string::npos && of_another == text;
-        std::_Exit(told ? 0 : 1);  // what is left to the parent is no leak
+        const bool got_errors = text.find("before this process was forked") != std::string::npos && of_another == text;
+        std::_Exit(got_errors ? 0 : 1);  // not a leak: the remaining objects belong to the parent
       },
       testing::ExitedWithCode(0), "");
   session->run(x);
 }
 
-// Threads at once, of calls whose images fit together and of others.
+// Concurrent calls, some with images that can be batched and some that cannot.
 TEST(Library, GathersCallsOfThreads) {
   using std::chrono::microseconds;
   Session alone(kModel, {.device = "cpu"});
@@ -210,14 +211,13 @@ TEST(Library, GathersCallsOfThreads) {
               HasSubstr("got -1 and"));
 }
 
-// A call that comes alone waits as long as was said, and no longer; as many images as are computed together wait for
-// nobody.
+// A single call waits exactly the given time. A call with a full batch does not wait.
 TEST(Library, GathersNoLongerThanSaid) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kWait{300};
   Session session(kModel, {.device = "cpu", .batch_wait = kWait, .batch_images = 4});
   const Tensor one = images(1), four = images(4);
-  session.run(one);  // the first call is how the session learns of its images
+  session.run(one);  // the session learns its images' shape from the first call
   const auto seconds = [&](const Tensor& x) {
     const auto begin = Clock::now();
     session.run(x);
@@ -227,7 +227,7 @@ TEST(Library, GathersNoLongerThanSaid) {
   EXPECT_LT(seconds(four), kWait);
 }
 
-// A NaN is not an error: it goes where the network's arithmetic takes it.
+// A NaN is not an error. It propagates as the network's arithmetic defines.
 TEST(Library, PassesNaNOn) {
   Session session(kModel, {.device = "cpu"});
   Tensor x = images(2);
@@ -258,7 +258,7 @@ TEST(Library, ServesThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-// One session a thread, of one thread each, computes side by side with the others.
+// Sessions with one thread each run concurrently, one per caller thread.
 TEST(Library, AnotherSessionServesAnotherThread) {
   auto session = std::make_unique<Session>(kModel, Options{.device = "cpu", .threads = 1});
   std::vector<Session> others;
@@ -302,7 +302,7 @@ TEST(LibraryTable, IsThereForItsVersionsOnly) {
   EXPECT_STREQ(api().library_version(), CONVLAB_VERSION);
 }
 
-// Programs that were compiled with an earlier header find everything where it was.
+// The layout of the API table is fixed: programs compiled with an earlier header find each member at its old offset.
 TEST(LibraryTable, KeepsEverythingInItsPlace) {
   const size_t places[] = {offsetof(convlab_api, version),      offsetof(convlab_api, library_version),
                            offsetof(convlab_api, last_error),   offsetof(convlab_api, open),

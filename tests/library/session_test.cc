@@ -1,4 +1,4 @@
-// Sessions of models that programs' usual one does not cover: several inputs and outputs, whole numbers, open sizes.
+// Tests sessions of models beyond the usual: several inputs and outputs, integers, and dynamic sizes.
 
 #include "convlab/session/session.h"
 
@@ -33,7 +33,7 @@ class SessionTest : public testing::Test {
     return Session(path.string(), {.device = device});
   }
 
-  /// y = max(conv(x), 0), images by themselves.
+  /// y = max(conv(x), 0), image by image.
   Session one_convolution(const std::string& device) {
     OnnxModel model(13);
     model.input("x", {-1, 1, 5, 5}).initializer("w", OnnxModel::ones({2, 1, 3, 3})).output("y");
@@ -41,7 +41,7 @@ class SessionTest : public testing::Test {
     return opened(model, device);
   }
 
-  /// y = a + b of arrays of any number of rows of 3.
+  /// y = a + b, for arrays with any number of rows of 3.
   Session sum(const std::string& device, int type = OnnxModel::kFloat) {
     OnnxModel model(13);
     model.input("a", {-1, 3}, type).input("b", {-1, 3}, type).output("y").node("Add", {"a", "b"}, {"y"});
@@ -49,7 +49,7 @@ class SessionTest : public testing::Test {
     return opened(model, device);
   }
 
-  /// The same sum, and the places of a's largest.
+  /// The same sum, and the index of the largest element in each row of a.
   Session two_outputs(const std::string& device = "cpu") {
     OnnxModel model(13);
     model.input("a", {-1, 3}).input("b", {-1, 3}).output("sum").output("place");
@@ -76,7 +76,7 @@ TEST_F(SessionTest, GivesSeveralOutputsInTheirOwnTypes) {
   EXPECT_THAT(place, ElementsAre(1, 0));
 }
 
-/// Of devices with memory of their own.
+/// Sessions on devices with their own memory.
 class SessionInMemory : public SessionTest, public testing::WithParamInterface<std::string> {
  protected:
   void SetUp() override {
@@ -88,10 +88,10 @@ class SessionInMemory : public SessionTest, public testing::WithParamInterface<s
     stream_ = device_->make_stream();
   }
 
-  /// An array in the device's memory.
+  /// An array in device memory.
   class Memory {
    public:
-    /// `skipped`: bytes before the array, in its memory.
+    /// `skipped`: bytes of the buffer before the array.
     Memory(SessionInMemory& test, const std::vector<float>& values, size_t skipped)
         : stream_(*test.stream_),
           buffer_(test.device_->allocate(values.size() * sizeof(float) + skipped)),
@@ -121,8 +121,8 @@ class SessionInMemory : public SessionTest, public testing::WithParamInterface<s
 INSTANTIATE_TEST_SUITE_P(Devices, SessionInMemory, testing::Values("simt", "cuda"),
                          [](const auto& device) { return device.param; });
 
-// Where addresses suit kernels, arrays are read and written where they are; others are copied. Three runs at the same
-// ones are what a GPU records.
+// Arrays whose addresses are aligned for the kernels are used in place; others are copied. A GPU records the second run
+// with the same addresses, and the third run replays it.
 TEST_P(SessionInMemory, ComputesThere) {
   std::vector<float> x(3 * 25);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 3;
@@ -146,7 +146,8 @@ TEST_P(SessionInMemory, ComputesThere) {
   }
 }
 
-// What the stream is given before makes the input late, and what comes behind reads the output; nobody waits between.
+// Work queued on the stream before the call produces the input, and work after it reads the output. The host does not
+// wait in between.
 TEST_P(SessionInMemory, TakesItsPlaceInAStream) {
   Session session = one_convolution(GetParam());
   const std::vector<float> ones(25, 1.0f), wanted(18, 9.0f);
@@ -194,7 +195,7 @@ TEST_P(SessionInMemory, MakesOtherTypesOnTheHostOnly) {
               HasSubstr("uint8 if all inputs are, got int32"));
 }
 
-/// Bytes that the process has in memory.
+/// Returns the resident memory of the process in bytes.
 int64_t bytes_in_memory() {
   std::ifstream file("/proc/self/statm");
   int64_t pages = 0, resident = 0;
@@ -225,7 +226,7 @@ TEST_F(SessionTest, OthersHaveItsWeightsInMemoryOnce) {
   EXPECT_LT(bytes_in_memory() - before, kWeights);
 }
 
-/// y = x * min(rows, 2), which is read again for each number of rows.
+/// y = x * min(rows, 2): the model is imported again for each number of rows.
 TEST_F(SessionTest, ReadsAModelAgainThatComputesFromTheNumberOfImages) {
   OnnxModel model(15);
   model.input("x", {-1, 2}).output("y").node("Shape", {"x"}, {"shape"});
@@ -266,7 +267,7 @@ TEST_F(SessionTest, TellsStepsAndTheirTimes) {
   EXPECT_THAT(bad_input_message([&] { session.profile(inputs, 0); }), HasSubstr("repeat must be at least 1, got 0"));
 }
 
-// An engine that was made for few images would take many of them one by one.
+// An engine planned for few images would compute a large batch in many small ones.
 TEST(Session, TakesMoreImagesThanAtFirst) {
   Session session(source_folder() / "models/fa19.onnx", {.device = "cpu"});
   for (const int64_t n : {1, 3, 2, 40, 5}) {

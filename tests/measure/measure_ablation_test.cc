@@ -1,3 +1,5 @@
+// Tests the statistics of ablation: effects of switches, interactions and products of gains.
+
 #include "convlab/measure/ablation.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +18,7 @@ using testing::StartsWith;
 
 constexpr int kRounds = 40;
 
-/// Times around a mean, each off by up to `noise` of it.
+/// Returns times around a mean, each off by up to `noise` of it.
 std::vector<double> times_around(double mean, double noise, uint64_t seed) {
   Rng random(seed);
   std::vector<double> times;
@@ -24,7 +26,7 @@ std::vector<double> times_around(double mean, double noise, uint64_t seed) {
   return times;
 }
 
-/// Two switches, A and B: none, A, B and both take so long.
+/// Returns series for two switches A and B with these mean times: none, only A, only B, both.
 SeriesOfSets series_of(double none, double a, double b, double both, double noise = 0.005) {
   return {{0, times_around(none, noise, 1)},
           {1, times_around(a, noise, 2)},
@@ -103,7 +105,7 @@ TEST(Ablation, EverySubsetComesOnce) {
   EXPECT_EQ(ablation_subsets(5, Subsets::every).size(), 32U);
 }
 
-/// Three switches that gain 2, 3 and 1, the first two together half as much again.
+/// Three switches with gains 2, 3 and 1. The first two together gain a further factor of 1.5.
 SeriesOfSets factorial() {
   SeriesOfSets series;
   for (SwitchSet set = 0; set < 8; ++set) {

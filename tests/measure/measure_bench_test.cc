@@ -1,4 +1,4 @@
-// Timing also checks: kernels that are right when verified, and then do not do the work.
+// Tests that timing also checks results: fake kernels pass verification and then skip work.
 
 #include "convlab/measure/bench.h"
 
@@ -53,7 +53,7 @@ struct Bench {
   explicit Bench(const ConvStep& timed) : step(timed), arrays(*device, step, timed_layer(step, oracle)) {}
 };
 
-const ConvStep kStep{parse_problem("n70_c3h12w12_k4r3s3")};  // more images than there are different ones
+const ConvStep kStep{parse_problem("n70_c3h12w12_k4r3s3")};  // more images than distinct ones
 
 void expect_caught(
     const ConvKernel& kernel, const char* reason, void (*before_each)() = [] {}) {
@@ -129,7 +129,7 @@ TEST(Bench, AKernelThatComputesWhereItWasLaunchedFirstIsCaught) {
 }
 
 TEST(Bench, AKernelThatLeavesOutTheLastImageIsCaught) {
-  // It computes all of one or two images, so that a verification on two passes.
+  // It computes one or two images completely, so a verification with two images passes.
   expect_caught(fake([](const ConvArgs& args, Stream& stream) {
                   ConvStep step = args.step;
                   if (step.problem.n > 2) --step.problem.n;
@@ -183,7 +183,7 @@ TEST(Bench, KernelsAreTimedInTheLayoutThatTheyKnow) {
   EXPECT_EQ(record.layout, "images in lanes");
 }
 
-/// Threads that keep every CPU busy, several each.
+/// Keeps every CPU busy with four threads each.
 class Busy {
  public:
   Busy() {

@@ -1,3 +1,5 @@
+// Tests measured ceilings of arithmetic and memory traffic, and the bounds computed from them.
+
 #include "convlab/measure/ceilings.h"
 
 #include <gtest/gtest.h>
@@ -34,13 +36,13 @@ TEST(Ceilings, EachClassMayUseTheFastestArithmeticThatIsAsAccurate) {
 TEST(Ceilings, MeasuredRatesAreThoseOfSomeProcessor) {
   const auto device = open_device("cpu", {.threads = 1});
   const Ceilings ceilings = measure_ceilings(*device);
-  // From one scalar operation per cycle on a slow processor to 32 lanes, two units, 8 GHz: a loop that the compiler
-  // dropped, or a mistaken unit, is outside.
+  // The range covers one scalar operation per cycle on a slow CPU up to 32 lanes, two units and 8 GHz. It detects a
+  // loop that the compiler removed, or a wrong unit.
   EXPECT_GT(ceilings.fp32_flops, 1e8);
   EXPECT_LT(ceilings.fp32_flops, 1e12);
   EXPECT_EQ(ceilings.bf16_flops > 0, has_unit(Bf16Unit::avx512_bf16));
-  // Twice as many products for an instruction, which Intel's processors begin a quarter as often; at most AMX's 2048
-  // operations a cycle.
+  // A bf16 instruction computes twice as many products as an fp32 one, and Intel CPUs issue it a quarter as often. The
+  // upper bound is AMX's 2048 operations per cycle.
   if (ceilings.bf16_flops > 0) {
     EXPECT_GT(ceilings.bf16_flops, ceilings.fp32_flops / 4);
     EXPECT_LT(ceilings.bf16_flops, 2e13);

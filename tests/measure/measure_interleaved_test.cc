@@ -1,3 +1,5 @@
+// Tests comparisons by interleaved samples: decisions, noise, drift and limits.
+
 #include "convlab/measure/interleaved.h"
 
 #include <gmock/gmock.h>
@@ -12,7 +14,7 @@
 namespace convlab {
 namespace {
 
-/// A clock of its own: times around `mean`, off by up to `noise` of it, while the machine drifts.
+/// Simulated times around `mean`, each off by up to `noise` of it, on a machine whose speed drifts.
 class FakeTimes {
  public:
   FakeTimes(double noise, uint64_t seed) : noise_(noise), random_(seed) {}
@@ -50,7 +52,7 @@ TEST(Compare, ThreePercentAreFound) {
   }
 }
 
-/// A real kernel against itself, the second time with `more` of its time spent waiting.
+/// Compares a real kernel with itself, slowed down in one series by waiting `more` times its own time.
 Decision compare_slowed(double more) {
   using Clock = std::chrono::steady_clock;
   const auto device = open_device("cpu", {.threads = 1});
@@ -69,7 +71,7 @@ Decision compare_slowed(double more) {
   return compare_interleaved({.spread = 0.002, .seconds = 2, .least = 50, .most = 2000}, slowed, plain).decision;
 }
 
-// On a busy machine three percent may stay undecided, but are never decided the wrong way.
+// On a busy machine a difference of 3 % may stay undecided, but must never be decided the wrong way.
 TEST(Compare, AKernelSlowedByThreePercentIsFound) {
   EXPECT_THAT(compare_slowed(0.03), testing::AnyOf(Decision::slower, Decision::undecided));
   EXPECT_EQ(compare_slowed(3), Decision::slower);

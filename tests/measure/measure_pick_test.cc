@@ -1,4 +1,4 @@
-// The choice among ways that were measured in turns, with made-up times.
+// Tests the choice among alternatives from interleaved measurements, with synthetic times.
 
 #include "convlab/measure/pick.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 using Times = std::vector<std::vector<double>>;
 
-/// So many turns around each mean, each off by up to `noise` of it.
+/// Returns `turns` rounds of times around each mean, each off by up to `noise` of it.
 Times times_around(const std::vector<double>& means, double noise, size_t turns = 30, uint64_t seed = 1) {
   Rng random(seed);
   Times times(means.size());
@@ -50,7 +50,7 @@ TEST(PickWay, TheFirstStaysWhereAnotherIsHardlyFaster) {
 }
 
 TEST(PickWay, TheFirstStaysWhereTimesScatterTooMuch) {
-  // Faster in the median, but slower in nearly half of all turns.
+  // Its median is faster, but it is slower in nearly half of all rounds.
   Times times(2, std::vector<double>(21, 1));
   for (size_t turn = 0; turn < times[1].size(); ++turn) times[1][turn] = turn < 11 ? 0.9 : 1.2;
   EXPECT_EQ(pick_way(times).why, "close");

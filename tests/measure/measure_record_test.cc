@@ -1,3 +1,5 @@
+// Tests Records: JSON conversion, plausibility checks, sampling and parameter sweeps.
+
 #include "convlab/measure/record.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +71,7 @@ TEST(Record, SurvivesJson) {
   EXPECT_DOUBLE_EQ(again.ceilings.cache_bytes, record.ceilings.cache_bytes);
   EXPECT_DOUBLE_EQ(again.ceilings.upload_bytes, record.ceilings.upload_bytes);
   EXPECT_EQ(again.ceilings.cache_size, record.ceilings.cache_size);
-  again.ceilings = record.ceilings;  // all else is equal to the bit
+  again.ceilings = record.ceilings;  // all other members are equal bit for bit
   EXPECT_EQ(again, record);
 }
 
@@ -162,7 +164,7 @@ TEST(Measure, RefusesWhatThisMachineCannotDo) {
   BenchArrays arrays(*device, step, timed_layer(step, oracle));
   const ConvKernel& kernel = require_conv_kernel("cpu.direct", DeviceKind::cpu);
   const Ceilings slow{.fp32_flops = 1e6, .memory_bytes = 1e6, .cache_bytes = 1e6, .cache_size = 1};
-  constexpr int kMostAttempts = 20;  // while others have the processor, nothing is refused
+  constexpr int kMostAttempts = 20;  // on a busy machine nothing is rejected
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     try {
       const Record record = measure(kernel, arrays, slow, {.seconds = 0.01, .least = 5, .most = 20});
@@ -185,11 +187,11 @@ TEST(Measure, SamplesUntilItIsEnough) {
   EXPECT_EQ(sample({.spread = 0, .seconds = 0, .least = 3, .most = 37}, noisy).samples.size(), 1U)
       << "no patience at all";
   std::vector<bool> ends;
-  const auto told = [&](bool end) { return ends.push_back(end), 1.0; };
-  sample({.spread = 0.1, .seconds = 10, .least = 4, .most = 5}, told);
+  const auto recorded = [&](bool end) { return ends.push_back(end), 1.0; };
+  sample({.spread = 0.1, .seconds = 10, .least = 4, .most = 5}, recorded);
   EXPECT_EQ(ends, (std::vector<bool>{true, false, false, false, true}));
   ends.clear();
-  sample({.spread = 0.1, .seconds = 10, .least = 10, .most = 1}, told);
+  sample({.spread = 0.1, .seconds = 10, .least = 10, .most = 1}, recorded);
   EXPECT_EQ(ends, (std::vector<bool>{true}));
 }
 

@@ -1,3 +1,5 @@
+// Tests summaries of samples: medians, ranks and confidence intervals.
+
 #include "convlab/measure/summary.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +32,7 @@ TEST(Summary, KeepsSamplesInOrderAndRanksThem) {
   EXPECT_TRUE(summarize({}).samples.empty());
 }
 
-// The sign test's table: for 10 values and 95 % the second and the ninth, for 20 the sixth and the fifteenth.
+// From tables of the sign test at 95 %: for 10 values the second and the ninth, for 20 the sixth and the fifteenth.
 TEST(Summary, IntervalsAreThoseOfTheSignTest) {
   const Interval of_ten = median_interval(one_to(10), 0.95), of_twenty = median_interval(one_to(20), 0.95);
   EXPECT_EQ(of_ten.low, 2);

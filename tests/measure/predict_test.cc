@@ -1,4 +1,5 @@
-// The model of time, with counts that are made up.
+// Tests the performance model with synthetic counts.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr const char* kH200 = "NVIDIA H200, compute capability 9.0, 100 multiprocessors, 140 GiB";
 
-/// A hundred multiprocessors at 1 GHz: 128 multiply-adds a cycle each are 25.6 TFLOP/s.
+/// A hundred multiprocessors at 1 GHz with 128 multiply-adds per cycle each: 25.6 TFLOP/s.
 Ceilings round_ceilings() {
   return {.fp32_flops = 25.6e12,
           .tf32_flops = 100e12,
@@ -33,7 +34,7 @@ LineCounts line(MemorySpace space, AccessType type, const char* array, int64_t r
   return line;
 }
 
-/// One function of 1000 blocks an image, of 256 threads each.
+/// One kernel function with 1000 blocks of 256 threads per image.
 KernelWork work() {
   KernelCounts counts{.kernel = "convolve", .grid = {1000, 1, 2}, .block = {256, 1, 1}, .launches = 1, .warps = 16000};
   return {.kernel = "cuda.made_up",
@@ -66,7 +67,7 @@ TEST(GpuRates, OfNoGpuOrWithoutCeilingsAreAnError) {
 
 TEST(TimeModel, InstructionsAreIssuedByFourSchedulers) {
   KernelWork made = work();
-  made.functions[0].instructions = 4'000'000;  // of two images: 2e9 of all
+  made.functions[0].instructions = 4'000'000;  // for two images: 2e9 in total
   const FunctionTime time = only(time_of(made, rates()));
   EXPECT_EQ(time.limit().name, "instruction issue");
   EXPECT_DOUBLE_EQ(time.seconds(), 2e9 / 400e9);
@@ -80,7 +81,7 @@ TEST(TimeModel, WavefrontsOfSharedMemoryAndRequestsToGlobalShareTheWay) {
   const KernelTime time = time_of(made, rates());
   const Quantities sum = time.quantities();
   EXPECT_DOUBLE_EQ(sum.shared_wavefronts, 500 * 32000.0);
-  EXPECT_DOUBLE_EQ(sum.global_wavefronts, 500 * (2000.0 + 1000));  // 8 sectors are two wavefronts, one sector is one
+  EXPECT_DOUBLE_EQ(sum.global_wavefronts, 500 * (2000.0 + 1000));  // 8 sectors take two wavefronts, 1 sector takes one
   EXPECT_EQ(only(time).limit().name, "L1 and shared memory");
   EXPECT_DOUBLE_EQ(time.seconds(), 500 * 35000.0 / 100e9);
 }
@@ -93,7 +94,8 @@ TEST(TimeModel, ArraysMoveOnceHoweverOftenTheyAreRead) {
                              line(MemorySpace::global, AccessType::load, "scratch", 1, 7)};
   made.arrays = {{"x", {4000, 2e6}}, {"w", {160, 160}}, {"y", {8000, 4e6}}};
   const Quantities sum = quantities_of(made, made.functions[0], 1 << 20);
-  // x: 2 MB once instead of 16 MB of sectors; y: its sectors, fewer than it has; scratch of unknown size: its sectors.
+  // x: 2 MB read once, instead of 16 MB of sectors. y: its sectors, which are less than its size. scratch has unknown
+  // size: its sectors.
   EXPECT_DOUBLE_EQ(sum.memory_bytes, 2e6 + 500 * 10 * 32.0);
   EXPECT_DOUBLE_EQ(sum.cache_bytes, 160 + 500 * 7 * 32.0);
   EXPECT_DOUBLE_EQ(sum.global_sectors, 500 * 2017.0);
@@ -102,7 +104,7 @@ TEST(TimeModel, ArraysMoveOnceHoweverOftenTheyAreRead) {
 TEST(TimeModel, ScratchThatIsFilledAgainAndAgainMovesAsOften) {
   KernelWork made = work();
   made.functions[0].lines = {line(MemorySpace::global, AccessType::store, "workspace", 1, 1'000'000)};
-  made.arrays = {{"workspace", {20000, 1e6}}};  // of two images, and of a chunk of a hundred
+  made.arrays = {{"workspace", {20000, 1e6}}};  // for two images, and for a chunk of a hundred
   EXPECT_DOUBLE_EQ(quantities_of(made, made.functions[0], 1 << 20).cache_bytes, 500 * 20000.0);
 }
 
@@ -130,7 +132,7 @@ TEST(TimeModel, TensorCoresHaveRatesOfTheirOwn) {
 TEST(TimeModel, FewWarpsWait) {
   KernelWork made = work();
   made.functions[0].lines = {line(MemorySpace::shared, AccessType::load, "tile", 100'000, 100'000)};
-  made.functions[0].dynamic_shared_bytes = 113 * 1024;  // two blocks of eight warps
+  made.functions[0].dynamic_shared_bytes = 113 * 1024;  // two blocks of eight warps fit
   const FunctionTime time = only(time_of(made, rates()));
   EXPECT_DOUBLE_EQ(time.resident_warps, 16);
   EXPECT_EQ(time.limit().name, "latency");
@@ -140,7 +142,7 @@ TEST(TimeModel, FewWarpsWait) {
 TEST(TimeModel, ASmallGridKeepsSomeMultiprocessorsIdle) {
   KernelWork made = work();
   made.problem.n = 2;
-  made.functions[0].warps = 200;  // 25 blocks of eight warps, for a hundred multiprocessors
+  made.functions[0].warps = 200;  // 25 blocks of eight warps, on a hundred multiprocessors
   made.functions[0].instructions = 4'000'000;
   const FunctionTime time = only(time_of(made, rates()));
   EXPECT_DOUBLE_EQ(time.resident_warps, 8);
@@ -161,7 +163,7 @@ TEST(TimeModel, FunctionsFollowEachOther) {
 TEST(TimeModel, FillingTakesWhatItsBytesTake) {
   KernelWork made = work();
   made.functions[0].instructions = 4'000'000;
-  made.filled_bytes = 8e6;  // of two images
+  made.filled_bytes = 8e6;  // for two images
   const KernelTime time = time_of(made, rates());
   ASSERT_EQ(time.functions.size(), 2u);
   EXPECT_DOUBLE_EQ(time.functions[0].seconds(), 500 * 8e6 / 4e12);
@@ -185,7 +187,7 @@ Step made_up_step() {
 TEST(Step, ClaimsWhatShouldHappenAndWhy) {
   const Step step = made_up_step();
   EXPECT_DOUBLE_EQ(step.ratio(), 0.75);
-  // 1000 images of 4 maps of 32 x 32 with 4 terms are 16.384 M multiply-adds, 512 k of a warp.
+  // 1000 images x 4 output channels x 32 x 32 x K dimension 4 are 16.384 M multiply-adds, or 512 k warp-wide ones.
   EXPECT_EQ(claim(step),
             "cuda.after should take 0.75 times as long as cuda.before (3.750 ms instead of 5.000 ms); limited by "
             "instruction issue (2.93e+03 warp instructions per multiply-add of a warp), before by instruction issue "

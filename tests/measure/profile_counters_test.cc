@@ -1,4 +1,4 @@
-// What we say about counters, wherever they come from.
+// Tests how hardware counters are interpreted and shown, whatever tool they come from.
 
 #include "convlab/profile/counters.h"
 

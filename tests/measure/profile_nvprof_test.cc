@@ -1,4 +1,4 @@
-// nvprof's formats: fixed texts, and a parser that reads them back.
+// Tests nvprof's output formats: fixed texts, and a parser that reads them back.
 
 #include "convlab/profile/nvprof.h"
 
@@ -28,7 +28,7 @@ TEST(NvprofNumbers, TimesTakeEightCharactersAndTheUnitThatFits) {
   EXPECT_EQ(nvprof_time(16602499), "16.602ms");
   EXPECT_EQ(nvprof_time(3033001234), "3.03300s");
   EXPECT_EQ(nvprof_time(154623000000), "154.623s");
-  // Where rounding reaches the next unit, or one digit more before the point.
+  // Rounding reaches the next unit, or adds a digit before the decimal point.
   EXPECT_EQ(nvprof_time(999996), "1.0000ms");
   EXPECT_EQ(nvprof_time(999996000), "1.00000s");
   EXPECT_EQ(nvprof_time(9999999), "10.000ms");
@@ -75,7 +75,7 @@ TEST(NvprofSummary, OnAHostItNamesTheHost) {
             "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n");
 }
 
-/// The fields of a line as RFC 4180 reads it: quotes may enclose commas, and are doubled inside.
+/// Splits a line into fields as RFC 4180 defines: quotes may enclose commas, and quotes inside are doubled.
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields{""};
   bool quoted = false;
@@ -94,7 +94,7 @@ std::vector<std::string> fields_of(const std::string& line) {
   return fields;
 }
 
-/// What readers of nvprof's CSV do: skip ==PID== lines, take the names of the columns and their units, then the rows.
+/// Parses nvprof's CSV as its readers do: skips ==PID== lines, then reads the column names, their units and the rows.
 struct Csv {
   std::vector<std::string> columns, units;
   std::vector<std::vector<std::string>> rows;
@@ -119,7 +119,7 @@ struct Csv {
 
   std::string text(size_t row, const std::string& column) const { return rows.at(row).at(index(column)); }
 
-  /// In seconds, or bytes.
+  /// Returns a value in seconds or bytes.
   double number(size_t row, const std::string& column) const {
     const std::string unit = units.at(index(column));
     const double scale = unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit == "ns" ? 1e-9 : 1;

@@ -1,4 +1,4 @@
-// What a recording of an engine on the host holds, what it costs, and the bill of a whole run.
+// Tests recordings of an engine on the host, their overhead, and the time breakdown of a whole run.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST(HostRecorder, TellsStepsCopiesAndOtherPartsApart) {
   EXPECT_THAT(recorder->stop().activities, IsEmpty());
 }
 
-/// Two convolutions of four images in two batches.
+/// Two convolutions on four images in two batches.
 class RecordedEngine : public testing::Test {
  protected:
   RecordedEngine() {
@@ -160,7 +160,7 @@ TEST(Bill, PartsAndWhatNoneCoversAreTheWallTime) {
                                 {Stage::step, 0.2},
                                 {Stage::download, 0.05},
                                 {Stage::waiting, 0.1}}};
-  // 0.3 s of steps and waiting in the first pass; a later one needs 0.25 s of them.
+  // The first pass takes 0.3 s of steps and waiting; a later pass takes 0.25 s of them.
   const StartupBill bill = make_bill(run);
   EXPECT_EQ(bill.wall_s, 1.0);
   std::vector<std::string> names;

@@ -1,4 +1,5 @@
-// Totals, what makes up 90 % of them and which layer caused it; the Chrome trace; all from made-up recordings.
+// Tests profile totals, the rows that make up 90 % of them with their layers, and the Chrome trace, with synthetic
+// recordings.
 
 #include "convlab/profile/totals.h"
 
@@ -38,7 +39,7 @@ TEST(Summary, CountsACallInsideAnotherOnceAndKeepsThreadsApart) {
   for (const TotalsRow& row : summary.calls) EXPECT_NE(row.name, "cuInit");
   ASSERT_THAT(summary.calls, SizeIs(3));
   EXPECT_EQ(summary.calls[2].name, "cudaLaunchKernel");
-  EXPECT_EQ(summary.calls[2].calls, 3);  // one of them within another thread's, by the clock alone
+  EXPECT_EQ(summary.calls[2].calls, 3);  // one of them is nested in another thread's call, but only by its timestamps
 }
 
 TEST(Summary, OfNothingIsEmpty) {
@@ -56,7 +57,7 @@ TEST(GpuTime, CountsWhatOverlapsOnce) {
   add(ActivityKind::copy, "conv1", 0, 10);
   add(ActivityKind::kernel, "conv1", 5, 25);
   add(ActivityKind::api, "conv1", 6, 90);
-  add(ActivityKind::kernel, "conv1", 10, 15);  // within the one before
+  add(ActivityKind::kernel, "conv1", 10, 15);  // nested in the previous one
   add(ActivityKind::fill, "conv1", 20, 30);
   add(ActivityKind::kernel, "conv2", 22, 32);
   add(ActivityKind::kernel, "conv1", 40, 50);
@@ -125,7 +126,7 @@ TEST(ChromeTrace, HasEveryActivityInMicrosecondsFromTheBegin) {
 TEST(ChromeTrace, ArrowsLeadFromTheOutermostCallToWhatItCaused) {
   const Json trace = chrome_trace(gpu_recording());
   const std::vector<Json> begins = events_with(trace, "ph", "s"), ends = events_with(trace, "ph", "f");
-  ASSERT_THAT(begins, SizeIs(3));  // the fill has no call in this recording
+  ASSERT_THAT(begins, SizeIs(3));  // the fill has no API call in this recording
   ASSERT_THAT(ends, SizeIs(3));
   for (size_t i = 0; i < begins.size(); ++i) {
     EXPECT_EQ(begins[i]["id"], ends[i]["id"]);

@@ -1,3 +1,5 @@
+// Tests reading of results as evidence for reports: Records, runs, profiles, counters and predictions.
+
 #include "convlab/evidence/evidence.h"
 
 #include <gtest/gtest.h>

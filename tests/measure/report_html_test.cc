@@ -1,3 +1,5 @@
+// Tests the report's HTML and PNG writers and its embedded files.
+
 #include "convlab/report/html.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +84,7 @@ TEST(Png, HoldsThePixels) {
     at += size + 12;
   }
   EXPECT_EQ(chunks, (std::vector<std::string>{"IHDR", "IDAT", "IEND"}));
-  EXPECT_EQ(rows, (std::vector<uint8_t>{0, 0, 128, 255, 0, 7, 8, 9}));  // each row after its filter, none
+  EXPECT_EQ(rows, (std::vector<uint8_t>{0, 0, 128, 255, 0, 7, 8, 9}));  // each row begins with filter type 0
 }
 
 TEST(Png, RefusesPixelsThatAreNoImage) {

@@ -1,3 +1,5 @@
+// Tests how Records become the report's ladder of kernels: by machine, tuning and gain.
+
 #include "convlab/report/ladder.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +29,7 @@ TEST(Ladder, KeepsTheNewestOfATuningAndTheFastestTuning) {
   const std::vector<MachineRecords> machines = by_machine({fresh, old, slow, tuned, followed});
   ASSERT_EQ(machines.size(), 1u);
   ASSERT_EQ(machines[0].records.size(), 1u);
-  EXPECT_EQ(machines[0].records[0].tuning, tuned.tuning);  // the old, faster time of no tuning does not count
+  EXPECT_EQ(machines[0].records[0].tuning, tuned.tuning);  // the faster untuned time is out of date
   EXPECT_EQ(machines[0].records[0].epilogue, "");
 }
 

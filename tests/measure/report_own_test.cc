@@ -1,4 +1,4 @@
-// A report about somebody's own kernels, made of made-up measurements.
+// Tests the report about a user's own kernels, with synthetic measurements.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ size_t occurrences(const std::string& text, std::string_view what) {
   return count;
 }
 
-/// A request of 4 bytes a lane: lane i goes to `distance` * i.
+/// Counts of a load with 4 bytes per lane, where lane i accesses offset `distance` * i.
 LineCounts line(MemorySpace space, const std::string& where, int64_t distance, int64_t cost) {
   LineCounts line{.where = where, .array = "a", .space = space, .type = AccessType::load, .access_bytes = 4};
   line.counts = {.requests = 100, .lanes = 3200, .bytes = 12800};
@@ -129,7 +129,7 @@ TEST(OwnReport, OfARightFileSaysWhatIsMissingAndWhatMakesIt) {
   EXPECT_THAT(deliverable(report, "Op Times before and after").commands,
               ElementsAre("convlab bench mine/tiled.cuh --device cuda --model fa19 -n 100,1000,10000 --against "
                           "cuda.basic --json results/tiled-times.json"));
-  EXPECT_EQ(deliverable(report, "sectors, wavefronts").commands.size(), 2u);  // of the file, and of its baseline
+  EXPECT_EQ(deliverable(report, "sectors, wavefronts").commands.size(), 2u);  // for the file and for its baseline
   EXPECT_THAT(report.html,
               AllOf(HasSubstr("id=\"own-1\""), HasSubstr("contenteditable"),
                     HasSubstr("why did you expect it to help?"), Not(HasSubstr("Predicted and measured times"))));
@@ -178,13 +178,13 @@ TEST(OwnReport, HasOutputsTimesCountsAndLessons) {
       AllOf(HasSubstr("1.000 ms → 250.0 µs, <span class=\"good\">0.2500×</span>"),
             HasSubstr("800 → 400, <span class=\"good\">0.5000×</span>"), HasSubstr("Op Time: 0.0123"),
             HasSubstr("conv1: neighbouring lanes should read neighbours"), HasSubstr("its times are CPU times")));
-  // At a glance: four times as fast, half the sectors, one lesson.
+  // The overview: four times as fast, half the sectors, one lesson.
   EXPECT_THAT(report.html, AllOf(HasSubstr("<td class=\"number good\">4.000×</td>"),
                                  HasSubstr("<td class=\"number good\">2.000×</td>")));
-  // Its second line does all that there is.
+  // All of the kernel's cost is in its second line.
   EXPECT_THAT(report.html,
               HasSubstr("<span class=\"line costly\" style=\"--share:1.000\"><span class=\"cost\">100 %</span>"));
-  // It stands among convlab's own.
+  // It is listed among convlab's own kernels.
   EXPECT_THAT(report.html, HasSubstr("<td class=\"name own\"><strong><code>mine/tiled.cuh</code>"));
 }
 
@@ -198,7 +198,7 @@ TEST(OwnReport, ShowsAPredictionBesideTheMeasurement) {
                                              HasSubstr("<td class=\"number\">1.500×</td>")));
   EXPECT_FALSE(deliverable(make_report(input), "prediction of the gain over cuda.basic").there);
 
-  // As 'convlab predict' says it: half the baseline's time; measured, three quarters.
+  // `convlab predict` predicts half the baseline's time; the measured ratio is three quarters.
   input.evidence.predictions.back().from = "cuda.basic";
   input.evidence.predictions.back().from_ms = 4;
   input.evidence.records.push_back(some_record("cuda.basic", problem, 4));
@@ -237,22 +237,22 @@ TEST(RequestPicture, MarksTheLanesThatWaitForABank) {
   const auto waits = [](int64_t distance) {
     return occurrences(request_picture(line(MemorySpace::shared, "f:1", distance, 1), "waits"), "class=\"waits\"");
   };
-  EXPECT_EQ(waits(4), 0u);        // each lane its own bank
-  EXPECT_EQ(waits(0), 0u);        // all the same word
-  EXPECT_EQ(waits(2 * 4), 16u);   // every second bank, twice
-  EXPECT_EQ(waits(32 * 4), 31u);  // one bank
-  EXPECT_EQ(waits(33 * 4), 0u);   // a padded row
+  EXPECT_EQ(waits(4), 0u);        // each lane has its own bank
+  EXPECT_EQ(waits(0), 0u);        // all lanes read the same word
+  EXPECT_EQ(waits(2 * 4), 16u);   // every second bank, two lanes each
+  EXPECT_EQ(waits(32 * 4), 31u);  // all in one bank
+  EXPECT_EQ(waits(33 * 4), 0u);   // a row with padding
 }
 
 TEST(RequestPicture, DrawsASectorAsWideAsItsBytes) {
   const std::string together = request_picture(line(MemorySpace::global, "f:1", 4, 4), "");
-  EXPECT_EQ(occurrences(together, "class=\"odd\""), 2u);  // of four columns
+  EXPECT_EQ(occurrences(together, "class=\"odd\""), 2u);  // two of four columns
   EXPECT_EQ(occurrences(together, "class=\"lane\""), 64u);
   EXPECT_EQ(occurrences(together, "class=\"gone\""), 0u);
   EXPECT_THAT(together, AllOf(HasSubstr("4 sectors"), HasSubstr("100 % of the transferred bytes")));
   const std::string scattered = request_picture(line(MemorySpace::global, "f:1", 64, 32), "");
   EXPECT_EQ(occurrences(scattered, "class=\"odd\""), 16u);
-  EXPECT_EQ(occurrences(scattered, "class=\"gone\""), 31u);  // every second sector is not touched
+  EXPECT_EQ(occurrences(scattered, "class=\"gone\""), 31u);  // every second sector is untouched
   LineCounts none = line(MemorySpace::global, "f:1", 4, 4);
   none.example = {};
   EXPECT_EQ(request_picture(none, ""), "");

@@ -1,4 +1,4 @@
-// A whole page, made of made-up measurements.
+// Tests a whole report page, with synthetic measurements.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using testing::Not;
 constexpr const char* kFirst = "c1h70w70_k12r5s5";
 constexpr const char* kSecond = "c12h33w33_k24r5s5";
 
-/// Answers of no real network: image i has class i, and is labelled right unless i is 3.
+/// Synthetic answers: image i has label i and is classified correctly, except image 3.
 ReportInput small_input() {
   ReportInput input{.semester = "fa19"};
   Answers& answers = input.answers;
@@ -43,7 +43,7 @@ ReportInput small_input() {
   return input;
 }
 
-/// All Op Times that the course asks for, of every CUDA kernel.
+/// Returns Records of all Op Times that the course asks for, for every CUDA kernel.
 std::vector<Record> all_records() {
   std::vector<Record> records;
   for (const KernelFacts& kernel : all_kernels({})) {
@@ -100,7 +100,7 @@ TEST(ReportPage, IsSelfContained) {
   EXPECT_TRUE(html.starts_with("<!DOCTYPE html>"));
   EXPECT_TRUE(html.ends_with("</html>\n"));
   EXPECT_FALSE(std::regex_search(html, std::regex(R"(\{\{[a-z]+\}\})"))) << "a place of page.html was left empty";
-  // Whatever loads something names it in this way; only data and places in the page are allowed.
+  // Everything that loads a resource has this form. Only data: URLs and anchors in the page are allowed.
   static const std::regex kReference(R"re((?:src|href)="([^"]*)")re");
   int references = 0;
   const std::string own = html.substr(0, html.find("<script"));
@@ -201,7 +201,7 @@ size_t occurrences(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// One launch of a function that took so long and kept the multiprocessors so busy.
+/// Counters of one launch that takes `ns` and keeps the multiprocessors `percent` busy.
 KernelCounters launch(const std::string& function, double ns, double percent) {
   return {function, "conv1", {{"sm__throughput.avg", percent}, {"gpu__time_duration.sum", ns}}};
 }

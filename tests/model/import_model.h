@@ -11,7 +11,7 @@ namespace convlab {
 
 inline Graph import(const OnnxModel& model) { return import_onnx(model.bytes(), "test.onnx"); }
 
-/// Why the model is refused.
+/// Returns the message with which the importer rejects the model.
 inline std::string refusal(const OnnxModel& model) {
   return bad_input_message([&] { import(model); });
 }

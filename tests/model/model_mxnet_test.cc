@@ -1,4 +1,5 @@
-// MXNet checkpoints in every form that the course's years left, and damaged ones.
+// Tests import of MXNet checkpoints in all formats of the course's years, and of damaged ones.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,8 +32,8 @@ std::string refusal(const std::string& symbol, const MxnetParams& params) {
   return bad_input_message([&] { import(symbol, params); });
 }
 
-/// The sp19 network, small: conv 2@3x3, tanh, maxpool 2, conv 3@3x3, FC 4, tanh, FC 2, softmax on 12x12 images:
-/// 12 -> 10 -> 5 -> 3, so the first dense layer has 27 columns.
+/// A small version of the sp19 network for 12x12 images: conv 2@3x3, tanh, maxpool 2, conv 3@3x3, FC 4, tanh, FC 2,
+/// softmax. Sides are 12 -> 10 -> 5 -> 3, so the first dense layer has 27 columns.
 std::string course_symbol(const std::string& convolution = "New", MxnetSymbolText symbol = MxnetSymbolText()) {
   const std::string bias = convolution == "Convolution" ? "; no_bias=True" : "";
   const int data = symbol.variable("data"), w0 = symbol.variable("new0_weight");
@@ -98,7 +99,7 @@ TEST(Mxnet, EveryElementTypeIsRead) {
   EXPECT_EQ(arrays.at("c").shape(), (Shape{1, 2}));
 }
 
-/// data -> one operator with its weights -> FullyConnected of `columns`.
+/// data -> one operator with its weights -> FullyConnected with `columns` columns.
 struct OneLayer {
   MxnetSymbolText symbol;
   MxnetParams params{MxnetFormat::v2};
@@ -150,7 +151,7 @@ TEST(Mxnet, PoolingFollowsItsConvention) {
   EXPECT_TRUE(pool.ceil_mode);
   graph = pooled("pool_type=avg; count_include_pad=False", 16);
   EXPECT_FALSE(std::get<PoolOp>(graph.nodes[0].op).pool.count_include_pad);
-  // One pixel with two of padding on each side: MXNet has a second window, behind the image.
+  // For one pixel with a padding of two on each side, MXNet adds a second window after the image.
   EXPECT_THAT(bad_input_message([&] { pooled("pooling_convention=full; stride=(4, 4); pad=(2, 2)", 1); }),
               HasSubstr("node 'pool' (Pooling): pooling_convention 'full' is not supported"));
   EXPECT_THAT(bad_input_message([&] { pooled("pooling_convention=full; stride=(4, 4)", 3); }),
@@ -229,7 +230,7 @@ TEST(Mxnet, SoftmaxHasItsAxis) {
   EXPECT_THAT(bad_input_message([&] { softmax("softmax", "temperature=2.0"); }), HasSubstr("temperature"));
 }
 
-/// The course's symbol with one piece of text replaced.
+/// Returns the course's symbol with one text replaced.
 std::string with(const std::string& from, const std::string& to) {
   std::string text = course_symbol();
   const size_t at = text.find(from);
@@ -336,11 +337,11 @@ TEST(Mxnet, RefusesDamagedParams) {
   EXPECT_THAT(with(0, 0x13), HasSubstr("not an MXNet .params file: expected magic number 0x112, got 0x113"));
   EXPECT_THAT(with(16, 200), HasSubstr("the number of arrays is 200, more than the file can hold"));
   EXPECT_THAT(with(23, 255), HasSubstr("more than the file can hold"));
-  EXPECT_THAT(with(24, 0), HasSubstr("dimensions"));                                 // an unknown array magic
+  EXPECT_THAT(with(24, 0), HasSubstr("dimensions"));                                 // unknown array format
   EXPECT_THAT(with(28, 1), HasSubstr("sparse"));                                     // storage type
   EXPECT_THAT(with(32, 33), HasSubstr("33 dimensions"));                             // rank
-  EXPECT_THAT(with(43, 255), HasSubstr("dimension 0 must not be negative, got -"));  // sign of the first size
-  EXPECT_THAT(with(42, 127), HasSubstr("needs"));                                    // the first size, enormous
+  EXPECT_THAT(with(43, 255), HasSubstr("dimension 0 must not be negative, got -"));  // sign byte of the first size
+  EXPECT_THAT(with(42, 127), HasSubstr("needs"));                                    // a huge first size
   EXPECT_THAT(with(60, 7), HasSubstr("type flag 7"));
   std::vector<uint8_t> longer = whole;
   longer.push_back(0);
@@ -363,7 +364,7 @@ TEST(Mxnet, ACheckpointIsTwoFiles) {
               HasSubstr("expected the checkpoint's .params file"));
 }
 
-/// An original checkpoint of the course, if the build knows of one.
+/// Requires an original checkpoint of the course, given when configuring the build.
 TEST(Mxnet, AnOriginalCheckpointIsRead) {
   const std::string path = CONVLAB_MXNET_CHECKPOINT;
   if (path.empty()) GTEST_SKIP() << "no checkpoint: configure with -DCONVLAB_MXNET_CHECKPOINT=.../NAME-0001.params";

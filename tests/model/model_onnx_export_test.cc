@@ -1,3 +1,5 @@
+// Tests export of graphs to ONNX: reimported models compute the same bits.
+
 #include "convlab/model/onnx/writing/onnx_export.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +46,7 @@ Tensor run(Graph graph, const Tensor& input, Device& device) {
   return engine.run(input);
 }
 
-/// Together these use every operator in every form: see tests/tools/make_onnx_cases.py.
+/// Together, the cases use every operator in every form (tests/tools/make_onnx_cases.py).
 TEST(OnnxExport, WhatIsReadAgainComputesTheSameBits) {
   const std::filesystem::path folder = source_folder() / "tests/data/onnx";
   const std::unique_ptr<Device> device = open_cpu({.threads = 1});
@@ -116,7 +118,7 @@ TEST(OnnxExport, EveryNameIsThereOnce) {
   graph.outputs[0].value = graph.add_value("y");
   graph.nodes.push_back(
       {.name = "node", .op = ReshapeOp{.shape = {-1}}, .inputs = {first}, .output = graph.outputs[0].value});
-  graph.add_value("y.shape");  // the name that the first node's constant would get
+  graph.add_value("y.shape");  // collides with the name of the first node's constant
   const onnx::ModelProto model = exported(graph);
   std::vector<std::string> names{model.graph().input(0).name()};
   for (const auto& initializer : model.graph().initializer()) names.push_back(initializer.name());

@@ -1,4 +1,5 @@
-// Weights in files beside the model: what is read, and that nothing outside the model's folder is.
+// Tests weights in external files: which ones are read, and that nothing outside the model's folder is.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -37,7 +38,7 @@ class OnnxExternal : public testing::Test {
     write_file(path.string(), {reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(float)});
   }
 
-  /// Two floats, or as many as `shape` has, in another file.
+  /// A float32 tensor of this shape with its data in another file.
   static onnx::TensorProto external(const std::string& location, const std::string& offset = "",
                                     const std::string& length = "", const Shape& shape = {2}) {
     onnx::TensorProto tensor;
@@ -56,7 +57,7 @@ class OnnxExternal : public testing::Test {
     return tensor;
   }
 
-  /// x + the sum of such tensors.
+  /// A model that adds all of these tensors to x.
   static OnnxModel model(const std::vector<onnx::TensorProto>& tensors) {
     OnnxModel model(13);
     model.input("x", {-1, 2}).output("y" + std::to_string(tensors.size()));

@@ -1,4 +1,5 @@
-// Functions of a model's own, branches whose condition is known, and the list of all that is refused.
+// Tests model-local functions, If with a constant condition, and the list of all unsupported nodes.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +53,7 @@ OnnxModel call(const std::string& name) {
   return model;
 }
 
-/// A function of LeakyRelu whose slope is the attribute "slope".
+/// A function that applies LeakyRelu with the attribute "slope" as its alpha.
 onnx::FunctionProto& leaky(OnnxModel& model) {
   onnx::FunctionProto& own = function(model, "Leaky", {"a"}, {"b"});
   onnx::NodeProto relu = node("LeakyRelu", {"a"}, {"b"});
@@ -224,7 +225,7 @@ TEST(OnnxIf, BranchesSeeNamesAroundThemAndKeepTheirOwn) {
   EXPECT_THAT(refusal(model), HasSubstr("'w' is not defined"));
 }
 
-// ---- All refusals at once ----
+// ---- All unsupported nodes at once ----
 
 TEST(OnnxRefusals, AllAreListedAndWhatNeedsThemIsNot) {
   OnnxModel model(13);

@@ -1,5 +1,6 @@
-// What a model computes from a first size that it leaves open, a number of images or whatever it is: what is linear in
-// it stays open, everything else is computed from the size that is given.
+// Tests models that compute with a dynamic first dimension, such as the number of images. Results that are linear in it
+// stay dynamic; all others are computed from the given size.
+
 #include "convlab/model/onnx/reading/onnx_images.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +35,7 @@ Graph read_for(const OnnxModel& model, const Shape& shape) {
   return import_onnx(model.bytes(), "test.onnx", {.input_shapes = {{"x", shape}}});
 }
 
-/// What the model makes of counting(shape), read for such inputs.
+/// Imports the model for this input shape and runs it on counting(shape).
 Tensor computed(const OnnxModel& model, const Shape& shape) {
   const auto device = open_cpu({.threads = 1});
   Executor executor(read_for(model, shape), shape, *device, {});
@@ -42,19 +43,19 @@ Tensor computed(const OnnxModel& model, const Shape& shape) {
   return std::move(executor.run({&x, 1})[0]);
 }
 
-/// Without its input's shape the model is refused, and says which.
+/// Expects that the importer rejects the model without its input's shape, and asks for it.
 void expect_needs_shape(const OnnxModel& model) {
   EXPECT_THROW(import(model), OpenSize);
   EXPECT_THAT(refusal(model), HasSubstr("give the shape of input 'x'"));
 }
 
-/// The model is read once for any number of images, given or not.
+/// Expects that one import works for any number of images, with or without the input's shape.
 void expect_open(const OnnxModel& model, const Shape& shape) {
   EXPECT_EQ(import(model).inputs[0].shape[0], -1);
   EXPECT_EQ(read_for(model, shape).inputs[0].shape[0], -1);
 }
 
-/// A model of rows of 3 that multiplies them by f(number of rows).
+/// A model that multiplies rows of 3 by f(number of rows).
 ShapeModel times(const std::string& op, const std::vector<std::string>& inputs) {
   ShapeModel model({-1, 3});
   model.size(0, "n").number("zero", 0).number("one", 1).number("three", 3).number("four", 4).number("seven", 7);
@@ -93,7 +94,7 @@ TEST(OnnxImages, WhatIsNotLinearIsComputedFromTheGivenNumber) {
 }
 
 TEST(OnnxImages, ChecksTakeNoMemoryOfConstants) {
-  ShapeModel model({-1, 3});  // many choices, each of which is checked for each number of images that it knows
+  ShapeModel model({-1, 3});  // each choice is checked for each number of images in `sizes`
   constexpr int kNodes = 200;
   std::vector<int64_t> sizes(60);
   std::iota(sizes.begin(), sizes.end(), 1);
@@ -150,14 +151,14 @@ TEST(OnnxImages, PadsSlicesAndGroups) {
   EXPECT_THAT(values_of<float>(computed(positions, {1, 1})), ElementsAre(2));
   EXPECT_THAT(values_of<float>(computed(positions, {3, 1})), ElementsAre(2, 4, 6));
 
-  ShapeModel groups({-1, 3});  // StyleGAN's: groups of at most 4 images
+  ShapeModel groups({-1, 3});  // as in StyleGAN: groups of at most 4 images
   groups.size(0, "n").list("four", {4}).list("rest", {-1, 3}).then("Min", {"n", "four"}, "group");
   groups.concat({"group", "rest"}, "to").then("Reshape", {"x", "to"}, "y");
   expect_needs_shape(groups);
   EXPECT_EQ(computed(groups, {2, 3}).shape(), (Shape{2, 1, 3}));
   EXPECT_EQ(computed(groups, {8, 3}).shape(), (Shape{4, 2, 3}));
 
-  ShapeModel few({-1, 3});  // a size of x[:4]
+  ShapeModel few({-1, 3});  // reads a size of x[:4]
   few.list("start", {0}).list("end", {4}).then("Slice", {"x", "start", "end"}, "some").then("Shape", {"some"}, "sizes");
   few.list("first", {0}).list("to", {-1, 1}).then("Gather", {"sizes", "first"}, "rows").concat({"rows", "to"}, "all");
   few.then("Reshape", {"some", "all"}, "y");
@@ -165,7 +166,7 @@ TEST(OnnxImages, PadsSlicesAndGroups) {
   EXPECT_EQ(computed(few, {2, 3}).shape(), (Shape{2, 3, 1}));
   EXPECT_EQ(computed(few, {9, 3}).shape(), (Shape{4, 3, 1}));
 
-  ShapeModel range({-1, 3});  // two numbers that follow n
+  ShapeModel range({-1, 3});  // Range(n, n + 2)
   range.size(0, "n").number("two", 2).number("one", 1).then("Add", {"n_number", "two"}, "end").list("column", {2, 1});
   range.then("Range", {"n_number", "end", "one"}, "numbers").then("Cast", {"numbers"}, "real");
   range.attribute_of_last("to", Proto::FLOAT)
@@ -176,7 +177,7 @@ TEST(OnnxImages, PadsSlicesAndGroups) {
 }
 
 TEST(OnnxImages, TheFirstSizeMayBeAnother) {
-  ShapeModel model({-1, -1, 2});  // a picture, cut to a square in its middle
+  ShapeModel model({-1, -1, 2});  // crops an image to a square in its center
   model.list("hw", {0, 1})
       .list("two", {2})
       .then("Gather", {"shape", "hw"}, "sizes")

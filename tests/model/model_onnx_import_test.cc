@@ -1,4 +1,5 @@
-// What makes up an ONNX file, apart from its operators: tensors, inputs, outputs, names, order, and damage.
+// Tests the parts of an ONNX file other than its operators: tensors, inputs, outputs, names, order and damaged files.
+
 #include "convlab/model/onnx/reading/onnx_import.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +48,7 @@ std::vector<float> weights(const Graph& graph) {
 TEST(OnnxTensor, RawAndTypedGiveTheSame) {
   EXPECT_THAT(weights(import(add(OnnxModel::floats({2}, {1, -2})))), ElementsAre(1, -2));
   EXPECT_THAT(weights(import(add(OnnxModel::raw<float>({2}, Proto::FLOAT, {1, -2})))), ElementsAre(1, -2));
-  const uint16_t one = float_to_half(1), minus_two = float_to_half(-2);  // the sign's bit is beyond int16_t
+  const uint16_t one = float_to_half(1), minus_two = float_to_half(-2);  // the sign bit does not fit into int16_t
   onnx::TensorProto half = OnnxModel::raw<uint16_t>({2}, Proto::FLOAT16, {one, minus_two});
   EXPECT_THAT(weights(import(add(half, OnnxModel::kHalf))), ElementsAre(1, -2));
   half.clear_raw_data();
@@ -56,7 +57,7 @@ TEST(OnnxTensor, RawAndTypedGiveTheSame) {
   EXPECT_THAT(weights(import(add(half, OnnxModel::kHalf))), ElementsAre(1, -2));
 }
 
-/// x + Cast(w): every type that a constant may have.
+/// Returns the constant of x + Cast(w), for w of any constant type.
 std::vector<float> cast_weights(onnx::TensorProto w) {
   OnnxModel model(13);
   model.input("x", {-1, 2}).output("y").initializer("w", std::move(w));
@@ -319,7 +320,7 @@ TEST(OnnxImport, ShapesMayBePutTogetherFromConstants) {
 TEST(OnnxImport, ConstantsThatGrowAreStopped) {
   OnnxModel model(13);
   model.input("x", {-1}).output("y").initializer("c0", OnnxModel::ones({256}));
-  for (int i = 0; i < 40; ++i) {  // 2^40 kB
+  for (int i = 0; i < 40; ++i) {  // would grow to 2^40 kB
     const std::string from = "c" + std::to_string(i);
     model.node("Concat", {from, from}, {"c" + std::to_string(i + 1)}).set("axis", int64_t{0});
   }
@@ -328,7 +329,7 @@ TEST(OnnxImport, ConstantsThatGrowAreStopped) {
 }
 
 TEST(OnnxImport, ConstantsThatGrowTogetherAreStopped) {
-  OnnxModel model(13);  // 1 MiB, converted to double again and again
+  OnnxModel model(13);  // 1 MiB, repeatedly converted to double
   model.input("x", {-1}).output("y").initializer(
       "c", OnnxModel::raw({1 << 20}, Proto::UINT8, std::vector<uint8_t>(1 << 20)));
   for (int i = 0; i < 3; ++i) {
@@ -355,7 +356,7 @@ TEST(OnnxImport, NumbersOfNodesAndDimensionsAreBounded) {
   OnnxModel deep(13);
   deep.input("x", Shape(17, 1)).output("y").node("Relu", {"x"}, {"y"});
   EXPECT_THAT(refusal(deep), HasSubstr("17 dimensions"));
-  // A long list that each of many nodes would copy.
+  // A long list, which many nodes could each copy.
   OnnxModel list(13);
   list.input("x", {-1}).output("y").initializer("s", OnnxModel::integers({33}, std::vector<int64_t>(33, 1)));
   EXPECT_THAT(refusal(list.node("Reshape", {"x", "s"}, {"y"})), HasSubstr("at most 32 values, got 33"));
@@ -380,7 +381,7 @@ TEST(OnnxImport, RefusesWhatIsNoModel) {
   const std::string text = "<html><body>not found</body></html>";
   EXPECT_THAT(refuse({text.begin(), text.end()}), HasSubstr("not an ONNX model"));
   const std::vector<uint8_t> whole = add(OnnxModel::ones({2})).bytes();
-  for (size_t size = 0; size < whole.size(); ++size) {  // never crashes, and never yields a model without its end
+  for (size_t size = 0; size < whole.size(); ++size) {  // never crashes, and never accepts a truncated model
     EXPECT_THROW(import_onnx(std::span(whole).first(size), "test.onnx"), Error) << size;
   }
 }
@@ -401,7 +402,7 @@ TEST(OnnxImport, PartsOfAMessageAreOne) {
   onnx::TensorProto other;
   other.set_raw_data(std::string(8, '\0'));
   const std::string tensor = weights.graph().initializer(0).SerializeAsString(), again = other.SerializeAsString();
-  // A graph in two parts, of which the second has the weights, whose data comes twice.
+  // A graph message split into two parts. The second part has the weights, and their data occurs twice.
   const auto wrapped = [](char field, const std::string& content) {
     return std::string{static_cast<char>(field << 3 | 2), static_cast<char>(content.size())} + content;
   };
@@ -411,7 +412,7 @@ TEST(OnnxImport, PartsOfAMessageAreOne) {
 }
 
 TEST(OnnxImport, NestingIsBounded) {
-  // An input that is a sequence of sequences, and so on: deeper than any stack should go.
+  // An input whose type is a sequence of sequences, nested deeper than any stack allows.
   std::string bytes;
   const auto wrap = [&](char field) {
     std::string length;

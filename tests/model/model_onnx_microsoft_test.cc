@@ -1,4 +1,4 @@
-// ONNX Runtime's own quantized operators: what an importer makes of them, and why it refuses some.
+// Tests import of ONNX Runtime's own quantized operators, and reasons to reject them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ constexpr int kU8 = onnx::TensorProto::UINT8, kI8 = onnx::TensorProto::INT8, kI3
 onnx::TensorProto scale(float value) { return OnnxModel::floats({}, {value}); }
 onnx::TensorProto level(uint8_t value) { return OnnxModel::raw<uint8_t>({}, kU8, {value}); }
 
-/// A node of ONNX Runtime's domain.
+/// Adds a node from ONNX Runtime's domain, com.microsoft.
 void add_microsoft(OnnxModel& model, const std::string& op, const std::vector<std::string>& inputs) {
   model.proto.clear_opset_import();
   model.proto.add_opset_import()->set_version(17);
@@ -30,7 +30,7 @@ void add_microsoft(OnnxModel& model, const std::string& op, const std::vector<st
   model.output("y");
 }
 
-/// Two arrays of uint8, scales sa = 0.5, sb = 0.25, sy = 2, zero points za = 3, zb = 4, zy = 5.
+/// Two uint8 inputs, with scales sa = 0.5, sb = 0.25, sy = 2 and zero points za = 3, zb = 4, zy = 5.
 OnnxModel arrays() {
   OnnxModel model(17);
   model.input("a", {-1, 4, 6, 6}, kU8).input("b", {-1, 4, 6, 6}, kU8);
@@ -51,7 +51,7 @@ std::vector<std::string> operators(const Graph& graph) {
   return names;
 }
 
-/// The numbers that the node's constant operands are.
+/// Returns the first value of each constant input of a node.
 std::vector<float> numbers(const Graph& graph, size_t node) {
   std::vector<float> result;
   for (const ValueId input : graph.nodes[node].inputs) {
@@ -98,7 +98,7 @@ TEST(OnnxMicrosoft, Concatenations) {
   EXPECT_THAT(numbers(graph, 3), ElementsAre(2, 5));
 }
 
-/// A dense layer of 2 inputs and 3 outputs.
+/// A dense layer with 2 inputs and 3 outputs.
 OnnxModel gemm(float scale_of_a = 0.5f) {
   OnnxModel model(17);
   model.input("a", {-1, 2}, kU8);
@@ -156,7 +156,7 @@ TEST(OnnxMicrosoft, ZeroPointsAreOfTheirArraysType) {
   EXPECT_THAT(refusal(model), HasSubstr("input types must match: zero point 'below' is int8, 'a' is uint8"));
 }
 
-/// QLinearConv and DequantizeLinear, which are ONNX's own.
+/// QLinearConv and DequantizeLinear are standard ONNX operators.
 TEST(OnnxMicrosoft, OnnxsOwnAreCheckedAlike) {
   const auto conv = [](float scale_of_a, const onnx::TensorProto& zero_of_a) {
     OnnxModel model(17);

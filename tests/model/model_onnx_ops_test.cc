@@ -1,4 +1,5 @@
-// Each ONNX operator in each form that opsets 7 to 21 have, and what each refuses.
+// Tests each ONNX operator in each form of opsets 7 to 21, and unsupported forms.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ using testing::ElementsAre;
 using testing::FloatEq;
 using testing::HasSubstr;
 
-/// The graph of a model from "x" to "y".
+/// Imports a model from "x" to "y".
 Graph import(OnnxModel model, const Shape& input = {-1, 3, 8, 8}, int type = OnnxModel::kFloat) {
   model.input("x", input, type).output("y");
   return import_onnx(model.bytes(), "test.onnx");
@@ -27,7 +28,7 @@ std::string refusal(OnnxModel model, const Shape& input = {-1, 3, 8, 8}, int typ
   return bad_input_message([&] { import(std::move(model), input, type); });
 }
 
-/// A model of one node, x -> y.
+/// A model with one node, x -> y.
 OnnxModel unary(int64_t opset, const std::string& op) { return std::move(OnnxModel(opset).node(op, {"x"}, {"y"})); }
 
 OnnxModel conv(const Shape& w) {
@@ -385,7 +386,7 @@ TEST(OnnxCast, OfConstantsIsDone) {
   const auto why = [&](onnx::TensorProto tensor, int to) {
     return bad_input_message([&] { with_constant(cast(std::move(tensor), to)); });
   };
-  const std::vector<float> reals = {1.00390625f, 1.01171875f};  // between two of bfloat16's numbers: the even one
+  const std::vector<float> reals = {1.00390625f, 1.01171875f};  // halfway between two bf16 values: rounds to even
   OnnxModel brain = cast(OnnxModel::floats({2}, reals), Proto::BFLOAT16);
   brain.graph().mutable_node(0)->set_output(0, "b");
   brain.node("Cast", {"b"}, {"c"}).set("to", static_cast<int64_t>(Proto::FLOAT));
@@ -422,7 +423,7 @@ TEST(OnnxCast, TypesDoNotMixByThemselves) {
   model.node("Add", {"x", "h"}, {"y"});
   EXPECT_THAT(refusal(model), HasSubstr("'x' is float32, 'h' is float16"));
   EXPECT_EQ(import(model, {-1, 3}, OnnxModel::kHalf).nodes.size(), 1u);
-  // Rounded values are float16 from there on.
+  // A value that Cast rounds to fp16 has type float16 from then on.
   OnnxModel rounded(13);
   rounded.node("Cast", {"x"}, {"h"}).set("to", static_cast<int64_t>(OnnxModel::kHalf)).node("Add", {"x", "h"}, {"y"});
   EXPECT_THAT(refusal(rounded), HasSubstr("'x' is float32, 'h' is float16"));
@@ -460,7 +461,7 @@ TEST(OnnxPad, AxesSayWhichDimensions) {
   EXPECT_THAT(refusal(pad(18, {2, -2})), HasSubstr("twice"));
   EXPECT_THAT(refusal(pad(18, {2})), HasSubstr("expected 2 pads (2 for each axis), got 4"));
   EXPECT_THAT(refusal(pad(17, {2, 3})), HasSubstr("expected at most 3, got"));
-  // The rank is known through every operator but a Squeeze that does not say what.
+  // The rank stays known through every operator except a Squeeze without axes.
   OnnxModel known = pad(18, {0, 1}), unknown = pad(18, {0, 1});
   known.graph().mutable_node(0)->set_input(0, "f");
   known.node("Flatten", {"x"}, {"f"});

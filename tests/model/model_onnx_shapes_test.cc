@@ -1,4 +1,5 @@
-// What a model computes from shapes: known while it is read, with the number of images left open.
+// Tests shape arithmetic in models: it is evaluated at import, with the number of images left dynamic.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +32,7 @@ TEST(OnnxShapes, ViewsOfEachImageKeepTheBatchOpen) {
   parts.then("Div", {"c", "two"}, "half").then("Mul", {"h", "w"}, "pixels");
   parts.concat({"n", "two", "half", "pixels"}, "to").then("Reshape", {"x", "to"}, "y");
   EXPECT_EQ(only<ReshapeOp>(parts.graph()).shape, (Shape{0, 2, 2, 36}));
-  ShapeModel flat;  // x.view(x.size(0) * x.size(1), 36): the batch is what is left
+  ShapeModel flat;  // x.view(x.size(0) * x.size(1), 36): the batch becomes -1
   flat.size(0, "n").size(1, "c").then("Mul", {"n", "c"}, "rows").list("rest", {36});
   flat.concat({"rows", "rest"}, "to").then("Reshape", {"x", "to"}, "y");
   EXPECT_EQ(only<ReshapeOp>(flat.graph()).shape, (Shape{-1, 36}));
@@ -54,7 +55,7 @@ TEST(OnnxShapes, ExpandKeepsTheBatchWhereTheInputHasIt) {
   EXPECT_EQ(only<ExpandOp>(model.graph()).shape, (Shape{-1, 4, 6, 6}));
 }
 
-/// Of what each image gets a copy; the images are the model's input.
+/// Expects an Expand that makes `per_image` copies for each image of the model's input.
 void expect_for_each_image(const Graph& graph, const Shape& shape, int64_t per_image = 1) {
   const auto node =
       std::ranges::find_if(graph.nodes, [](const Node& each) { return std::holds_alternative<ExpandOp>(each.op); });
@@ -112,8 +113,7 @@ TEST(OnnxShapes, TheRestOfAReshapeIsWorkedOutWhereTheBatchIsMultiplied) {
 }
 
 TEST(OnnxShapes, OneHotListsAreRepeats) {
-  ShapeModel model(
-      {-1, 4});  // x.repeat_interleave(3, 1), as PyTorch writes it: repeats of 1 but for the one at place -1
+  ShapeModel model({-1, 4});  // x.repeat_interleave(3, 1), as PyTorch exports it: all repeats are 1, except the last
   model.list("where", {-1}).number("depth", 2).list("values", {1, 3}).list("flat", {-1});
   model.then("OneHot", {"where", "depth", "values"}, "rows").then("Reshape", {"rows", "flat"}, "repeats");
   model.then("Tile", {"x", "repeats"}, "y");
@@ -159,7 +159,7 @@ TEST(OnnxShapes, WhatDependsOnTheBatchAloneIsNotComputedWith) {
   ShapeModel model;
   model.size(0, "n").then("Cast", {"n"}, "f").attribute_of_last("to", Proto::FLOAT).then("Mul", {"x", "f"}, "y");
   EXPECT_THAT(model.refusal(), HasSubstr("depends only on the batch size; using it as data"));
-  ShapeModel gone;  // what divides out is a constant
+  ShapeModel gone;  // the batch size cancels, so the result is constant
   gone.size(0, "n").then("Sub", {"n", "n"}, "zero").then("Cast", {"zero"}, "f").attribute_of_last("to", Proto::FLOAT);
   gone.then("Add", {"x", "f"}, "y");
   EXPECT_EQ(gone.graph().nodes.size(), 1u);
@@ -197,7 +197,7 @@ TEST(OnnxShapes, ChoicesAndComparisons) {
 }
 
 TEST(OnnxShapes, TypesOfConstantsAreChecked) {
-  ShapeModel choice;  // all of these would be worked out here
+  ShapeModel choice;  // all of these operators could be evaluated at import
   choice.initializer("c", OnnxModel::raw<uint8_t>({2}, Proto::BOOL, {0, 1}));
   choice.initializer("f", OnnxModel::floats({2}, {1, 2}));
   choice.list("w", {3, 4}).then("Where", {"c", "f", "w"}, "to");
@@ -209,7 +209,7 @@ TEST(OnnxShapes, TypesOfConstantsAreChecked) {
   EXPECT_THAT(index.refusal(), HasSubstr("indices 'f' must be int64 or int32, got float32"));
 }
 
-// ---- known_result() by itself ----
+// ---- known_result() directly ----
 
 std::optional<Tensor> known(const Op& op, const std::vector<Tensor>& operands) {
   std::vector<const Tensor*> pointers;

@@ -1,5 +1,6 @@
-// Each operator written as ONNX and read again is the same operator, in an opset that has it; types around those that
-// take or give others than float32.
+// Tests that each operator written as ONNX and reimported is unchanged, in an opset that has it, with casts around
+// operators that use other types than float32.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,10 +19,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Proto = onnx::TensorProto;
 
-/// An operand: an input of the graph, or a constant.
+/// An operand: an input of the graph or a constant.
 struct Operand {
   Shape shape;
-  std::vector<float> values = {};  ///< of a constant
+  std::vector<float> values = {};  ///< of a constant; empty for an input
   ElementType type = ElementType::f32;
 };
 
@@ -43,7 +44,7 @@ ValueId add_operand(Graph& graph, const Operand& operand) {
   return value;
 }
 
-/// One node of these operands.
+/// A graph of one node with these operands.
 Graph one(Op op, const std::vector<Operand>& operands, ElementType output = ElementType::f32) {
   Graph graph{.name = "one", .inputs = {}};
   Node node{.name = "node", .op = std::move(op)};
@@ -54,7 +55,7 @@ Graph one(Op op, const std::vector<Operand>& operands, ElementType output = Elem
   return graph;
 }
 
-/// A node after the last one, of its output and these operands.
+/// Appends a node whose inputs are the last node's output and these operands.
 Graph then(Graph graph, Op op, const std::vector<Operand>& operands = {}) {
   Node node{.name = "then", .op = std::move(op), .inputs = {graph.nodes.back().output}};
   for (const Operand& operand : operands) node.inputs.push_back(add_operand(graph, operand));
@@ -82,7 +83,7 @@ std::vector<std::string> operators(const Graph& graph) {
 
 Graph again(const Graph& graph) { return import_onnx(export_onnx(graph), "again.onnx"); }
 
-/// Written in this opset, and read as it is.
+/// Expects that the graph is written in this opset and reimported unchanged.
 void expect_same(int64_t wanted_opset, const Graph& graph) {
   SCOPED_TRACE(text_of(graph.nodes.back().op));
   EXPECT_EQ(opset(graph), wanted_opset);
@@ -162,7 +163,7 @@ TEST(OnnxWrite, Windows) {
 }
 
 TEST(OnnxWrite, RoundingUpIsLeftOutWhereItMakesNoDifference) {
-  // Whether a window that would begin in the padding counts, versions of ONNX disagree.
+  // Versions of ONNX disagree on whether a window that begins in the trailing padding counts.
   const Pool pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 3, .stride_w = 3, .pad_bottom = 1, .ceil_mode = true};
   const auto written = [&](const Shape& image) {
     return std::get<PoolOp>(again(one(PoolOp{.pool = pool}, {{image}})).nodes[0].op).pool.ceil_mode;
@@ -257,7 +258,7 @@ TEST(OnnxWrite, FunctionsOfOneNumber) {
         type = ElementType::i64;
         break;
       case UnaryKind::logical_not:
-        continue;  // of a truth, below
+        continue;  // takes a bool, tested below
       default:
         break;
     }
@@ -279,7 +280,7 @@ TEST(OnnxWrite, FunctionsOfTwoNumbers) {
     const auto each = static_cast<BinaryKind>(kind);
     const bool truth = each >= BinaryKind::equal && each <= BinaryKind::less_equal;
     const bool of_truths = each >= BinaryKind::logical_and && each <= BinaryKind::logical_xor;
-    if (of_truths || each == BinaryKind::modulo) continue;  // below
+    if (of_truths || each == BinaryKind::modulo) continue;  // tested below
     expect_same(13, one(BinaryOp{each}, {{kImage}, weights({4, 1, 1})}, truth ? ElementType::u8 : ElementType::f32));
   }
   const Operand whole{.shape = {-1, 4}, .type = ElementType::i64};
@@ -293,7 +294,7 @@ TEST(OnnxWrite, TruthsStayTruthsBetweenOperators) {
   graph = then(std::move(graph), WhereOp{}, {weights({1}), {kImage}});
   expect_same(13, graph);
   EXPECT_THAT(operators(graph), ElementsAre("Less", "Not", "Xor", "Where")) << "without a Cast";
-  // A truth that is computed with, and is an output: it stays bool there.
+  // A bool that is used in arithmetic and is also an output stays bool in the output.
   graph = then(one(BinaryOp{BinaryKind::equal}, {{kImage}, scale()}, ElementType::u8), MulOp{}, {scale()});
   graph.outputs.push_back({.value = graph.nodes[0].output, .type = ElementType::u8});
   EXPECT_THAT(operators(graph), ElementsAre("Equal", "Cast", "Mul"));
@@ -377,7 +378,7 @@ TEST(OnnxWrite, PickingAndPlacing) {
                            {{{1, 5}}, numbers({1, 2}, {1, 3}), {{1, 2}}}));
     expect_same(opset, one(ScatterNdOp{reduction}, {{{5, 4}}, numbers({2, 1}, {1, 3}), {{2, 4}}}));
   }
-  // Indices that the model computes go from operator to operator as they are.
+  // Computed indices pass from operator to operator without a Cast.
   Graph graph = one(TopKOp{.axis = 1, .k = 2, .indices = true}, {{{1, 5}}});
   Node gather{.name = "gather", .op = GatherElementsOp{.axis = 1}, .inputs = {0, 1}, .output = graph.add_value("z")};
   graph.nodes.push_back(gather);
@@ -419,7 +420,8 @@ TEST(OnnxWrite, BytesGoFromOperatorToOperatorAsTheyAre) {
   graph = then(std::move(graph), DequantizeOp{}, {scale(), zero()});
   expect_same(13, graph);
   EXPECT_THAT(operators(graph), ElementsAre("QuantizeLinear", "DequantizeLinear"));
-  // What moves them in between works on float32; that they are bytes, the importer has noted.
+  // Operators in between that only move data work on float32. The importer records in whole_types that the values are
+  // bytes.
   graph = one(QuantizeOp{}, {{kImage}, scale(), zero()});
   graph = then(std::move(graph), FlattenOp{});
   graph = then(std::move(graph), DequantizeOp{}, {scale(), zero()});
@@ -427,7 +429,7 @@ TEST(OnnxWrite, BytesGoFromOperatorToOperatorAsTheyAre) {
               HasSubstr("node 'then' (DequantizeLinear): the integer type of input"));
   graph.whole_types[graph.nodes[1].output] = ElementType::u8;
   EXPECT_THAT(operators(graph), ElementsAre("QuantizeLinear", "Cast", "Flatten", "Cast", "DequantizeLinear"));
-  // Constants take the type in which they fit.
+  // Constants get the smallest integer type that holds them.
   graph = one(MatMulIntegerOp{}, {numbers({1, 2}, {-1, 300}), {.shape = {2, 2}, .type = ElementType::u8}});
   EXPECT_NO_THROW(export_onnx(graph)) << "16 bits";
   graph = one(MatMulIntegerOp{}, {numbers({1, 2}, {-1, 0.5f}), {.shape = {2, 2}, .type = ElementType::u8}});

@@ -1,4 +1,4 @@
-// Shapes of operators beyond a plain network's, by ONNX's rules, worked by hand, and what they refuse in words.
+// Tests output shapes of less common operators by ONNX's rules, worked out by hand, and messages for invalid shapes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(ModelOpShapes, Resizing) {
   EXPECT_EQ(shape(ResizeOp{.aspect_ratio = AspectRatio::not_larger, .sizes = {10, 10}, .axes = {2, 3}}, {x}),
             (Shape{2, 3, 8, 10}));
   EXPECT_EQ(shape(ResizeOp{.aspect_ratio = AspectRatio::not_smaller, .sizes = {10, 10}, .axes = {2, 3}}, {x}),
-            (Shape{2, 3, 10, 13}));  // 12.5, half up
+            (Shape{2, 3, 10, 13}));  // 12.5 rounds up
   EXPECT_THAT(refusal(ResizeOp{}, {x}), HasSubstr("exactly one of scales and sizes"));
   EXPECT_THAT(refusal(ResizeOp{.scales = {1, 2}}, {x}),
               HasSubstr("expected 4 scales or sizes, one for each axis, got 2"));

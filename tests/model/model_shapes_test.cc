@@ -1,4 +1,5 @@
-// Shapes by ONNX's rules. The expected numbers are ONNX's formulas worked by hand.
+// Tests shape inference. The expected sizes are ONNX's formulas worked out by hand.
+
 #include "convlab/model/shapes.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +23,7 @@ TEST(ModelShapes, ConvHasExplicitAndAutomaticPadding) {
   const ConvOp general{.stride_h = 2, .dilation_w = 3, .pad_top = 1, .pad_right = 2, .groups = 2};
   EXPECT_EQ(shape(general, {{1, 4, 9, 11}, {6, 2, 3, 2}}), (Shape{1, 6, 4, 10}));
 
-  // ceil(5 / 2) = 3 outputs of reach 4 need (3 - 1) * 2 + 4 - 5 = 3 more elements.
+  // ceil(5 / 2) = 3 outputs with a filter of 4 need (3 - 1) * 2 + 4 - 5 = 3 padding elements.
   ConvOp same{.stride_h = 2, .stride_w = 2, .pad_top = 7, .auto_pad = AutoPad::same_upper};
   ConvProblem problem = conv_problem(same, {1, 1, 5, 5}, {1, 1, 4, 4});
   EXPECT_EQ(problem.output_shape(), (Shape{1, 1, 3, 3}));
@@ -35,7 +36,7 @@ TEST(ModelShapes, ConvHasExplicitAndAutomaticPadding) {
   same.auto_pad = AutoPad::valid;
   EXPECT_EQ(conv_problem(same, {1, 1, 5, 5}, {1, 1, 4, 4}).pad_top, 0);
 
-  // A filter shorter than the stride needs no padding, not a negative one.
+  // A filter shorter than the stride needs no padding, rather than negative padding.
   const ConvOp sparse{.stride_h = 3, .stride_w = 3, .auto_pad = AutoPad::same_upper};
   EXPECT_EQ(shape(sparse, {{1, 1, 6, 7}, {1, 1, 1, 1}}), (Shape{1, 1, 2, 3}));
 }
@@ -70,7 +71,7 @@ TEST(ModelShapes, PoolFloorsOrCeils) {
   EXPECT_EQ(shape(op, {{1, 3, 5, 6}}), (Shape{1, 3, 3, 3}));
   EXPECT_TRUE(resolved_pool(op, {1, 3, 5, 6}).ceil_mode);
   EXPECT_FALSE(resolved_pool(op, {1, 3, 6, 6}).ceil_mode) << "it makes no difference there";
-  // A window that would begin in the padding after the image is dropped.
+  // A window that would begin in the trailing padding is dropped.
   op = square_pool(2, 3);
   op.pool.pad_bottom = op.pool.pad_right = 1;
   op.pool.ceil_mode = true;

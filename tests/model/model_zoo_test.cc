@@ -1,3 +1,5 @@
+// Tests the built-in models: names, loading and descriptions of layers.
+
 #include "convlab/model/formats/zoo.h"
 
 #include <gmock/gmock.h>
@@ -73,7 +75,7 @@ TEST(Zoo, DescribesLayersThatTheCourseDidNotHave) {
   model.initializer("row", OnnxModel::ones({5}));
   model.node("AveragePool", {"x"}, {"a"}).list("kernel_shape", {3, 2}).list("strides", {1, 1});
   model.node("LeakyRelu", {"a"}, {"b"}).node("GlobalAveragePool", {"b"}, {"c"}).node("MatMul", {"c", "w"}, {"d"});
-  model.node("Gemm", {"d", "row"}, {"y"});  // fits no shape; nobody may read beyond its end
+  model.node("Gemm", {"d", "row"}, {"y"});  // fits no shape; nothing may be read past its end
   EXPECT_EQ(describe_layers(import_onnx(model.bytes(), "other.onnx")),
             "averagepool 3x2/1, leakyrelu, globalaveragepool, FC 5, gemm");
 }

@@ -14,7 +14,7 @@
 
 namespace convlab {
 
-/// Stands for a field of any type, to find out how many of them a struct has.
+/// Converts to a field of any type, to count a struct's fields.
 struct AnyField {
   template <class T>
   operator T() const;
@@ -64,7 +64,7 @@ auto fields_of(const T& op) {
   // clang-format on
 }
 
-/// A field, or all fields of a struct, as text, so that two operators are equal where their texts are.
+/// Returns a field, or all fields of a struct, as text. Two operators are equal if their texts are.
 template <class T>
 std::string text_of_fields(const T& value) {
   if constexpr (std::is_enum_v<T>) {
@@ -86,7 +86,7 @@ inline std::string text_of(const Op& op) {
   return name_of(op) + std::visit([](const auto& each) { return text_of_fields(each); }, op);
 }
 
-/// The only node's operator.
+/// Returns the operator of the graph's only node.
 template <class T>
 T only(const Graph& graph) {
   EXPECT_EQ(graph.nodes.size(), 1u);
@@ -94,7 +94,7 @@ T only(const Graph& graph) {
   return std::get<T>(graph.nodes.at(0).op);
 }
 
-/// What nodes compute, in order; their names and values aside.
+/// Returns each node's operator and number of inputs as text, in order, without the names of nodes and values.
 inline std::vector<std::string> texts_of(const Graph& graph) {
   std::vector<std::string> texts;
   for (const Node& node : graph.nodes) texts.push_back(fmt::format("{} of {}", text_of(node.op), node.inputs.size()));

@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-/// A model from x (N x 4 x 6 x 6 or as said) to y with some constants.
+/// A model from x (by default N x 4 x 6 x 6) to y, with some constants.
 class ShapeModel : public OnnxModel {
  public:
   explicit ShapeModel(const Shape& shape = {-1, 4, 6, 6}) : OnnxModel(15) {
@@ -30,7 +30,7 @@ class ShapeModel : public OnnxModel {
     set(name, value);
     return *this;
   }
-  /// The size of x along an axis, as a list of one.
+  /// The size of x along an axis, as a one-element list.
   ShapeModel& size(int64_t axis, const std::string& output) {
     number(output + "_axis", axis).list(output + "_zero", {0});
     then("Gather", {"shape", output + "_axis"}, output + "_number");

@@ -1,5 +1,4 @@
-// A run that fails half-way: when the error arrives, no copy to or from the caller's memory is under way any more. And
-// a run that cannot succeed.
+// Tests runs that fail: when the error is thrown, no copy to or from the caller's memory may still be in flight.
 
 #include <gmock/gmock.h>
 
@@ -18,8 +17,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A device that claims to be a GPU. It does everything at once, but counts copies as under way until somebody waits
-/// for their stream; and a call of its streams fails, if told to.
+/// A device that claims to be a GPU. It works synchronously, but counts copies as in flight until their stream is
+/// synchronized. Its streams' calls can be made to fail.
 class SlowDevice final : public Device {
  public:
   static constexpr int kNever = 1 << 30;
@@ -74,7 +73,7 @@ class SlowDevice final : public Device {
    private:
     SlowDevice& device_;
     std::unique_ptr<Stream> host_;
-    std::map<const Stream*, int> waits_for_;  ///< how many of another stream's copies
+    std::map<const Stream*, int> waits_for_;  ///< how many of each stream's copies it waits for
   };
 
   struct Copies {
@@ -97,7 +96,7 @@ const RegisterConvKernel far_conv{{
                  Stream& stream) { find_conv_kernel("cpu.reference", DeviceKind::cpu)->launch(args, stream); },
 }};
 
-/// How many failures a run of three batches has, each at another call, before it reaches its end.
+/// Returns how many failures, each at a later call, a run of three batches has before it succeeds.
 int failures(EngineOptions options) {
   SlowDevice device;
   GraphBuilder builder({-1, 1, 8, 8});
@@ -119,7 +118,7 @@ int failures(EngineOptions options) {
     device.calls_until_failure = SlowDevice::kNever;
     EXPECT_EQ(device.copies_under_way(), 0) << "after a failure of call " << call;
     if (!failed) return call - 1;
-    engine.run(x.raw(), 7, output.data());  // and it goes on
+    engine.run(x.raw(), 7, output.data());  // and the engine still works
   }
 }
 
@@ -129,7 +128,7 @@ TEST(EngineInFlight, AnErrorWaitsForWhatIsUnderWay) {
 }
 
 TEST(Engine, AnOutputBeyondTheMemoryIsRefusedWithTheFigure) {
-  // An image of 1.6 GB for each pixel.
+  // Each pixel is padded to an image of 1.6 GB.
   constexpr int64_t kSide = 20000;
   GraphBuilder builder({-1, 1, 1, 1});
   builder.add(PadOp{PadMode::constant, {0, 0, 0, 0, 0, 0, kSide - 1, kSide - 1}}, {builder.input()});

@@ -1,3 +1,5 @@
+// Tests packing of arrays with limited lifetimes into one memory arena.
+
 #include "convlab/plan/arena.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +37,7 @@ TEST(Arena, AChainNeedsItsTwoLargestNeighbours) {
 }
 
 TEST(Arena, TakesTheSmallestGapThatFits) {
-  // Two long-lived blocks leave gaps of 1024 and 512 bytes at step 1; 512 bytes go into the smaller one.
+  // Two long-lived blocks leave gaps of 1024 and 512 bytes at step 1. The 512-byte block goes into the smaller gap.
   const std::vector<Lifetime> lives{{8192, 0, 2}, {4096, 0, 0}, {2048, 0, 2}, {1024, 0, 0}, {768, 0, 2}, {512, 1, 1}};
   const Arena arena = pack_arena(lives);
   EXPECT_EQ(arena.at[5], arena.at[3]);

@@ -1,5 +1,6 @@
-// Plans that compute quantized networks on bytes: what is rewritten, what is not, and that networks give what they give
-// layer by layer. Scales here are powers of two, so that layers compute exactly in float32, too, and results are equal.
+// Tests int8/uint8 plans of quantized networks: which operators are rewritten, and that results equal those of
+// layer-by-layer plans. All scales are powers of two, so layers are also exact in float32 and results must be equal bit
+// for bit.
 
 #include "convlab/plan/bytes.h"
 
@@ -37,7 +38,7 @@ std::vector<Tensor> outputs_of(const Graph& graph, PlanMode mode, int64_t n, int
   return executor.run({&x, 1});
 }
 
-/// The operators of a plan's steps.
+/// Returns the operator names of the plan's steps.
 std::vector<std::string> steps_of(const Graph& graph, int64_t n = 2) {
   const auto device = open_cpu({.threads = 2});
   const int64_t side = graph.inputs[0].shape[2];
@@ -76,7 +77,7 @@ TEST(BytePlan, ConvolutionsTakeInActivations) {
     const Levels x = graph.images(0x1p-7f, is_signed ? 0 : 128, is_signed);
     const ValueId relu = graph.activation(graph.conv(x, 20, 3), ActivationKind::relu);
     const Levels a = graph.quantize(relu, 20, 0x1p-5f, is_signed ? -128 : 0, is_signed);
-    const ValueId clip = graph.activation(graph.conv(a, 20, 3, 20), ActivationKind::clip);  // 0.1 to 0.8
+    const ValueId clip = graph.activation(graph.conv(a, 20, 3, 20), ActivationKind::clip);  // clips to 0.1 ... 0.8
     const Levels b = graph.quantize(clip, 20, 0x1p-8f, is_signed ? -100 : 7, is_signed);
     graph.real(b);
     expect_steps(graph.graph(), ElementsAre("QuantizeLinear", "QLinearConv", "QLinearConv", "DequantizeLinear"));
@@ -114,7 +115,7 @@ TEST(BytePlan, AdditionsOfWhatIsReadElsewhereStayOfTheirOwn) {
   QuantizedGraph graph;
   const Levels a = graph.quantized_conv(graph.images(), 12, 1);
   const Levels sum = graph.quantize(graph.add(AddOp{}, {graph.real(a), graph.real(a)}), 12, 2 * a.scale, 9);
-  const Levels b = graph.quantized_conv(a, 12, 3, 12);  // depthwise kernels do not add
+  const Levels b = graph.quantized_conv(a, 12, 3, 12);  // depthwise kernels do not fuse additions
   graph.real(graph.quantize(graph.add(AddOp{}, {graph.real(sum), graph.real(b)}), 12, b.scale, 100));
   expect_steps(graph.graph(), ElementsAre("QuantizeLinear", "QLinearConv", "QLinearAdd", "QLinearConv", "QLinearAdd",
                                           "DequantizeLinear"));
@@ -178,7 +179,7 @@ TEST(BytePlan, WhatIsReadTwiceOrGivenOutStaysReal) {
 }
 
 TEST(BytePlan, LevelsMayBeOutputs) {
-  // Those of int8 come out below 0, and as others read them.
+  // int8 outputs may be negative, both as outputs and where other operators read them.
   for (const bool is_signed : {false, true}) {
     QuantizedGraph graph;
     const Levels a = graph.quantized_conv(graph.images(0x1p-7f, 0, is_signed), 13, 3);
@@ -191,7 +192,7 @@ TEST(BytePlan, LevelsMayBeOutputs) {
   }
 }
 
-/// QLinearConv as its own operator.
+/// Adds a QLinearConv operator.
 ValueId qlinear_conv(QuantizedGraph& graph, const Levels& x, const Levels& y, const Tensor& w, int64_t w_zero,
                      bool bias, float w_scale = 0x1p-7f) {
   const auto zero = [&](int64_t value) { return graph.number(static_cast<float>(value)); };
@@ -214,7 +215,7 @@ TEST(BytePlan, QLinearConv) {
       QuantizedGraph graph;
       const Levels x = graph.images(0x1p-7f, is_signed ? -30 : 99, is_signed);
       Levels y{.scale = 0x1p-4f, .zero = is_signed ? -20 : 100, .is_signed = is_signed, .channels = 11};
-      // Weights of uint8 about 128.
+      // uint8 weights with zero point 128.
       y.id = qlinear_conv(graph, x, y, graph.whole({11, 3, 3, 3}, 0, 255), 128, bias);
       graph.real(y);
       expect_steps(graph.graph(), ElementsAre("QuantizeLinear", "QLinearConv", "DequantizeLinear"));
@@ -222,7 +223,7 @@ TEST(BytePlan, QLinearConv) {
   }
 }
 
-/// Whether a plan of the graph computes anything on bytes. It gives what layers give in either case.
+/// Whether the graph's plan computes anything in int8/uint8. Also expects the results of layer-by-layer plans.
 bool on_bytes(const Graph& graph, int64_t n = 2) {
   expect_as_by_layers(graph, n);
   const auto device = open_cpu({.threads = 1});
@@ -257,12 +258,12 @@ TEST(BytePlan, GroupsOfFewChannelsStayRealNumbers) {
 }
 
 TEST(BytePlan, BiasesBetweenUnitsOfSums) {
-  // Such a bias is rounded to a unit, if that does not move results by more than a fraction of a level.
+  // A bias between units of the int32 sum is rounded, if that changes results by only a fraction of a quantized value.
   for (const bool coarse : {false, true}) {
     QuantizedGraph graph;
     const Levels x = graph.images();
     const Tensor w = graph.whole({4, 3, 1, 1}, -128, 127);
-    const float y_scale = coarse ? 0x1p-13f : 0x1p-6f;  // one unit is half a level, or a 256th of one
+    const float y_scale = coarse ? 0x1p-13f : 0x1p-6f;  // one unit is half a quantized value, or 1/256 of one
     const ValueId filter = graph.dequantized(w, {0x1p-7f}), bias = graph.put({4}, {0x1p-16f, 0.5f, -0.25f, 0});
     graph.real(graph.quantize(graph.add(ConvOp{}, {graph.real(x), filter, bias}), 4, y_scale, 3));
     EXPECT_EQ(has_bytes([&] {
@@ -284,7 +285,7 @@ TEST(BytePlan, BatchesFitTheCache) {
   EXPECT_EQ(engine.batch(), 4) << "two arrays of 1 MiB for each image";
 }
 
-/// A random network of what quantizers make of convolutional ones, and of what they do not.
+/// A random network of patterns that quantizers produce, and of some that they do not.
 Graph random_network(uint64_t seed) {
   QuantizedGraph graph(seed);
   Rng& rng = graph.rng();

@@ -1,5 +1,5 @@
-// Plans for GPUs that keep channels last, of halves in fp16 and of floats in other arithmetic: what lies so, and that
-// random networks of many channels give what they give layer by layer in float32, but for roundings.
+// Tests GPU plans with nhwc layouts, fp16 for fp16 math and fp32 otherwise: which arrays are nhwc, and that random
+// networks with many channels agree with layer-by-layer plans in fp32 up to rounding.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

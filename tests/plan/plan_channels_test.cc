@@ -1,5 +1,5 @@
-// Plans that keep channels in lanes: what they join, where they put what is concatenated, and that random networks of
-// many channels give what they give layer by layer.
+// Tests plans with nchw8c layouts: fusion, in-place concatenation, and that random networks with many channels agree
+// with layer-by-layer plans.
 
 #include "convlab/plan/channels.h"
 
@@ -109,7 +109,7 @@ TEST(ChannelPlan, RandomNetworksAsByLayers) {
   }
 }
 
-/// Images at a time of a network whose last step is a dense layer of so many maps.
+/// Returns the batch size for a network whose last step is a dense layer with `maps` outputs.
 int64_t batch_of(int64_t maps) {
   GraphBuilder builder({-1, 3, 64, 64});
   const ValueId first = builder.add(same(3), {builder.input(), builder.constant({64, 3, 3, 3})});
@@ -123,8 +123,8 @@ int64_t batch_of(int64_t maps) {
 }
 
 TEST(ChannelPlan, BatchesFitTheCacheUnlessWeightsAreLarge) {
-  EXPECT_EQ(batch_of(10), 4);       // two arrays of 1 MiB for each image
-  EXPECT_EQ(batch_of(40'000), 32);  // 39 MiB of weights; 64 images take more than the arena may
+  EXPECT_EQ(batch_of(10), 4);       // two arrays of 1 MiB per image
+  EXPECT_EQ(batch_of(40'000), 32);  // 39 MiB of weights; 64 images would exceed the arena limit
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Plans made by choices: exactly these kernels and layouts, or a refusal.
+// Tests plans made from explicit choices: exactly these kernels and layouts, or an error.
 
 #include "convlab/plan/choices.h"
 
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 const Shape kInput{2, 3, 9, 7};
 
-/// Two convolutions of 16 channels after one of 3, of which several kernels compute each of the last two.
+/// Two convolutions of `maps` channels after one of 3. Several kernels support each of the last two.
 Graph wide_graph(int64_t maps = 16) {
   GraphBuilder graph({-1, 3, 9, 7});
   const ConvOp same{.pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1};
@@ -45,7 +45,7 @@ std::vector<const PlanStep*> convolutions(const Plan& plan) {
   return steps;
 }
 
-/// The plan's own kernels, or, of each convolution that several compute, the last of these.
+/// Returns the plan's own kernels or, if `last`, each convolution's last supported kernel.
 PlanChoices choices_of(const Plan& plan, bool last) {
   PlanChoice choice{.inputs = plan.inputs, .channel_lanes = plan.channel_lanes, .line = 10};
   for (const PlanStep* step : convolutions(plan)) {

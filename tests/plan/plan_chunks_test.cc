@@ -1,3 +1,5 @@
+// Tests how a batch is split into chunks so that uploads overlap with computation.
+
 #include "convlab/engine/chunks.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +12,7 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-// An H200's times for images of 70x70 and of 28x28, to the nearest round number.
+// Times of an H200 for images of 70x70 and of 28x28, rounded.
 constexpr Cost kLargeUpload{4e-6, 89e-9}, kSmallUpload{4e-6, 14e-9}, kCompute{25e-6, 25e-9};
 
 TEST(Chunks, ACostIsWhatWasMeasured) {

@@ -1,4 +1,6 @@
-// Operators in a row that are one function: what they become, that it computes the same, and where they stay.
+// Tests fusion of operator chains into one function: Swish, GELU, normalization and others. Results must not change,
+// and chains that cannot be fused must stay.
+
 #include "convlab/rewrite/compositions.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +29,7 @@ Tensor random_input(const Shape& shape) {
   return x;
 }
 
-/// How many nodes are left for a run of this shape; the results must be what the operators one by one give.
+/// Returns how many nodes remain after simplification for this shape. Also expects the results of layer-by-layer plans.
 size_t nodes_left(GraphBuilder& builder, const Shape& shape) {
   const std::unique_ptr<Device> device = open_cpu({.threads = 2});
   std::vector<Tensor> x;
@@ -77,7 +79,7 @@ TEST(Compositions, GeluInEveryOrder) {
   }
 }
 
-/// (x - mean) / sqrt(mean((x - mean)^2) + epsilon), or without the mean, over these axes.
+/// Adds (x - mean) / sqrt(mean((x - mean)^2) + epsilon) over these axes; without the mean unless `center`.
 void add_normalization(GraphBuilder& builder, const std::vector<int64_t>& axes, bool center, bool power,
                        bool reciprocal) {
   const ReduceOp mean{.kind = ReduceKind::mean, .axes = axes};

@@ -1,4 +1,4 @@
-// Several devices share a run's images: they compute what one engine computes, bit for bit.
+// Tests runs whose images are shared among several devices: results equal those of one engine bit for bit.
 
 #include "convlab/engine/engine_group.h"
 
@@ -22,7 +22,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// The CPU's kernels for the device that claims to be a GPU.
+// The CPU's kernels, for a device that claims to be a GPU.
 const RegisterConvKernel far_conv{{
     .info = {.name = "cuda.test_conv", .device = DeviceKind::cuda, .idea = "for tests"},
     .refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return std::nullopt; },
@@ -148,7 +148,7 @@ TEST(EngineGroup, GpusGetTheirSharesInChunks) {
   }
   GraphBuilder builder({-1, 1, 48, 48});
   builder.max_pool(builder.conv(builder.input(), 1, 1, 1), 24);
-  const Tensor x = images({300, 1, 48, 48});  // 1.3 MiB a share
+  const Tensor x = images({300, 1, 48, 48});  // 1.3 MiB per device
   Devices devices;
   for (const char* name : {"cuda:0", "cuda:1"}) {
     devices.push_back(std::make_unique<NamedDevice>(name, int64_t{1} << 30, DeviceKind::cuda));
@@ -158,7 +158,7 @@ TEST(EngineGroup, GpusGetTheirSharesInChunks) {
   const std::vector<float> expected = run_alone(builder.graph(), *devices[0], x, 300, options);
   options.pipelined = true;
   for (const std::vector<int64_t>& chunks : std::vector<std::vector<int64_t>>{{}, {80, 64}}) {
-    options.chunks = chunks;  // the first device's share; the other's are chosen
+    options.chunks = chunks;  // for the first device; the other's are chosen automatically
     EngineGroup group(copy_of(builder.graph()), x.shape(), devices, options);
     EXPECT_THAT(group.shares(300), ElementsAre(144, 156));
     for (int pass = 0; pass < 3; ++pass) EXPECT_EQ(run(group, x, 300), expected);
@@ -168,7 +168,7 @@ TEST(EngineGroup, GpusGetTheirSharesInChunks) {
   }
 }
 
-/// The labels of noise in fa19, as `convlab run` finds them on GPUs, run by run.
+/// Returns the labels of noise images in fa19, computed as `convlab run` does on GPUs, for each of `runs` runs.
 std::vector<std::vector<float>> labels(const Devices& devices, const Tensor& x, int runs) {
   EngineOptions options = options_for(x);
   options.scale_to = 70;

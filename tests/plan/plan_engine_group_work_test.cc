@@ -1,4 +1,4 @@
-// How the devices of a group work side by side: threads, errors, times, observers.
+// Tests how the devices of a group work concurrently: threads, errors, times and observers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// What cpu.test_scripted does before it computes, given the first number of its input; null: nothing. On a device of
-/// this name it fuses what follows a convolution.
+/// Called by cpu.test_scripted before it computes, with the first element of its input, unless null. On a device named
+/// kFusing, the kernel accepts fused epilogues.
 std::function<void(float)> script;
 constexpr std::string_view kFusing = "host:fusing";
 
@@ -48,14 +48,14 @@ class EngineGroupWork : public testing::Test {
   ~EngineGroupWork() override { script = nullptr; }
 };
 
-/// One convolution, so that the step in question is the first.
+/// A network of one convolution, so that it is the first step.
 GraphBuilder one_convolution() {
   GraphBuilder builder({-1, 1, 3, 3});
   builder.conv(builder.input(), 2, 1, 3, false, "conv");
   return builder;
 }
 
-/// Images of 3 x 3, all numbers of an image being its index.
+/// Returns 3 x 3 images; all elements of an image are its index.
 Tensor numbered(int64_t n) {
   Tensor x(ElementType::f32, {n, 1, 3, 3});
   for (size_t i = 0; i < static_cast<size_t>(x.count()); ++i) x.values<float>()[i] = static_cast<float>(i / 9);
@@ -100,7 +100,7 @@ TEST_F(EngineGroupWork, SmallRunsAreEachOnAThreadOfTheirOwnToo) {
   const Devices devices = hosts(3);
   const Tensor x = numbered(3);
   std::mutex mutex;
-  std::map<float, std::set<pid_t>> threads;  // by a share's first number
+  std::map<float, std::set<pid_t>> threads;  // by a share's first element
   script = [&](float first) {
     const std::lock_guard lock(mutex);
     threads[first].insert(::gettid());
@@ -115,7 +115,7 @@ TEST_F(EngineGroupWork, SmallRunsAreEachOnAThreadOfTheirOwnToo) {
   }
   EXPECT_EQ(all.size(), 3U);
 
-  // Each share waits for all others: one after another they would wait in vain.
+  // Each share waits for all others, so sequential execution would time out.
   std::atomic<int> begun = 0;
   script = [&](float) {
     const Clock::time_point begin = Clock::now();
@@ -134,7 +134,7 @@ TEST_F(EngineGroupWork, TheErrorOfADeviceNamesItAndComesAfterTheOthersAreDone) {
   std::atomic<int> begun = 0;
   std::atomic<bool> done = false;
   ErrorKind kind = ErrorKind::unavailable;
-  // The second share begins with image 16. It fails while the first one is on its way: devices work side by side.
+  // The second share begins with image 16. It fails while the first one is running.
   script = [&](float first) {
     const Clock::time_point begin = Clock::now();
     ++begun;
@@ -197,7 +197,7 @@ TEST_F(EngineGroupWork, PlansThatDifferAreNotTimedTogether) {
               AllOf(HasSubstr("host:0"), HasSubstr(std::string(kFusing))));
 }
 
-/// Counts the steps that it hears of.
+/// Counts observed steps.
 class StepCounter final : public StageObserver {
  public:
   void begin(const Part& part) override { steps += part.stage == Stage::step; }

@@ -1,4 +1,5 @@
-// Graphs run: fused as by layers, in batches as in one, by the kernel asked for, in no more memory than announced.
+// Tests running graphs: fused and layer-by-layer plans agree, so do batches of any size, the requested kernel runs, and
+// memory stays within the announced limit.
 
 #include "convlab/engine/engine.h"
 
@@ -27,7 +28,7 @@ int counted_launches = 0;
 int64_t largest_launch = 0;
 int counted_prepares = 0;
 
-// cpu.reference, counted; it says which kernel really ran.
+// cpu.reference with counters, to check which kernel really runs.
 const RegisterConvKernel counting{{
     .info = {.name = "cpu.test_counting", .rung = -1, .idea = "for tests"},
     .refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_unless_plain(step); },
@@ -48,7 +49,7 @@ const RegisterConvKernel counting{{
         },
 }};
 
-/// A device with its own memory: really the host's, but it checks every address that a kernel gets.
+/// A device that claims to have its own memory. It uses the host's memory and checks every address passed to a kernel.
 class FarDevice final : public Device {
  public:
   FarDevice() : near_(open_cpu({.threads = 1})) {
@@ -139,7 +140,7 @@ bool same_bits(const Tensor& a, const Tensor& b) {
   return a.shape() == b.shape() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
-/// ||got - expected|| <= limit * ||expected||, NaN failing.
+/// Expects ||got - expected|| <= limit * ||expected||; fails on NaN.
 void expect_close(const Tensor& got, const Tensor& expected, double limit) {
   ASSERT_EQ(got.shape(), expected.shape());
   double difference = 0, norm = 0;
@@ -164,7 +165,7 @@ GraphBuilder course_network() {
   return builder;
 }
 
-/// A network of 3 to 12 operators drawn from all, with branches.
+/// A random network of 3 to 12 operators, with branches.
 Graph random_graph(uint64_t seed) {
   GraphBuilder builder({-1, 3, 12, 12}, seed);
   Rng& rng = builder.rng();
@@ -175,7 +176,7 @@ Graph random_graph(uint64_t seed) {
   std::vector<Image> alive{{builder.input(), 3, 12}};
   const int64_t count = rng.integer(3, 12);
   for (int64_t i = 0; i < count; ++i) {
-    // Mostly the newest value, so that there are chains to fuse.
+    // Mostly the newest value, to get chains that can be fused.
     const size_t pick =
         rng.integer(0, 3) != 0 ? alive.size() - 1 : static_cast<size_t>(rng.integer(0, std::ssize(alive) - 1));
     Image x = alive[pick];
@@ -222,7 +223,8 @@ Graph random_graph(uint64_t seed) {
             },
             {x.value, builder.constant({maps, x.c, 2, 2})});
         x.c = maps;
-        // Height +1 +1 +1 -1, width +2 -1: make it square again by cutting.
+        // Padding and convolution changed the height by +1 +1 +1 -1 and the width by +2 -1. Crop both back to the old
+        // size.
         x.value = builder.add(PadOp{PadMode::constant, {0, 0, -1, 0, 0, 0, -1, -1}}, {x.value});
         break;
       }
@@ -267,8 +269,9 @@ TEST(Engine, FusedIsAsByLayersOnRandomGraphs) {
   EXPECT_GT(fewer_steps, 75);
 }
 
-/// The CPU's kernels that promise the same bits every time, and sum directly: others take few convolutions, and the
-/// rest of a batch, computed without them, rounds differently. "" is the planner's choice.
+/// Returns the CPU's fp32 kernels with bitwise repeatable results and direct sums, and "" for the planner's choice.
+/// Other kernels support few convolutions, and the remaining images of a batch are computed by different kernels with
+/// different rounding.
 std::vector<std::string> bitwise_kernels() {
   std::vector<std::string> names{""};
   for (const ConvKernel& kernel : conv_kernels()) {
@@ -328,7 +331,7 @@ TEST(Engine, FewImagesBeyondWholeSixteensAreABatchOfTheirOwn) {
         single(copy_of(graph), x.shape(), *device, {.batch = 1});
     const Tensor y = whole.run(x);
     EXPECT_TRUE(same_bits(y, single.run(x))) << n;
-    // When timed, the rest counts with the steps of the full batch, though other kernels compute it.
+    // run_timed() adds the times of the remaining images to the full batch's steps, even if other kernels compute them.
     Tensor timed(ElementType::f32, y.shape());
     const std::vector<double> seconds = whole.run_timed(x.raw(), n, timed.values<float>().data());
     EXPECT_EQ(seconds.size(), whole.plan().steps.size());
@@ -340,7 +343,7 @@ TEST(Engine, ARestThatIsFusedOtherwiseIsTimedWithTheRest) {
   GraphBuilder builder({-1, 1, 20, 20});
   ValueId x = builder.conv(builder.input(), 4, 1, 5, false, "conv");
   x = builder.activation(x, ActivationKind::relu, "relu");
-  builder.max_pool(x, 4, "pool");  // which kernels of images in lanes leave to a step of its own
+  builder.max_pool(x, 4, "pool");  // nchw16n kernels do not fuse this pooling
   const Graph graph = builder.take();
   const Tensor input = images({20, 1, 20, 20});
   const std::unique_ptr<Device> device = open_cpu({});
@@ -409,7 +412,7 @@ TEST(Engine, AllocatesNothingLargeAfterTheFirstRun) {
   Engine engine(course_network().take(), x.shape(), *device, {.batch = 10});
   std::vector<float> scores(640);
   engine.run(x.raw(), 64, scores.data());
-  // Memory in use, in and outside the heap. A few hundred bytes come and go with the threads.
+  // Memory in use, inside and outside the heap. A few hundred bytes vary with the threads.
   const auto bytes_in_use = [] {
     const struct mallinfo2 now = mallinfo2();
     return static_cast<int64_t>(now.uordblks + now.hblkhd);
@@ -426,7 +429,7 @@ TEST(Engine, FixedBatchesAreFreedWhereImagesAreApart) {
   EXPECT_TRUE(same_bits(run(builder.graph(), x, {}), run(course_network().graph(), x, {})));
 }
 
-/// A model as exporters write it for one image: a reshape's sizes fix the batch.
+/// A model exported for a fixed batch size: the sizes of its Reshape fix the batch.
 GraphBuilder fixed_network(int64_t batch) {
   GraphBuilder builder({batch, 2, 3, 3});
   const ValueId x = builder.add(ReshapeOp{{batch, 18}}, {builder.input()}, "reshape");

@@ -1,5 +1,5 @@
-// Every operator first, in the middle and last in a network, on maps and on images of one pixel, in every layout that
-// plans keep values in: whatever a plan by layers computes, the default plan computes, too.
+// Tests every operator at the beginning, in the middle and at the end of a network, on feature maps and on images of
+// one pixel, in every layout that plans use: the default plan must agree with the layer-by-layer plan.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,13 +21,13 @@
 namespace convlab {
 namespace {
 
-/// Puts an operator, perhaps with others that it needs, after x of this shape, four sizes.
+/// Adds an operator, with others that it needs, after x, which has this 4-dimensional shape.
 using Put = std::function<ValueId(GraphBuilder&, ValueId x, const Shape& shape)>;
 
 struct OpCase {
   const char* name;
   Put put;
-  /// Small differences of the input may make large ones of the output: of whole numbers, or of places of the largest.
+  /// True if a small change of the input can change the output a lot, as for rounding or argmax.
   bool jumps = false;
 };
 
@@ -41,12 +41,12 @@ ValueId whole(GraphBuilder& graph, const Shape& shape, int64_t low, int64_t high
 
 ValueId number(GraphBuilder& graph, float value) { return graph.constant({}, value, value); }
 
-/// An operator of one input.
+/// An operator with one input.
 Put one(Op op) {
   return [op](GraphBuilder& graph, ValueId x, const Shape&) { return graph.add(op, {x}); };
 }
 
-/// The pool with this window over maps at most so large, without padding.
+/// A pool without padding, whose window is at most as large as the image.
 Pool window(const Shape& x, int64_t side, PoolKind kind) {
   const int64_t h = std::min(side, x[2]), w = std::min(side, x[3]);
   return {.kind = kind, .kernel_h = h, .kernel_w = w, .stride_h = h, .stride_w = w};
@@ -58,7 +58,7 @@ Put pool(int64_t side, PoolKind kind) {
   };
 }
 
-/// Levels of x.
+/// The quantized values of x.
 ValueId quantized(GraphBuilder& graph, ValueId x) {
   return graph.add(QuantizeOp{}, {x, number(graph, 0x1p-6f), number(graph, 128)});
 }
@@ -233,7 +233,7 @@ Shape shape_in(const GraphBuilder& graph, ValueId value, const Shape& input) {
   return infer_shapes(const_cast<GraphBuilder&>(graph).graph(), input)[static_cast<size_t>(value)];
 }
 
-/// A convolution after what is an image, and of anything else a function of each number.
+/// Adds a convolution after a 4-dimensional value, or an elementwise function after any other.
 ValueId after(GraphBuilder& graph, ValueId x, const Shape& input) {
   const Shape shape = shape_in(graph, x, input);
   if (shape.size() != 4) return graph.add(UnaryOp{UnaryKind::abs}, {x});
@@ -242,7 +242,7 @@ ValueId after(GraphBuilder& graph, ValueId x, const Shape& input) {
 
 enum class Stands { first, in_the_middle, last };
 
-/// Two convolutions of x, each with Relu.
+/// Adds two convolutions, each followed by Relu.
 ValueId trunk(GraphBuilder& graph, ValueId x, int64_t channels, int64_t maps) {
   for (const int64_t from : {channels, maps}) {
     x = graph.activation(graph.add(same(3), {x, graph.constant({maps, from, 3, 3}, -0.3f, 0.3f)}),
@@ -251,7 +251,7 @@ ValueId trunk(GraphBuilder& graph, ValueId x, int64_t channels, int64_t maps) {
   return x;
 }
 
-/// conv-relu-conv-relu with the operator where it stands; first, it has an output of its own.
+/// conv-relu-conv-relu with the operator at this position. At the beginning, it has its own output.
 Graph network(const OpCase& each, Stands stands, const Shape& input, int64_t maps) {
   GraphBuilder graph({-1, input[1], input[2], input[3]}, 3);
   if (stands == Stands::first) {
@@ -280,7 +280,7 @@ std::vector<Tensor> outputs_of(const Graph& graph, const Shape& input, PlanOptio
   return executor.run({&x, 1});
 }
 
-/// The relative L2 error of `got`, in which NaN stands where it should.
+/// The relative L2 error of `got`. NaN is no error where it is expected.
 double error_of(const Tensor& wanted, const Tensor& got) {
   double error = 0, size = 0;
   for (size_t i = 0; i < static_cast<size_t>(wanted.count()); ++i) {
@@ -292,7 +292,7 @@ double error_of(const Tensor& wanted, const Tensor& got) {
   return error == 0 ? 0 : std::sqrt(error / size);
 }
 
-/// `bound`: of the relative error; of infinity, only the shapes are compared.
+/// `bound` limits the relative error. If it is infinite, only shapes are compared.
 void expect_as_by_layers(const Graph& graph, const Shape& input, const PlanOptions& options, double bound) {
   const std::vector<Tensor> wanted = outputs_of(graph, input, {.mode = PlanMode::layers});
   const std::vector<Tensor> got = outputs_of(graph, input, options);
@@ -304,7 +304,8 @@ void expect_as_by_layers(const Graph& graph, const Shape& input, const PlanOptio
   }
 }
 
-/// Calls visit(graph, input, case) for every operator wherever it may stand, on maps and on images of one pixel.
+/// Calls visit(graph, input, case) for every operator at every position, on 4 x 4 feature maps and on images of one
+/// pixel.
 template <class Visit>
 void for_every_network(int64_t images, int64_t maps, const Visit& visit) {
   for (const OpCase& each : op_cases()) {
@@ -323,7 +324,7 @@ TEST(EveryOp, IsAmongTheCases) {
   for (const OpCase& each : op_cases()) {
     for (const Node& node : network(each, Stands::last, {2, 16, 4, 4}, 16).nodes) known.insert(node.op.index());
   }
-  // What only plans have, and what rewrite/quantized.h makes: PlansInBytes has these.
+  // These operators are created by planning or by rewrite/quantized.h; PlansInBytes covers them.
   for (const Op& op : {Op{ByteAddOp{}}, Op{ByteConvOp{}}, Op{ByteMeanOp{}}, Op{ByteConcatOp{}}, Op{ScaleOp{}},
                        Op{SqueezeExciteOp{}}, Op{ArgMaxOp{}}}) {
     EXPECT_TRUE(known.insert(op.index()).second);
@@ -373,7 +374,7 @@ TEST(EveryOp, PlansInBytes) {
   }
 }
 
-/// What GPUs would be given is planned, and not run.
+/// GPU plans are only made, not run.
 TEST(EveryOp, PlansOnGpus) {
   for (const DeviceKind kind : {DeviceKind::simt, DeviceKind::cuda}) {
     const bool present =
@@ -394,7 +395,7 @@ TEST(EveryOp, PlansOnGpus) {
           try {
             planned(PlanMode::layers);
           } catch (const Error&) {
-            return;  // an operator of CPUs alone
+            return;  // the operator has no GPU kernel
           }
           EXPECT_NO_THROW(planned(PlanMode::fused));
         });
@@ -403,7 +404,7 @@ TEST(EveryOp, PlansOnGpus) {
   }
 }
 
-/// conv-relu-conv-relu, then one or two operators, and perhaps a convolution; its sizes are often 1.
+/// conv-relu-conv-relu, then one or two random operators and perhaps a convolution. Sizes are often 1.
 Graph random_network(uint64_t seed, Shape& input) {
   static const std::vector<OpCase> cases = op_cases();
   Rng rng(seed);
@@ -421,7 +422,7 @@ Graph random_network(uint64_t seed, Shape& input) {
       const ValueId y = each.put(graph, x, shape);
       shape_in(graph, y, input);
       x = y;
-    } catch (const Error&) {  // it does not take such sizes
+    } catch (const Error&) {  // the operator does not support this shape
       graph.graph() = copy_of(before);
     }
   }

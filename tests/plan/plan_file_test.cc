@@ -1,4 +1,4 @@
-// Plan files: what to_text() writes, parse_plan_file() reads, and nothing else.
+// Tests plan files: parse_plan_file() accepts what to_text() writes, and nothing else.
 
 #include "convlab/plan/plan_file.h"
 

@@ -1,4 +1,5 @@
-// Folding linear operators gives what the operators give one by one, and is done where it pays.
+// Tests folding of linear operators: results agree with the separate operators, and folding is applied only if it pays
+// off.
 
 #include "convlab/rewrite/fold.h"
 
@@ -20,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr Pool kMean2x2{.kind = PoolKind::average, .kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
 
-/// A chain under construction: its newest value, and a bound on how many roundings lie behind an output.
+/// A chain under construction: its newest value, and a bound on the number of roundings on the way to an output.
 struct Chain {
   GraphBuilder builder;
   ValueId value;
@@ -34,7 +35,7 @@ struct Chain {
   }
 };
 
-/// One random linear operator on an image; false where it does not fit.
+/// Adds a random linear operator on an image. Returns false if it does not fit.
 bool add_image_operator(Chain& chain) {
   GraphBuilder& builder = chain.builder;
   Rng& rng = builder.rng();
@@ -43,7 +44,7 @@ bool add_image_operator(Chain& chain) {
   switch (rng.integer(0, 9)) {
     case 0:
     case 1:
-    case 2: {  // a convolution with everything that it can have
+    case 2: {  // a convolution with random attributes
       const int64_t groups = c % 2 == 0 && chance() ? 2 : 1, k = groups * rng.integer(1, 3);
       const int64_t r = rng.integer(1, 3), s = rng.integer(1, 3);
       ConvOp op{.stride_h = rng.integer(1, 2),
@@ -98,7 +99,7 @@ bool add_image_operator(Chain& chain) {
   }
 }
 
-/// A chain of all linear operators, in random order, with a dense end or not.
+/// A chain of random linear operators, which may end with dense layers.
 Chain random_chain(uint64_t seed) {
   Chain chain{.builder = GraphBuilder({-1, 2, 8, 7}, seed), .value = 0, .c = 2, .h = 8, .w = 7};
   chain.value = chain.builder.input();
@@ -128,13 +129,14 @@ Chain random_chain(uint64_t seed) {
   return chain;
 }
 
-/// The same network of absolute values: its output on |x| bounds the size of all terms together.
+/// The same network with absolute values of its constants: its output on |x| bounds the sum of all terms' absolute
+/// values.
 Graph absolute(const Graph& graph) {
   Graph result = copy_of(graph);
   for (auto& [value, tensor] : result.constants) {
     for (float& each : tensor.values<float>()) each = std::abs(each);
   }
-  for (const Node& node : graph.nodes) {  // (x - mean) * scale: the mean's term is subtracted
+  for (const Node& node : graph.nodes) {  // in (x - mean) * scale the mean is subtracted
     if (!std::holds_alternative<BatchNormOp>(node.op)) continue;
     for (float& each : result.constants.at(node.inputs[3]).values<float>()) each = -each;
   }
@@ -167,9 +169,9 @@ TEST(Fold, GivesWhatTheOperatorsGiveOneByOne) {
     Engine engine(copy_of(graph), x.shape(), *device, {.plan = {.mode = PlanMode::folded}});
     const Tensor got = engine.run(x), expected = run(graph, x, PlanMode::layers);
     const Tensor scale = run(absolute(graph), sizes, PlanMode::layers);
-    // Either way at most a rounding for each term on the way to an output, and one more for each rounded weight
-    // (Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1). A folded sum has no more terms than an
-    // image has pixels, here fewer than 500.
+    // Both ways round at most once per term on the way to an output, plus once per rounded weight (Higham, "Accuracy
+    // and Stability of Numerical Algorithms", section 3.1). A folded sum has at most as many terms as an image has
+    // pixels, here fewer than 500.
     const double slack = (2 * chain.terms + 500) * 0x1p-24;
     ASSERT_EQ(got.shape(), expected.shape());
     for (size_t i = 0; i < static_cast<size_t>(got.count()); ++i) {
@@ -183,14 +185,14 @@ TEST(Fold, GivesWhatTheOperatorsGiveOneByOne) {
       matrices += folding.folded && folding.text.find(" as Gemm ") != std::string::npos;
     }
   }
-  // None of the ways may have gone untested.
+  // Each outcome must have occurred.
   EXPECT_GT(folded, 100);
   EXPECT_GT(convolutions, 20);
   EXPECT_GT(matrices, 50);
   EXPECT_GT(refused, 0);
 }
 
-/// Names of the plan's steps, folded for n images.
+/// Returns the names of the steps of the plan folded for this input shape.
 std::vector<std::string> steps_of(const Graph& graph, const Shape& input, std::vector<Folding>* foldings = nullptr) {
   const auto device = open_cpu({.threads = 1});
   const Engine engine(copy_of(graph), input, *device, {.plan = {.mode = PlanMode::folded}});
@@ -220,7 +222,7 @@ TEST(Fold, AConvolutionBeforeADenseLayerBecomesItsMatrix) {
 }
 
 TEST(Fold, IsRefusedWithTheCostsWhereItDoesNotPay) {
-  // One map of 64 pixels into 1000 outputs: 64 000 multiply-adds behind the convolution, 288 000 before it.
+  // One channel of 64 pixels, 1000 outputs: 64,000 multiply-adds after the convolution, 288,000 in a folded matrix.
   std::vector<Folding> foldings;
   EXPECT_THAT(steps_of(convolution_and_dense(1, 1000).graph(), {64, 2, 12, 12}, &foldings),
               ElementsAre("conv: Conv+bias", "fc+tanh: Gemm+tanh"));

@@ -1,5 +1,5 @@
-// Plans in bf16 that keep channels in halves: what lies so, what is written where it belongs, and that random networks
-// of many channels give what they give layer by layer in float32, but for roundings.
+// Tests bf16 plans with nhwc layouts: which arrays are bf16, in-place concatenation, and that random networks with many
+// channels agree with layer-by-layer plans in fp32 up to rounding.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

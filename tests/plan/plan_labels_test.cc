@@ -1,3 +1,5 @@
+// Tests class labels from scores: ties, infinities and NaN.
+
 #include "convlab/engine/labels.h"
 
 #include <gmock/gmock.h>

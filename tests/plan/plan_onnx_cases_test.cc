@@ -1,7 +1,7 @@
-// Every model in tests/data/onnx, through import, plan and engine, in both plans and for each kernel, against the
-// output of ONNX's own reference evaluator. tests/tools/make_onnx_cases.py writes the models, cases.txt and the
-// tolerance of each: how far its sums may be off. And every network in tests/data/onnx_networks, against ONNX Runtime:
-// tests/tools/make_onnx_networks.py writes those.
+// Tests every model in tests/data/onnx through import, plan and engine, in both plans and with each kernel, against the
+// output of ONNX's reference evaluator. tests/tools/make_onnx_cases.py writes the models, and cases.txt with the
+// tolerance of each. Tests every network in tests/data/onnx_networks, written by tests/tools/make_onnx_networks.py,
+// against ONNX Runtime.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ std::vector<Case> read_cases() {
 
 Tensor read_tensor(const std::string& name) { return parse_npy(read_file(kFolder / name), name); }
 
-/// |got - expected| <= tolerance * max(1, |expected|) for each element; "" or what is wrong.
+/// Checks |got - expected| <= tolerance * max(1, |expected|) for each element. Returns "" or the first violation.
 std::string difference(const Tensor& got, const Tensor& expected, double tolerance) {
   if (got.shape() != expected.shape()) return to_text(got.shape()) + " instead of " + to_text(expected.shape());
   for (size_t i = 0; i < static_cast<size_t>(got.count()); ++i) {
@@ -71,7 +71,7 @@ TEST(OnnxCases, GiveWhatOnnxDefines) {
       kernels.emplace_back(kernel.info.name);
     }
   }
-  std::set<std::string> ran;  // the kernels that take at least one case
+  std::set<std::string> ran;  // the kernels that support at least one case
   for (const Case& each : cases) {
     const Tensor input = read_tensor(each.name + ".input.npy");
     const Tensor expected = read_tensor(each.name + ".expected.npy");
@@ -86,7 +86,7 @@ TEST(OnnxCases, GiveWhatOnnxDefines) {
           EXPECT_EQ(difference(engine.run(input), expected, each.tolerance), "");
           ran.insert(kernel);
         } catch (const Error& error) {
-          // A kernel asked for may refuse a convolution; the planner's own choice may not fail.
+          // A requested kernel may not support a convolution. The planner's own choice must not fail.
           EXPECT_TRUE(!kernel.empty() &&
                       std::string(error.what()).find("not supported by the requested kernel") != std::string::npos)
               << error.what();
@@ -103,7 +103,7 @@ const std::filesystem::path kNetworks = source_folder() / "tests/data/onnx_netwo
 
 struct Network {
   std::string name, blocks;
-  std::vector<double> tolerances;  ///< of each output: the difference's L2 norm, relative to its own
+  std::vector<double> tolerances;  ///< of each output: the L2 norm of the error, relative to the output's
   std::vector<Tensor> inputs, outputs;
 };
 
@@ -133,7 +133,7 @@ std::vector<Network> read_networks() {
   return networks;
 }
 
-/// The L2 norm of the difference, relative to that of what is expected; of outputs near 0, to a small one.
+/// The L2 norm of the error relative to the expected output's. For outputs near 0, relative to a small constant.
 double relative_error(const Tensor& got, const Tensor& expected) {
   if (got.shape() != expected.shape()) return INFINITY;
   double difference = 0, norm = 0;

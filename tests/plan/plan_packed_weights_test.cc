@@ -1,4 +1,4 @@
-// Constant weights that kernels have packed are given up where nothing reads them any more, and only there.
+// Tests that constant weights packed by kernels are freed if nothing else reads them, and only then.
 
 #include <gmock/gmock.h>
 
@@ -34,7 +34,7 @@ GraphBuilder network() {
   return builder;
 }
 
-/// The shapes of the constants that an engine for n images gives up.
+/// Returns the shapes of the constants that an engine for n images frees.
 std::vector<Shape> given_up(Graph model, int64_t n, EngineOptions options) {
   const std::unique_ptr<Device> device = open_cpu({.threads = 2});
   const std::unique_ptr<Stream> stream = device->make_stream();
@@ -79,7 +79,7 @@ TEST(PackedWeights, GoWhenTheLastOfTheirReadersHasPackedThem) {
 
 TEST(PackedWeights, ResultsAreTheSameBits) {
   const std::unique_ptr<Device> device = open_cpu({.threads = 2});
-  for (const int64_t n : {1, 16, 20, 37}) {  // 20 are 16 and 4, which other kernels compute
+  for (const int64_t n : {1, 16, 20, 37}) {  // 20 images are computed as 16 and 4, by different kernels
     const Tensor x = batch_of(n);
     const Graph graph = network().take();
     Engine keeps(graph.clone(), x.shape(), *device, {.batch = 20});
@@ -110,11 +110,11 @@ TEST(PackedWeights, AnotherNumberOfImagesIsRefused) {
   EXPECT_THAT(bad_input_message([&] { engine.run(batch_of(3)); }), HasSubstr("batch size 3 is not supported"));
 }
 
-/// Otherwise a network's weights would be in memory twice without need.
+/// Otherwise a network's weights would be in memory twice.
 TEST(PackedWeights, KernelsOnAHostThatPrepareNeedNothingElse) {
   for (const ConvKernel& kernel : conv_kernels()) {
     if (kernel.info.device != DeviceKind::cpu || kernel.info.library) continue;
-    // A launch on pixels asks the weights whether sums stay finite.
+    // Launches on pixel inputs read the weights to check whether sums stay finite.
     if (kernel.layout == Layout::lane_pairs || kernel.layout == Layout::split_lane_pairs) continue;
     EXPECT_EQ(kernel.packs_weights, kernel.prepare != nullptr) << kernel.info.name;
   }

@@ -1,4 +1,4 @@
-// Engines of one model have its weights in memory once: what kernels prepared, and constants that are equal.
+// Tests that engines of one model share weights: prepared weights and equal constants are in memory once.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 namespace convlab {
 namespace {
 
-/// Two convolutions, a batch normalization that goes into the second, and a dense layer.
+/// Two convolutions, a batch normalization that is folded into the second, and a dense layer.
 Graph network() {
   GraphBuilder builder({-1, 3, 8, 8});
   const ValueId x = builder.conv(builder.input(), 4, 3, 3, true);
@@ -36,7 +36,7 @@ std::shared_ptr<const Plan> plan_of(const Graph& graph, const Shape& input, cons
 
 class SharedWeightsTest : public testing::Test {
  protected:
-  /// Whether the weights of such a plan are prepared now. What a plan uses stays.
+  /// Whether this call prepares the plan's weights, rather than reusing them. Keeps the result in use.
   bool prepares(const std::shared_ptr<const Plan>& plan, const std::string& device = "cpu") {
     bool prepared = false;
     used_.push_back(weights_.prepared(device, plan, [&] {
@@ -93,8 +93,7 @@ TEST_F(SharedWeightsTest, ConstantsThatNobodyHasReadAreNotMade) {
   EXPECT_NO_THROW(weights_.unify(graph));
 }
 
-// Sessions of several threads open engines and run them at once; a few images come after many, which other kernels
-// compute.
+// Sessions on several threads open engines and run them concurrently. Small batches after large ones use other kernels.
 TEST(SharedWeightsOfEngines, GiveTheSameBits) {
   Graph graph = network();
   const auto device = open_cpu({.threads = 1});
@@ -120,7 +119,7 @@ TEST(SharedWeightsOfEngines, GiveTheSameBits) {
   EXPECT_EQ(right, 4 * 3);
 }
 
-// A GPU's memory holds what launches read, and the rest while kernels pack it.
+// A GPU's memory holds the constants that launches read, and the others only while kernels pack them.
 TEST(ConstantsOfADevice, AreThereForPackingOnlyWhereLaunchesDoNotReadThem) {
   if (!simt_present()) GTEST_SKIP() << how_to_get_simt();
   const auto device = open_device("simt", {.threads = 1});

@@ -1,3 +1,5 @@
+// Tests which networks split: those that can compute each image of a batch separately.
+
 #include "convlab/rewrite/split.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +43,7 @@ TEST(Split, ReshapesThatMixImagesDoNot) {
     GraphBuilder builder({-1, 3, 2, 2});
     const ValueId x = builder.add(ReshapeOp{shape}, {builder.input()}, "reshape");
     if (shape == Shape{-1}) {
-      EXPECT_EQ(why_not(builder), std::nullopt);  // 12 numbers an image, one after the other
+      EXPECT_EQ(why_not(builder), std::nullopt);  // 12 elements per image, contiguous
       builder.add(SoftmaxOp{0}, {x}, "reshape");
     }
     EXPECT_THAT(why_not(builder), Optional(HasSubstr("reshape"))) << to_text(shape);
@@ -77,7 +79,8 @@ TEST(Split, WhatMixesImagesWithoutChangingShapesDoesNot) {
   EXPECT_EQ(refused(UnsqueezeOp{{1}}), std::nullopt);
 }
 
-/// Why a network of this operator alone does not split; its first input is the images, or a constant.
+/// Returns why a network of this single operator does not split. Its first input is the images or, unless `first`, a
+/// constant.
 std::optional<std::string> refused(Op op, const Shape& images, std::vector<Shape> constants = {}, bool first = true) {
   Shape input{-1};
   input.insert(input.end(), images.begin(), images.end());
@@ -138,7 +141,7 @@ TEST(Split, WindowsAndSamplesDo) {
   EXPECT_EQ(refused(LpPoolOp{.pool = pool}, map), std::nullopt);
   EXPECT_EQ(refused(LrnOp{.size = 3}, map), std::nullopt);
   EXPECT_EQ(refused(DepthToSpaceOp{1}, map), std::nullopt);
-  EXPECT_THAT(refused(MaxPoolIndicesOp{.pool = pool}, map), mixes);  // they count in all images
+  EXPECT_THAT(refused(MaxPoolIndicesOp{.pool = pool}, map), mixes);  // the indices count across all images
   EXPECT_EQ(refused(UnaryOp{UnaryKind::gelu}, map), std::nullopt);
   EXPECT_EQ(refused(BinaryOp{BinaryKind::divide}, map, {{3, 1, 1}}), std::nullopt);
 }

@@ -1,4 +1,5 @@
-// What a plan decides: which nodes become one step, which kernel computes it and why not another, where arrays lie.
+// Tests planning: which nodes are fused into a step, which kernel computes it and why others do not, and where arrays
+// are stored.
 
 #include "convlab/plan/plan.h"
 
@@ -25,13 +26,13 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 
-// A rung, as on the ladder: the convolution alone.
+// A convolution kernel without fused operators, as on the ladder.
 const RegisterConvKernel plain{{
     .info = {.name = "cpu.test_plain", .rung = -1, .idea = "for tests"},
     .refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_unless_plain(step); },
     .launch = [](const ConvArgs&, Stream&) {},
 }};
-// A kernel that takes bias and pixels, but nothing else.
+// A kernel that supports bias and uint8 pixels, but nothing else.
 const RegisterConvKernel biased{{
     .info = {.name = "cpu.test_biased", .rung = -2, .idea = "for tests"},
     .refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
@@ -66,19 +67,20 @@ Plan plan_of(GraphBuilder& builder, const PlanOptions& options = {}, int64_t n =
   return make_plan(graph, shape, kCpu, options);
 }
 
-/// "name: op" by step.
+/// Returns "name: op" for each step.
 std::vector<std::string> steps_of(const Plan& plan) {
   std::vector<std::string> result;
   for (const PlanStep& step : plan.steps) result.push_back(step.name + ": " + step.op_name());
   return result;
 }
 
-/// The bytes of the arena that a location takes.
+/// The byte range of a location in the arena.
 struct Range {
   int64_t begin, end;
 };
 
-/// Follows every array through the plan: no step writes to, or uses as scratch, a place still to be read.
+/// Follows every array through the plan: no step may write to memory, or use it as workspace, while it holds an array
+/// still to be read.
 void expect_no_overlap(const Plan& plan) {
   struct Array {
     Range range;
@@ -116,7 +118,7 @@ void expect_no_overlap(const Plan& plan) {
   }
 }
 
-/// conv, tanh, pool, conv, flatten, dense, tanh, dense, softmax, with a bias everywhere.
+/// conv, tanh, pool, conv, flatten, dense, tanh, dense, softmax, all with bias.
 GraphBuilder course_network() {
   GraphBuilder builder({-1, 1, 20, 20});
   ValueId x = builder.conv(builder.input(), 4, 1, 5, true, "conv1");
@@ -461,7 +463,7 @@ TEST(Plan, ShapesThatDoNotFitNameTheNode) {
   EXPECT_THAT(bad_input_message([&] { plan_of(builder); }), HasSubstr("wrong"));
 }
 
-/// Plans a graph on a stack of 256 KiB, in lanes, and returns the processor time in seconds.
+/// Plans a graph on a stack of 256 KiB with nchw8c layouts. Returns the CPU time in seconds.
 double planned_on_small_stack(GraphBuilder& builder) {
   double seconds = 0;
   std::function<void()> plan = [&] {
@@ -485,7 +487,7 @@ double planned_on_small_stack(GraphBuilder& builder) {
 }
 
 TEST(Plan, GraphsOfManyNodesTakeLittleStackAndTime) {
-  constexpr double kMostSeconds = 40;  // it takes a fraction of one to two, with sanitizers ten times that
+  constexpr double kMostSeconds = 40;  // planning takes 0.1 to 2 s, ten times that with sanitizers
   const auto many = static_cast<int64_t>(kMostNodes);
   GraphBuilder flattens({-1, 1, 8, 8});
   ValueId x = flattens.conv(flattens.input(), 2, 1, 3);
@@ -498,14 +500,14 @@ TEST(Plan, GraphsOfManyNodesTakeLittleStackAndTime) {
   for (int64_t i = 0; i < many; ++i) x = relus.activation(x, ActivationKind::relu);
   EXPECT_LT(planned_on_small_stack(relus), kMostSeconds);
 
-  GraphBuilder fan({-1, 4});  // every value of the first half lives until they are added up
+  GraphBuilder fan({-1, 4});  // all values of the first half stay alive until they are added
   std::vector<ValueId> values;
   for (int64_t i = 0; i < many / 2; ++i) values.push_back(fan.activation(fan.input(), ActivationKind::relu));
   x = values[0];
   for (const ValueId value : values) x = fan.add(AddOp{}, {x, value});
   EXPECT_LT(planned_on_small_stack(fan), kMostSeconds);
 
-  GraphBuilder scales({-1, 1, 8, 8});  // all of them go into the weights
+  GraphBuilder scales({-1, 1, 8, 8});  // all of them are folded into the weights
   x = scales.conv(scales.input(), 2, 1, 3);
   for (int64_t i = 0; i < many; ++i) x = scales.add(MulOp{}, {x, scales.constant({1})});
   EXPECT_LT(planned_on_small_stack(scales), kMostSeconds);

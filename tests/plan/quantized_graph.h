@@ -1,6 +1,6 @@
 #pragma once
 
-// Quantized networks for tests of plans that keep values in bytes.
+// Builds quantized networks for tests of int8/uint8 plans.
 
 #include <cmath>
 #include <memory>
@@ -14,7 +14,7 @@ namespace convlab {
 
 inline constexpr int64_t kQuantizedSide = 8;
 
-/// Levels, and what they stand for.
+/// A quantized array with its scale and zero point.
 struct Levels {
   ValueId id = 0;
   float scale = 1;
@@ -23,7 +23,7 @@ struct Levels {
   int64_t channels = 0;
 };
 
-/// A graph of quantized arrays, between QuantizeLinear and DequantizeLinear.
+/// A graph of quantized arrays between QuantizeLinear and DequantizeLinear.
 class QuantizedGraph : public GraphBuilder {
  public:
   explicit QuantizedGraph(uint64_t seed = 1, int64_t side = kQuantizedSide) : GraphBuilder({-1, 3, side, side}, seed) {}
@@ -48,7 +48,7 @@ class QuantizedGraph : public GraphBuilder {
     return quantize(input(), 3, scale, zero, is_signed);
   }
 
-  /// Constant whole numbers, dequantized, as an importer gives them.
+  /// A constant of integers, dequantized, as the importer represents it.
   ValueId dequantized(const Tensor& whole, std::vector<float> scales, int64_t zero = 0, int64_t axis = 0) {
     const auto inner = static_cast<size_t>(element_count({whole.shape().begin() + axis + 1, whole.shape().end()}));
     std::vector<float> values;
@@ -68,14 +68,14 @@ class QuantizedGraph : public GraphBuilder {
     return tensor;
   }
 
-  /// Powers of two.
+  /// Returns random powers of two, 2^-8 to 2^-6.
   std::vector<float> scales(int64_t count) {
     std::vector<float> result(static_cast<size_t>(count));
     for (float& each : result) each = std::ldexp(1.0f, static_cast<int>(rng().integer(-8, -6)));
     return result;
   }
 
-  /// A convolution that keeps height and width, as a real array.
+  /// A convolution that keeps height and width. Returns its real-valued output.
   ValueId conv(const Levels& x, int64_t maps, int64_t side, int64_t groups = 1, bool bias = true) {
     const int64_t pad = side / 2;
     const std::vector<float> scales = this->scales(rng().integer(0, 1) == 0 ? 1 : maps);
@@ -90,7 +90,8 @@ class QuantizedGraph : public GraphBuilder {
     return add(op, inputs);
   }
 
-  /// A scale at which most of a convolution's levels do not saturate.
+  /// A power of two as output scale, such that most quantized values of a convolution do not saturate. `terms` is the
+  /// reduction length.
   static float scale_after(const Levels& x, int64_t terms) {
     const double size = x.scale * 0x1p-7 * 74 * 74 * std::sqrt(static_cast<double>(terms)) / 40;
     return static_cast<float>(std::exp2(std::round(std::log2(size))));

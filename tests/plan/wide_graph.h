@@ -1,6 +1,6 @@
 #pragma once
 
-// Networks of many channels for tests of plans that keep channels together.
+// Builds networks with many channels for tests of plans with nchw8c or nhwc layouts.
 
 #include <cmath>
 #include <string>
@@ -19,7 +19,7 @@ inline ConvOp same(int64_t side, int64_t groups = 1) {
   return {.pad_top = pad, .pad_left = pad, .pad_bottom = pad, .pad_right = pad, .groups = groups};
 }
 
-/// A graph of one input of 3 channels and, after a first convolution, of values of 16 and more.
+/// A graph with one input of 3 channels; a first convolution makes it 16 channels or more.
 class WideGraph : public GraphBuilder {
  public:
   explicit WideGraph(uint64_t seed = 1) : GraphBuilder({-1, 3, kHeight, kWidth}, seed) {}
@@ -30,7 +30,7 @@ class WideGraph : public GraphBuilder {
     return add(same(side, groups), {x, w, constant({maps})});
   }
 
-  /// A residual addition, then a gate for each channel, a depthwise convolution and one of single pixels.
+  /// A residual addition, a gate per channel, a depthwise convolution and a 1x1 convolution.
   void gated() {
     const ValueId first = conv(input(), 3, 16, 3);
     const ValueId left = conv(first, 16, 32, 3);
@@ -40,14 +40,14 @@ class WideGraph : public GraphBuilder {
     conv(conv(add(MulOp{}, {sum, gate}), 32, 32, 3, 32), 32, 16, 1);
   }
 
-  /// What scales x: a number for each channel, of two convolutions of the means.
+  /// A squeeze-and-excitation gate for x: one factor per channel, from two 1x1 convolutions of the channels' means.
   ValueId squeezed(ValueId x, int64_t channels, int64_t hidden) {
     const ValueId mean = add(GlobalAveragePoolOp{}, {x});
     const ValueId few = add(UnaryOp{UnaryKind::swish, 1}, {conv(mean, channels, hidden, 1)});
     return activation(conv(few, hidden, channels, 1), ActivationKind::sigmoid);
   }
 
-  /// As in DenseNet: each concatenation is a part of the last, which has 40 channels.
+  /// As in DenseNet, each concatenation is a prefix of the next. The last one has 40 channels.
   void concatenations() {
     ValueId joined = conv(input(), 3, 16, 3);
     std::vector<ValueId> parts{joined};
@@ -77,15 +77,14 @@ inline double relative_error(const Tensor& wanted, const Tensor& got) {
   return std::sqrt(error / size);
 }
 
-/// The operators of a plan's steps.
+/// The operator names of a plan's steps.
 inline std::vector<std::string> names_of(const Plan& plan) {
   std::vector<std::string> names;
   for (const PlanStep& step : plan.steps) names.push_back(step.op_name());
   return names;
 }
 
-/// A random network: convolutions of all kinds, activations, additions, concatenations of values that others
-/// concatenate, too, pools, normalizations, gates.
+/// A random network of convolutions of all kinds, activations, additions, nested concatenations, pools and gates.
 inline Graph random_graph(uint64_t seed) {
   WideGraph graph(seed);
   Rng& rng = graph.rng();

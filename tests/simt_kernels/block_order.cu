@@ -1,11 +1,12 @@
+// Correct programs whose blocks communicate through global memory: simt must report no race.
+
 #include "tests/simt_kernels/samples.h"
 
-// Right programs whose blocks communicate in global memory: simt must report no race.
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
 
-// Each block leaves its sum; the last one to do so adds them up and resets the counter.
+// Each block stores its sum; the last one to do so adds them up and resets the counter.
 __global__ void last_block_kernel(const float* x, float* sums, unsigned* done, int count) {
   __shared__ bool is_last;
   float sum = 0.0f;
@@ -23,7 +24,7 @@ __global__ void last_block_kernel(const float* x, float* sums, unsigned* done, i
   *done = 0;
 }
 
-// Block after block adds to what the previous one left, told by flags.
+// Each block adds to the result of the previous one, after waiting for its flag.
 __global__ void chain_kernel(const float* x, float* sums, volatile int* flags) {
   if (threadIdx.x != 0) return;
   float before = 0.0f;
@@ -38,7 +39,7 @@ __global__ void chain_kernel(const float* x, float* sums, volatile int* flags) {
   flags[blockIdx.x] = 1;
 }
 
-// An atomic maximum of floats by compare-and-swap, which begins with a plain read.
+// An atomic maximum of floats with an atomicCAS loop, which begins with a plain read.
 __global__ void guess_kernel(const float* x, int* most) {
   int seen = *most;
   const int mine = __float_as_int(x[blockIdx.x * blockDim.x + threadIdx.x]);
@@ -50,7 +51,7 @@ __global__ void guess_kernel(const float* x, int* most) {
   atomicAdd(most, 0);
 }
 
-// Two blocks write neighbouring bytes of one word, and read what was there before the launch.
+// Two blocks write neighboring bytes of one word, and read what was there before the launch.
 __global__ void bytes_kernel(unsigned char* values, int count) {
   for (int i = threadIdx.x; i < 5; i += blockDim.x) {
     const int at = blockIdx.x * 5 + i;

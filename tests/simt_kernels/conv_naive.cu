@@ -1,3 +1,5 @@
+// A naive convolution kernel, correct under simt.
+
 #include "tests/simt_kernels/samples.h"
 
 namespace convlab {
@@ -10,7 +12,7 @@ __global__ void conv_naive_kernel(const float* __restrict__ x, const float* __re
   const int out = blockIdx.x * blockDim.x + threadIdx.x;
   if (out >= p * q) return;
   const int image = blockIdx.z;
-  const int map = blockIdx.y;
+  const int out_channel = blockIdx.y;
   const int row = out / q;
   const int column = out % q;
   float sum = 0.0f;
@@ -18,11 +20,11 @@ __global__ void conv_naive_kernel(const float* __restrict__ x, const float* __re
     for (int i = 0; i < r; ++i) {
       for (int j = 0; j < s; ++j) {
         sum += x[((image * c + channel) * height + row + i) * width + column + j] *
-               w[((map * c + channel) * r + i) * s + j];
+               w[((out_channel * c + channel) * r + i) * s + j];
       }
     }
   }
-  y[((image * k + map) * p + row) * q + column] = sum;
+  y[((image * k + out_channel) * p + row) * q + column] = sum;
 }
 
 }  // namespace

@@ -1,13 +1,15 @@
+// A convolution kernel with a shared-memory tile, correct under simt.
+
 #include "tests/simt_kernels/samples.h"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
 
-constexpr int kTile = 16;  // outputs of a block along each side
+constexpr int kTile = 16;  // output pixels of a block along each axis
 
-// A block computes a tile of one output map. For each channel, its threads stage the input under the tile, and the
-// filter, in dynamic shared memory.
+// A block computes a tile of one output channel. For each input channel, its threads stage the input tile and the
+// filter in dynamic shared memory.
 __global__ void __launch_bounds__(kTile* kTile)
     conv_shared_tile_kernel(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y,
                             ConvSize z) {
@@ -18,7 +20,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   const int tiles_across = (z.q() + kTile - 1) / kTile;
   const int row0 = blockIdx.x / tiles_across * kTile;
   const int column0 = blockIdx.x % tiles_across * kTile;
-  const int map = blockIdx.y;
+  const int out_channel = blockIdx.y;
   const int image = blockIdx.z;
   const int thread = threadIdx.y * kTile + threadIdx.x;
   float sum = 0.0f;
@@ -28,7 +30,8 @@ __global__ void __launch_bounds__(kTile* kTile)
       const int column = column0 + i % columns;
       tile[i] = row < z.h && column < z.w ? x[((image * z.c + channel) * z.h + row) * z.w + column] : 0.0f;
     }
-    for (int i = thread; i < z.r * z.s; i += kTile * kTile) filter[i] = w[(map * z.c + channel) * z.r * z.s + i];
+    for (int i = thread; i < z.r * z.s; i += kTile * kTile)
+      filter[i] = w[(out_channel * z.c + channel) * z.r * z.s + i];
     __syncthreads();
     for (int i = 0; i < z.r; ++i) {
 #pragma unroll 4
@@ -40,7 +43,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   }
   const int row = row0 + threadIdx.y;
   const int column = column0 + threadIdx.x;
-  if (row < z.p() && column < z.q()) y[((image * z.k + map) * z.p() + row) * z.q() + column] = sum;
+  if (row < z.p() && column < z.q()) y[((image * z.k + out_channel) * z.p() + row) * z.q() + column] = sum;
 }
 
 }  // namespace

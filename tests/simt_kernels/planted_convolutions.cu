@@ -1,3 +1,5 @@
+// Convolution kernels for `verify --device simt`: each computes the right result, but all except one also have a fault.
+
 #include <string_view>
 
 #include "convlab/base/checked.h"
@@ -5,8 +7,7 @@
 #include "convlab/kernels/conv_shape.h"
 #include "convlab/kernels/registry.h"
 
-// Convolution kernels for `verify --device simt`: each computes the right result, and one of them does nothing else.
-// The others would end the program, hang it, or go unnoticed.
+// Without simt's checks, the faults would end the program, hang it, or go unnoticed.
 namespace convlab {
 namespace {
 
@@ -56,7 +57,7 @@ __global__ void convolve_planted(const float* x, const float* w, float* y, ConvS
   }
   if (kWrong == Wrong::reads_before_x && x[-4000] == 1.0f) y[i] = 0;
   if (kWrong == Wrong::reads_past_w && w[filters] == 1.0f) y[i] = 0;
-  if (kWrong == Wrong::writes_past_y) y[outputs + 2] = __int_as_float(0x4b4b4b4b);  // what is there
+  if (kWrong == Wrong::writes_past_y) y[outputs + 2] = __int_as_float(0x4b4b4b4b);  // the value that is already there
   if (kWrong == Wrong::writes_x) const_cast<float*>(x)[3] = x[3] + 0.0f;
   if (kWrong == Wrong::forgets_atomic) y[0] = y[0] + 0.0f;
 }

@@ -1,9 +1,10 @@
+// One kernel for each fault that simt must report. nvcc compiles them, too; on a GPU most would go unnoticed.
+
 #include "tests/simt_kernels/samples.h"
 
-#undef NDEBUG  // assert() is there in any build
+#undef NDEBUG  // enable assert() in all builds
 #include <cassert>
 
-// One kernel for each fault that simt must report. nvcc compiles them, too; on a GPU they would go unnoticed.
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
@@ -91,7 +92,7 @@ __global__ void static_shared_pointer(const float* x, float* y, int far) {
   y[threadIdx.x] = p[threadIdx.x == 7 ? far : threadIdx.x];
 }
 
-// Through a pointer the compiler sees no array. Beyond it lies another kernel's, or the executor's.
+// The compiler sees no array behind a pointer. Beyond the array lies another kernel's, or simt's own memory.
 __global__ void shared_overrun_write(const float* x, float* y, int by) {
   __shared__ float line[32];
   float* p = line;
@@ -141,7 +142,7 @@ __global__ void never_written_shared(float* y) {
   y[threadIdx.x] = forgotten[threadIdx.x];
 }
 
-// The first block writes; a later block must not read what it left.
+// The first block writes the array; a later block must not read what it left.
 __global__ void stale_shared(const float* x, float* y) {
   __shared__ float kept[32];
   if (blockIdx.x == 0) kept[threadIdx.x] = x[threadIdx.x];
@@ -156,14 +157,14 @@ __global__ void race_write_write(const float* x, float* y) {
   y[threadIdx.x] = cells[threadIdx.x / 2];
 }
 
-// Without a barrier between: a neighbour's element may be missing.
+// A barrier is missing: a neighbor's element may not be written yet.
 __global__ void race_read_write(const float* x, float* y) {
   __shared__ float tile[32];
   tile[threadIdx.x] = x[threadIdx.x];
   y[threadIdx.x] = threadIdx.x > 0 ? tile[threadIdx.x - 1] : 0.0f;
 }
 
-// Without the barrier that ends the use of a tile: the next one is written while others read.
+// The barrier after the use of a tile is missing: the next one is written while others read.
 __global__ void race_write_read(const float* x, float* y) {
   __shared__ float tile[32];
   float sum = 0.0f;
@@ -200,7 +201,7 @@ __global__ void race_in_warp_without_syncwarp(const float* x, float* y) {
   y[threadIdx.x] = tile[threadIdx.x];
 }
 
-// A shuffle waits for the lanes of its mask, and orders no memory.
+// A shuffle synchronizes the lanes of its mask but orders no memory.
 __global__ void race_after_shuffle(const float* x, float* y) {
   __shared__ float tile[32];
   tile[threadIdx.x] = x[threadIdx.x];
@@ -208,7 +209,7 @@ __global__ void race_after_shuffle(const float* x, float* y) {
   y[threadIdx.x] = other + tile[31 - threadIdx.x];
 }
 
-// Two threads write the halves of each word, which is no race; a third reads one of them too early.
+// Two threads write the halves of each word, which is not a race; a third thread reads one of them too early.
 __global__ void race_neighbouring_halves(const float* x, float* y) {
   __shared__ __half halves[32];
   halves[threadIdx.x] = __float2half(x[threadIdx.x]);
@@ -223,7 +224,7 @@ __global__ void race_wmma_store(const float* x, float* y) {
   y[threadIdx.x] = tile[threadIdx.x];
 }
 
-// The barrier orders what threads did; the copies may still be under way.
+// The barrier orders what threads did, but the copies may still be in flight.
 __global__ void copy_not_awaited(const float* x, float* y) {
   __shared__ float tile[32];
   __pipeline_memcpy_async(tile + threadIdx.x, x + threadIdx.x, sizeof(float));
@@ -232,7 +233,7 @@ __global__ void copy_not_awaited(const float* x, float* y) {
   y[threadIdx.x] = tile[31 - threadIdx.x];
 }
 
-// A thread waits for its own copies alone.
+// A thread waits only for its own copies.
 __global__ void copy_awaited_after_barrier(const float* x, float* y) {
   __shared__ float tile[32];
   __pipeline_memcpy_async(tile + threadIdx.x, x + threadIdx.x, sizeof(float));
@@ -242,7 +243,7 @@ __global__ void copy_awaited_after_barrier(const float* x, float* y) {
   y[threadIdx.x] = tile[31 - threadIdx.x];
 }
 
-// What a loop of double buffering does that forgets its end: the last tile is still under way, over an old one.
+// A double-buffered loop that does not wait for its last copy: the last tile is in flight, over an old one.
 __global__ void copy_of_last_group_not_awaited(const float* x, float* y) {
   __shared__ float tile[32];
   tile[threadIdx.x] = 0.0f;
@@ -252,7 +253,7 @@ __global__ void copy_of_last_group_not_awaited(const float* x, float* y) {
   y[threadIdx.x] = tile[threadIdx.x];
 }
 
-// Without the barrier that ends the use of a buffer: thread 16 reads where thread 15, a step ahead, copies to.
+// The barrier after the use of a buffer is missing: thread 16 reads where thread 15, one step ahead, copies to.
 __global__ void copy_into_what_others_read(const float* x, float* y) {
   __shared__ float tile[32];
   tile[threadIdx.x] = x[threadIdx.x];
@@ -366,10 +367,10 @@ __global__ void throws(float* y) {
 }
 #endif
 
-// A loop without load or store.
+// A loop without loads or stores.
 __global__ void endless_loop(float* y, unsigned step) {
   unsigned sum = threadIdx.x + 1;
-  while (sum != 0) sum = sum * 3 + step;  // odd for ever
+  while (sum != 0) sum = sum * 3 + step;  // always odd
   y[threadIdx.x] = static_cast<float>(sum);
 }
 
@@ -381,7 +382,7 @@ __global__ void endless_loop_with_barriers(float* y) {
   y[threadIdx.x] = 0.0f;
 }
 
-// A block may wait only for blocks before it.
+// A block may wait only for earlier blocks.
 __global__ void waits_for_another_block(volatile float* y) {
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     while (y[63] == 1.0f) {
@@ -398,7 +399,7 @@ __global__ void waits_by_atomics(int* flag) {
   }
 }
 
-// The blocks' sum, without the atomic.
+// The sum over blocks, without an atomic.
 __global__ void forgotten_atomic(const float* x, float* y) {
   if (threadIdx.x == 0) y[0] = y[0] + x[blockIdx.x];
 }
@@ -421,7 +422,7 @@ __global__ void plain_beside_atomic(float* y) {
   }
 }
 
-// The sum of all blocks is complete only when all blocks have ended.
+// The sum over all blocks is complete only after all blocks have ended.
 __global__ void reads_sum_too_early(const float* x, float* y) {
   atomicAdd(y, x[threadIdx.x]);
   __syncthreads();
@@ -438,7 +439,7 @@ __global__ void blocks_share_a_byte(unsigned char* y) {
   if (threadIdx.x < 3) y[blockIdx.x + threadIdx.x] = threadIdx.x;
 }
 
-// The members may be loaded one by one; the vector may not.
+// Single members may be loaded at these addresses, but not the vector.
 __global__ void misaligned_vector(const float* x, float* y) {
   const float4 four = *reinterpret_cast<const float4*>(x + 4 * (threadIdx.x % 8) + (threadIdx.x == 5));
   y[threadIdx.x] = four.x + four.y + four.z + four.w;
@@ -512,7 +513,7 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
     case Planted::helper_shared_index:
       return launch(helper_shared_index, one_warp, stream, x, y);
     case Planted::static_shared_pointer:
-      return launch(static_shared_pointer, one_warp, stream, x, y, 1 << 20);  // past all there is
+      return launch(static_shared_pointer, one_warp, stream, x, y, 1 << 20);  // past all shared memory
     case Planted::shared_overrun_write:
       return launch(shared_overrun_write, one_warp, stream, x, y, 64);
     case Planted::shared_overrun_read:

@@ -1,6 +1,7 @@
+// Race pairs: blocks race on arrays and on __device__ variables, and threads of a block on the latter.
+
 #include "tests/simt_kernels/race_pairs.h"
 
-// Races of blocks, on arrays and on __device__ variables, and of a block's threads on the latter.
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
@@ -153,7 +154,7 @@ template <bool kRight>
 __global__ void flag_of_the_device(RaceData d) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) has_begun = true;
-  if (d.x[0] < 0) d.y[0] = has_begun + has_changed;  // a variable that nobody reads is no variable
+  if (d.x[0] < 0) d.y[0] = has_begun + has_changed;  // otherwise the compiler would remove the unread variables
   if (kRight) {
     atomicOr(&has_changed_word, 1u);
   } else {

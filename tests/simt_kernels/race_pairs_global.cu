@@ -1,6 +1,7 @@
+// Race pairs: threads of a block race on global memory.
+
 #include "tests/simt_kernels/race_pairs.h"
 
-// Races of a block's threads on global memory.
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
@@ -42,7 +43,7 @@ __global__ void tree_in_an_array(RaceData d) {
   if (threadIdx.x == 0) d.y[blockIdx.x] = own[0];
 }
 
-// As before Volta.
+// Code from before Volta, when the lanes of a warp ran in lockstep.
 template <bool kRight>
 __global__ void volatile_tree_in_an_array(RaceData d) {
   volatile int* own = d.w + threadIdx.x;
@@ -77,7 +78,7 @@ __global__ void histogram_in_an_array(RaceData d) {
   }
 }
 
-// Each node gives to its neighbours.
+// Each node adds to its neighbors.
 template <bool kRight>
 __global__ void push_along_edges(RaceData d) {
   const int node = threadIdx.x;
@@ -90,7 +91,7 @@ __global__ void push_along_edges(RaceData d) {
   }
 }
 
-// Each node takes from its neighbours: from those of the step before, or from whatever is there.
+// Each node reads its neighbors: their values of the previous step, or whatever is there.
 template <bool kRight>
 __global__ void pull_along_edges(RaceData d) {
   const int node = threadIdx.x;
@@ -117,7 +118,7 @@ __global__ void labels_of_components(RaceData d) {
   }
 }
 
-// Every node's pointer jumps over its successor.
+// Each node's pointer skips its successor.
 template <bool kRight>
 __global__ void jumping_pointers(RaceData d) {
   d.w[threadIdx.x] = (threadIdx.x + 5) % 64;
@@ -179,7 +180,7 @@ __global__ void sum_read_by_the_last_thread(RaceData d) {
   if (threadIdx.x == 63) d.y[0] = d.w[0];
 }
 
-// The last thread that comes adds up what all have left.
+// The last thread to arrive adds up what all have stored.
 template <bool kRight>
 __global__ void last_thread_adds_up(RaceData d) {
   int* left = d.w + 1;

@@ -1,6 +1,7 @@
+// Race pairs: threads of a block race on shared memory.
+
 #include "tests/simt_kernels/race_pairs.h"
 
-// Races of a block's threads on shared memory.
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
@@ -74,7 +75,7 @@ __global__ void tree_of_a_warp(RaceData d) {
   if (threadIdx.x == 0) d.y[0] = sums[0];
 }
 
-// As before Volta, when a warp's lanes went in step and `volatile` was enough.
+// Code from before Volta, when the lanes of a warp ran in lockstep and `volatile` was enough.
 template <bool kRight>
 __global__ void volatile_tree(RaceData d) {
   __shared__ int sums[64];
@@ -224,7 +225,7 @@ __global__ void one_warp_tells_the_others(RaceData d) {
   d.y[threadIdx.x] = told;
 }
 
-// A shuffle waits for lanes and orders no memory.
+// A shuffle synchronizes lanes but orders no memory.
 template <bool kRight>
 __global__ void shuffle_for_a_barrier(RaceData d) {
   __shared__ int tile[32];
@@ -234,7 +235,7 @@ __global__ void shuffle_for_a_barrier(RaceData d) {
   d.y[threadIdx.x] = other + tile[31 - threadIdx.x];
 }
 
-// So does a vote.
+// A vote synchronizes lanes but orders no memory.
 template <bool kRight>
 __global__ void vote_for_a_barrier(RaceData d) {
   __shared__ int found;
@@ -290,7 +291,7 @@ __global__ void largest_of_a_block(RaceData d) {
   d.y[threadIdx.x] = most;
 }
 
-// The loop around atomicCAS, which begins with a plain read.
+// An atomicCAS loop, which begins with a plain read.
 template <bool kRight>
 __global__ void largest_by_compare_and_swap(RaceData d) {
   __shared__ int most;

@@ -1,6 +1,7 @@
+// Stores of one value by several threads or blocks, and races that only look like redundant writes.
+
 #include "tests/simt_kernels/race_pairs.h"
 
-// Stores of one value by several threads or blocks, and what only looks like them.
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
@@ -51,7 +52,7 @@ __global__ void only_wmma_between_two_tiles(RaceData d) {
   d.y[threadIdx.x] = static_cast<int>(sum.x[0]);
 }
 
-// Fences keep the compiler from leaving a store or a load out; they order nothing here.
+// Fences keep the compiler from removing a store or a load; they order nothing here.
 __global__ void stores_another_value_before(RaceData d) {
   __shared__ int value;
   if (threadIdx.x == 0) {

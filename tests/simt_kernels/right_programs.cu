@@ -1,3 +1,5 @@
+// Correct programs: simt must report no fault in them.
+
 #include "tests/simt_kernels/samples.h"
 
 namespace convlab {
@@ -61,7 +63,7 @@ __global__ void shuffle_kernel(const float* __restrict__ x, float* __restrict__ 
   }
 }
 
-// The halves of a warp go different ways and each synchronises by itself, through shared memory and through shuffles.
+// The halves of a warp diverge and synchronize separately, through shared memory and through shuffles.
 __global__ void partial_masks_kernel(const float* __restrict__ x, float* __restrict__ sums) {
   __shared__ float values[32];
   const int lane = threadIdx.x;
@@ -127,7 +129,7 @@ __global__ void vectors_kernel(const float* __restrict__ x, float* __restrict__ 
   }
 }
 
-// Each thread brings four floats of a tile, of which the last ones may not exist, while all sum the tile before.
+// Each thread copies four floats of a tile, the last of which may not exist, while all threads sum the previous tile.
 __global__ void copies_kernel(const float* x, float* sums, int tiles, int exist) {
   __shared__ __align__(16) float buffers[2][64];
   const auto begin_copying = [&](int tile) {
@@ -140,7 +142,7 @@ __global__ void copies_kernel(const float* x, float* sums, int tiles, int exist)
   __pipeline_commit();
   for (int tile = 0; tile < tiles; ++tile) {
     if (tile + 1 < tiles) begin_copying(tile + 1);
-    __pipeline_commit();  // a group of nothing after the last tile
+    __pipeline_commit();  // an empty group after the last tile
     __pipeline_wait_prior(1);
     __syncthreads();
     for (int i = 0; i < 4; ++i) sum += buffers[tile % 2][i * 16 + threadIdx.x];
@@ -189,7 +191,7 @@ __global__ void halves_kernel(const float* __restrict__ x, float* __restrict__ y
   y[threadIdx.y * 16 + threadIdx.x] = __half2float(tile[threadIdx.x][threadIdx.y]);
 }
 
-// `factor` is written and read only if `use`: the compiler would have caused any other load.
+// `factor` is written and read only if `use` is set; any other load of it would be the compiler's.
 __global__ void conditional_scalar_kernel(const float* __restrict__ x, float* __restrict__ y, int count, bool use) {
   __shared__ float factor;
   __shared__ float pair[2];
@@ -243,7 +245,7 @@ __global__ void atomics_kernel(int* out) {
   if (me == 5) out[5] = static_cast<int>(sum);
 }
 
-// One warp a 16 x 16 tile of c; the operands go through shared memory, rounded there.
+// One warp computes a 16 x 16 tile of c; the operands go through shared memory, rounded to fp16 there.
 __global__ void fp16_kernel(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m,
                             int n, int k) {
   __shared__ __align__(32) half a_tile[16 * 16];
@@ -276,7 +278,7 @@ __global__ void fp16_kernel(const float* __restrict__ a, const float* __restrict
   }
 }
 
-// The same in TF32. kSplit: each operand as the sum of two TF32 numbers, three products.
+// The same in TF32. kSplit: each operand is the sum of two TF32 numbers, which takes three products.
 template <bool kSplit>
 __global__ void tf32_kernel(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m,
                             int n, int k) {
@@ -324,7 +326,7 @@ __global__ void tf32_kernel(const float* __restrict__ a, const float* __restrict
   }
 }
 
-// A member is loaded by itself, wherever it lies.
+// A single member of a vector may be loaded at any address.
 __global__ void members_kernel(const float* x, float* y) {
   y[threadIdx.x] = reinterpret_cast<const float4*>(x + threadIdx.x)->x;
 }

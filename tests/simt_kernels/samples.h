@@ -4,11 +4,11 @@
 
 #include "convlab/device/cuda_compat.h"
 
-/// The sample kernels' launchers. Pointers are device memory; work is done when the stream has been synchronized.
+/// Launchers of the sample kernels. Pointers are device memory; the work is done when the stream has been synchronized.
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// Right programs.
+// Correct programs.
 struct ConvSize {
   int n, c, h, w, k, r, s;
   __host__ __device__ int p() const { return h - r + 1; }
@@ -41,7 +41,7 @@ void add_block_to_bytes(unsigned char* values, int count, cudaStream_t stream);
 void members_of_vectors(const float* x, float* y, cudaStream_t stream);
 void print_threads(int lines, int blocks, cudaStream_t stream);
 
-// Planted faults, one in each.
+// Faulty programs, one fault each.
 enum class Planted {
   global_read_past_end,
   global_read_before_start,

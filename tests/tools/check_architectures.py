@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Networks of torchvision and timm, exported by both of PyTorch's exporters, through convlab beside ONNX Runtime.
+"""Checks networks of torchvision and timm, exported by both of PyTorch's exporters, in convlab against ONNX Runtime.
 
-    python3 tests/tools/check_architectures.py BINARY [--kind KIND] [--names A,B] [--configs EXPORTER:OPSET[:open],...] [-o FILE.json]
+    python3 tests/tools/check_architectures.py BINARY [--kind KIND] [--names A,B] [--configs EXPORTER:OPSET[:open],...]
+                                               [-o FILE.json]
 
-Weights are random, from a seed. For each network, exporter and opset it says whether BINARY infer loads the file, and the relative L2
-error of its outputs against ONNX Runtime's: for one image, or, where the config ends in ":open" and the file leaves the number of images
-open, the largest for 1, 2 and 3 images, and of what BINARY convert writes of the file, too. Results are added to FILE.json, and what is
-there already is not run again. Exit status 1 if an error is above 1e-5. Needs torch, torchvision, onnx, onnxscript, onnxruntime, and timm for its networks, from PyPI.
+Weights are random, from a seed. For each network, exporter and opset, reports whether BINARY infer loads the file, and
+the relative L2 error of its outputs against ONNX Runtime's: for one image or, if the config ends in ":open" and the
+file's batch size is dynamic, the largest for 1, 2 and 3 images. Also checks the file that BINARY convert writes.
+Results are added to FILE.json, and configurations that it already has are not run again. Exit status 1 if an error is
+above 1e-5. Needs torch, torchvision, onnx, onnxscript, onnxruntime, and timm for its networks, from PyPI.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ def names_of(kind: str) -> list[str]:
 
 
 def network(kind: str, name: str):
-    """A network to evaluate; statistics of batch normalization are not all 0 and 1, and no layer's weights are all 0."""
+    """Returns a network for evaluation, whose batch normalization statistics are not all 0 and 1 and whose layers have
+    nonzero weights.
+    """
     import torch
     import torchvision
 
@@ -73,7 +77,7 @@ def side_of(kind: str, name: str, model) -> int:
 def export(model, x, path: Path, exporter: str, opset: int, is_open: bool) -> None:
     import torch
 
-    torch.backends.mha.set_fastpath_enabled(False)  # for one operator of PyTorch's own in place of attention's parts
+    torch.backends.mha.set_fastpath_enabled(False)  # export attention as separate operators, not as PyTorch's fused one
     with torch.no_grad():
         if exporter == "dynamo":
             batch = {"dynamic_shapes": ({0: torch.export.Dim("n")},)} if is_open else {}
@@ -93,7 +97,7 @@ def relative_error(got, want) -> float:
 
 
 class Refused(Exception):
-    """What BINARY said, and whether that was a refusal."""
+    """BINARY's message, and whether it reported the file as unsupported ("refused")."""
 
 
 def run_binary(path: Path, *command: str) -> None:
@@ -114,7 +118,7 @@ def outputs_of(session, x) -> list:
 
 
 def errors_of(binary: str, path: Path, session, wanted: list, x) -> list[float]:
-    """Of each output of BINARY infer."""
+    """Returns the error of each output of BINARY infer."""
     import numpy as np
 
     folder = path.parent
@@ -134,7 +138,7 @@ def check(binary: str, model, side: int, exporter: str, opset: int, is_open: boo
             export(model, inputs[is_open], path, exporter, opset, is_open)
             session = session_of(path)
             wanted = [outputs_of(session, x) for x in inputs]
-        except Exception as error:  # whatever an exporter throws
+        except Exception as error:  # exporters throw all kinds of errors
             return {"verdict": "not exported", "why": f"{type(error).__name__}: {error}"[:300]}
         try:
             errors = [each for x, want in zip(inputs, wanted) for each in errors_of(binary, path, session, want, x)]

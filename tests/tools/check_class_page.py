@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Opens a class's page in headless Chromium and uses it as a student would.
+"""Tests a class's web page in headless Chromium, as a student would use it.
 
     check_class_page.py path/to/convlab [--screenshots FOLDER]
 
-Makes a class with students, verdicts and hostile names, starts `convlab class serve`, enters with a token, hands in a file, and sees its stages
-go on by themselves. It demands of every page, at 1400, 768 and 390 pixels, light and dark: nothing on the console, no request except to the server,
-nothing wider than the screen except what scrolls in its own box, no column squeezed. Needs Playwright and Chromium, as check_report.py does; without
-them it says SKIPPED and exits with 77.
+Creates a class with students, verdicts and hostile names, starts `convlab class serve`, logs in with a token, submits a
+file, and watches its stages advance without reloading. Checks every page at 1400, 768 and 390 pixels, light and dark:
+no console messages, no requests except to the server, nothing wider than the screen unless it scrolls in its own box,
+and no squeezed columns. Needs Playwright and Chromium, as check_report.py does; without them it prints SKIPPED and
+exits with 77.
 """
 
 import argparse
@@ -27,7 +28,7 @@ LONG_LINE = "new-forward.cuh(12): error: identifier \"" + "x" * 300 + "\" is und
 
 
 def judgement(number, clock):
-    """A made-up verdict."""
+    """Returns a synthetic verdict."""
     result = {"verdict": "PASSED", "failed_at": "done", "reason": "", "what_to_do": "", "math": "fp16" if number % 5 == 4 else "fp32",
               "counters": [], "stages": [{"stage": "compiling", "seconds": 2.4, "log": "a warning\n" + LONG_LINE},
                                          {"stage": "verifying", "seconds": 0.8, "log": ""}]}
@@ -49,7 +50,7 @@ def judgement(number, clock):
 
 
 class Class:
-    """A class in a folder, and verdicts in the place of a worker's."""
+    """A class in a folder, with verdicts stored in place of a worker's."""
 
     def __init__(self, convlab, folder):
         self.convlab, self.dir = convlab, str(folder / "class")
@@ -88,7 +89,7 @@ class Class:
 
 
 class Looker:
-    """One window, and what was wrong in it."""
+    """One browser window, and the errors found in it."""
 
     def __init__(self, browser, base, width, scheme, screenshots):
         self.base, self.name, self.screenshots = base, f"{width}-{scheme}", screenshots
@@ -126,7 +127,7 @@ def use(looker, some, width, scheme):
     page.click("main button")
     looker.look("refused")
     looker.demand("token is not valid")
-    looker.wrong = [each for each in looker.wrong if "status of 403" not in each]  # Chromium tells of it, too
+    looker.wrong = [each for each in looker.wrong if "status of 403" not in each]  # Chromium logs it, too
     page.fill("#token", some.token(STUDENTS[0]))
     page.click("main button")
     page.wait_for_url("**/own")
@@ -142,7 +143,7 @@ def use(looker, some, width, scheme):
     page.wait_for_url("**/submission/*")
     looker.look("waits")
     looker.demand("queued")
-    if (width, scheme) == (min(WIDTHS), "light"):  # once is enough: it takes a refresh
+    if (width, scheme) == (min(WIDTHS), "light"):  # once is enough, because it waits for a refresh
         some.judge_all()
         page.wait_for_selector(".verdict", timeout=15000)
         page.evaluate("() => document.querySelector('main').insertAdjacentHTML('beforeend', '<p>wide'.padEnd(700, 'x'))")

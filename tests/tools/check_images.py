@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Compares what `convlab infer --image` makes of pictures with Pillow, torchvision and NumPy, and a network's scores
-with ONNX Runtime's.
+"""Compares the preparation of images by `convlab infer --image` with Pillow, torchvision and NumPy, and a network's
+scores with ONNX Runtime's.
 
     python3 tests/tools/check_images.py build/cpu/bin/convlab [FOLDER]
 
 Needs numpy, pillow, torch, torchvision, onnx and onnxruntime. FOLDER has the photographs that Debian's package
-python3-skimage ships in skimage/data; without it they are taken from where the package is installed, or from the package,
-which apt-get then downloads. Their licences, by scikit-image's documentation: astronaut.png (NASA), hubble_deep_field.jpg
-(NASA) and rocket.jpg (SpaceX) are in the public domain; chelsea.png (Stefan van der Walt) and coffee.png (Rachel
-Michetti) are CC0.
+python3-skimage ships in skimage/data. Without FOLDER they are read from the installed package, or from the package
+file, which apt-get downloads. Their licenses, according to scikit-image's documentation: astronaut.png (NASA),
+hubble_deep_field.jpg (NASA) and rocket.jpg (SpaceX) are in the public domain; chelsea.png (Stefan van der Walt) and
+coffee.png (Rachel Michetti) are CC0.
 """
 
 import os
@@ -31,7 +31,7 @@ MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
 
 def photographs(folder):
-    """The folder of the photographs; `folder` is where a package may be unpacked."""
+    """Returns the folder of the photographs. A downloaded package is unpacked to `folder`."""
     if len(sys.argv) > 2:
         return sys.argv[2]
     if os.path.isdir(INSTALLED):
@@ -43,7 +43,7 @@ def photographs(folder):
 
 
 def other_forms(photograph, folder):
-    """The same picture as other files."""
+    """Saves a photograph in other file formats."""
     picture = Image.open(photograph).convert("RGB")
     stem = os.path.join(folder, os.path.splitext(os.path.basename(photograph))[0])
     forms = {
@@ -63,7 +63,7 @@ def other_forms(photograph, folder):
 
 
 def network_input(*steps):
-    """A transform by torchvision: `steps`, then pixels from 0 to 1."""
+    """Returns a torchvision transform: `steps`, then pixels scaled to 0 ... 1."""
     return T.Compose([*steps, T.ToTensor()])
 
 
@@ -77,7 +77,7 @@ def scaled(short, crop, mean, std, filter=T.InterpolationMode.BILINEAR):
 
 
 CUBIC = T.InterpolationMode.BICUBIC
-# Options of convlab, the same in Python, and what one level of a pixel is at least in the result.
+# convlab's options, the same preparation in Python, and the minimum change of the result per step of a pixel value.
 CASES = [
     (["--preset", "imagenet"], scaled(256, 224, MEAN, STD), 1 / 255 / 0.229),
     (["--preset", "torchvision-v2"], scaled(232, 224, MEAN, STD), 1 / 255 / 0.229),

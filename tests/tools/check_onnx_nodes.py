@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Runs ONNX's own backend node tests through `convlab infer`, and says which operators pass.
+"""Runs ONNX's own backend node tests through `convlab infer`, and reports which operators pass.
 
-A test of the package `onnx` is a model of one operator (or of the function that defines one), inputs and the right
-outputs. `convlab infer` gets the first input of real numbers; the others become constants of the model. A test passes,
-is refused by convlab with a reason, or is wrong; or it is skipped, because it has no input or one that no .npy file
-holds.
+A test of the package `onnx` is a model of one operator (or of the function that defines one), inputs and expected
+outputs. `convlab infer` gets the first floating-point input; the others become constants of the model. A test passes,
+is refused by convlab with a reason, or is wrong. It is skipped if it has no input, or one that no .npy file can hold.
 
-With --convert each model that loads is written by `convlab convert`, too, and ONNX Runtime must give the right outputs
-for what it writes.
+With --convert, each model that loads is also written by `convlab convert`, and ONNX Runtime must compute the expected
+outputs from the result.
 
-Exit status 1 if anything is wrong that EXPECTED does not explain.
+Exit status 1 if a test is wrong and EXPECTED does not explain it.
 
 Examples:
     python3 tests/tools/check_onnx_nodes.py build/cpu/bin/convlab
@@ -38,7 +37,7 @@ from onnx import numpy_helper
 
 TESTS = Path(onnx.__file__).parent / "backend/test/data/node"
 
-# Tests that convlab does not pass although it computes what the operator's text defines.
+# Tests that convlab does not pass, although it computes what the operator's specification defines.
 EXPECTED = {
     f"test_qlinearmatmul_{dimensions}_int8_{kind}": "the recorded output wraps around where the definition saturates"
     for dimensions in ("2D", "3D")
@@ -51,13 +50,13 @@ class Result:
     operator: str
     verdict: str  # passed, refused, wrong, skipped
     reason: str = ""
-    converted: str = ""  # "": not asked for, or not to be had; passed, peer's own, wrong
+    converted: str = ""  # "": not requested or not possible; passed, peer's own, wrong
     converted_reason: str = ""
 
 
 @dataclass
 class Test:
-    """A test's model with one input, that input, and the right outputs."""
+    """A test's model with one input, that input, and the expected outputs."""
 
     name: str
     operator: str
@@ -71,7 +70,7 @@ class Test:
 
 
 class Skipped(Exception):
-    """No test for convlab; the text says why."""
+    """Raised for a test that convlab cannot run; the text is the reason."""
 
 
 def read(name: str) -> Test:
@@ -109,7 +108,7 @@ def read(name: str) -> Test:
 
 
 def as_npy(array: np.ndarray) -> np.ndarray:
-    """The array in a type that `convlab infer` reads."""
+    """Converts the array to a type that `convlab infer` reads."""
     if array.dtype.name == "bfloat16":
         return array.astype(np.float32)
     if array.dtype == np.bool_:
@@ -122,7 +121,7 @@ def as_npy(array: np.ndarray) -> np.ndarray:
 
 
 def difference(got: np.ndarray, expected: np.ndarray) -> str:
-    """What is wrong, or nothing. Whole numbers and truths must be equal."""
+    """Returns the difference as text, or "". Integers and bools must be equal."""
     if got.shape != expected.shape:
         return f"its shape is {got.shape}, not {expected.shape}"
     half = expected.dtype == np.float16 or expected.dtype.name == "bfloat16"
@@ -145,7 +144,7 @@ def first_line(done: subprocess.CompletedProcess[str], path: Path) -> str:
 
 
 def infer(binary: str, test: Test, folder: Path) -> tuple[str, str]:
-    """The verdict on `convlab infer`, and the reason."""
+    """Returns the verdict on `convlab infer`, and the reason."""
     model, outputs = folder / "model.onnx", folder / "outputs"
     np.save(folder / "x.npy", test.input)
     done = command([binary, "infer", model, "--input", folder / "x.npy", "--output", f"{outputs}/", "--threads", "1"])
@@ -163,7 +162,7 @@ def infer(binary: str, test: Test, folder: Path) -> tuple[str, str]:
 
 
 def run_onnxruntime(model: Path, given: np.ndarray) -> dict[str, np.ndarray]:
-    """The outputs of ONNX Runtime by name; an exception where it refuses."""
+    """Returns ONNX Runtime's outputs by name. Raises an exception if it rejects the model."""
     import onnxruntime  # only --convert needs it
 
     options = onnxruntime.SessionOptions()
@@ -190,7 +189,7 @@ def converted_difference(test: Test, model: Path) -> str:
 
 
 def convert(binary: str, test: Test, folder: Path) -> tuple[str, str]:
-    """The verdict of ONNX Runtime on what `convlab convert` writes, and the reason."""
+    """Returns the verdict of ONNX Runtime on the output of `convlab convert`, and the reason."""
     original, model = folder / "model.onnx", folder / "converted.onnx"
     done = command([binary, "convert", original, "-o", model])
     if done.returncode != 0:
@@ -202,8 +201,7 @@ def convert(binary: str, test: Test, folder: Path) -> tuple[str, str]:
     problem = converted_difference(test, model)
     if not problem:
         return "passed", ""
-    # The peer's own fault: what ONNX Runtime does not run, or not as ONNX defines it, it does not in the test's own
-    # model, either.
+    # The peer's own error if ONNX Runtime also fails, or differs from ONNX's definition, on the test's original model.
     return "peer's own" if converted_difference(test, original) else "wrong", problem
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_prose.py [ROOT]: fails on words that users of GPUs and networks do not know, in what the program says.
+"""check_prose.py [ROOT]: fails on text of the program with words that users of GPUs and networks do not know.
 
 Reads the string literals of app, convlab, include, library and python, and the text of README.md, docs and the public
-headers' comments. Prints FILE:LINE: what is wrong. Two kinds: terms of a dialect where the field has a word of its own,
-and error messages too long to be read in one look.
+headers' comments. Prints FILE:LINE: and the problem. Finds two kinds: private terms for which the field has its own
+word, and error messages too long to read at a glance.
 """
 
 import pathlib
@@ -14,7 +14,7 @@ ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
 if ROOT.is_file():
     ROOT = ROOT.parents[2]
 
-# What not to say, and what to say instead.
+# Patterns of private terms, and the words to use instead.
 TERMS = [
     (r"\bfirst cache\b", "L1"),
     (r"\bsecond cache\b", "L2"),
@@ -55,7 +55,7 @@ def files(folders, suffixes):
 
 
 def without_comments(text):
-    """The text with its comments blanked; lines keep their numbers, and literals stay."""
+    """Returns the text with its comments blanked. Lines keep their numbers, and literals stay."""
     pattern = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
     return pattern.sub(lambda match: match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0]), text)
 
@@ -78,7 +78,7 @@ def check_literals(path, found):
             if " " in literal:  # a sentence, not a name
                 found.extend(term_findings(f"{name}:{number}", literal))
     for call in ERRORS.finditer(text):
-        # The first argument: literals that stand next to each other.
+        # The first argument: adjacent literals.
         first = re.match(r'\s*((?:"(?:[^"\\\n]|\\.)*"\s*)+)', text[call.end():])
         if first is None:
             continue

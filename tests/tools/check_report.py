@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Opens a report in headless Chromium and looks at it as a reader would.
+"""Tests reports in headless Chromium, as a reader would see them.
 
     check_report.py path/to/convlab [--page report.html] [--screenshots FOLDER]
 
-Makes a report of a few quick measurements, and one of somebody's own kernel (or takes --page), and demands, at 1400, 768 and 390 pixels, light and dark:
-nothing on the console, no request except for the file itself, every chart drawn, none twice, no entry of a legend cut
-or like another, every table filled, every picture there, nothing wider than the screen except what scrolls in its own
-box, no column squeezed; and all charts again on paper. Then it plants such faults in the first page, and must find each.
-Needs Playwright (python3 -m pip install playwright) and Chromium (Debian's package chromium, or `python3 -m playwright
-install chromium`); without them it says SKIPPED and exits with 77.
+Writes a report of a few quick measurements and one of a user's own kernel (or opens --page). Checks at 1400, 768 and
+390 pixels, light and dark: no console messages, no requests except for the file itself, every chart drawn, none twice,
+no legend entry cut off or duplicated, every table filled, every image loaded, nothing wider than the screen unless it
+scrolls in its own box, and no squeezed columns; and all charts again in print. Then it plants such faults in the first
+page, and must find each. Needs Playwright (python3 -m pip install playwright) and Chromium (Debian's package chromium,
+or `python3 -m playwright install chromium`); without them it prints SKIPPED and exits with 77.
 """
 
 import argparse
@@ -24,9 +24,9 @@ import tempfile
 
 SKIPPED = 77
 WIDTHS = (1400, 768, 390)
-MOST_ENTRIES = 16  # of a legend that somebody reads
+MOST_ENTRIES = 16  # of a readable legend
 
-# The number of colours on each canvas; an empty one has a single one.
+# The number of colors on each canvas; an empty one has one.
 COLOURS = """() => [...document.querySelectorAll('canvas[data-chart]')].map(canvas => {
   const {width, height} = canvas;
   if (!width || !height) return 0;
@@ -36,7 +36,7 @@ COLOURS = """() => [...document.querySelectorAll('canvas[data-chart]')].map(canv
   return new Set(pixels).size;
 })"""
 SPECS = "() => JSON.parse(document.getElementById('charts').textContent)"
-# What each chart's legend shows, and how it looks: texts, marks, and the boxes in which they are drawn.
+# What each chart's legend shows: texts, marks, and the boxes in which they are drawn.
 LEGENDS = """() => [...document.querySelectorAll('canvas[data-chart]')].map(canvas => {
   const chart = Chart.getChart(canvas);
   const {legendItems, legendHitBoxes} = chart.legend;
@@ -47,7 +47,7 @@ LEGENDS = """() => [...document.querySelectorAll('canvas[data-chart]')].map(canv
     boxes: legendHitBoxes.map(({left, top, width, height}) => [left, top, left + width, top + height]),
   };
 })"""
-# What is wider than the screen, unless a box of its own scrolls it.
+# Elements wider than the screen, unless an enclosing box scrolls them.
 TOO_WIDE = """() => [...document.querySelectorAll('body *')].filter(element => {
   if (element.getBoundingClientRect().right <= innerWidth + 0.5) return false;
   for (let box = element.parentElement; box; box = box.parentElement) {
@@ -64,7 +64,7 @@ BROKEN = """() => [
     .map(link => 'leads nowhere: ' + link.hash),
 ]"""
 
-# Columns so narrow that texts stand in them word by word.
+# Columns so narrow that each line of their text has one word.
 SQUEEZED = """() => [...document.querySelectorAll('td')].filter(cell => {
   const {width, height} = cell.getBoundingClientRect();
   const text = document.createRange();
@@ -80,14 +80,14 @@ def skip(reason):
 
 @contextlib.contextmanager
 def chromium():
-    """A browser, or the end of the program with the reason why there is none."""
+    """Yields a browser, or ends the program with the reason why there is none."""
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
         skip("there is no Playwright; python3 -m pip install playwright")
     with sync_playwright() as playwright:
         try:
-            # Without its sandbox, as root in a container needs it; the page is our own.
+            # No sandbox, because it does not work for root in a container; the page is our own.
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         except Error as error:
             skip(f"Chromium does not start: {str(error).splitlines()[0]}")
@@ -96,7 +96,7 @@ def chromium():
 
 
 def end(wrong):
-    """The end of the program: what is wrong, line by line."""
+    """Ends the program: prints the errors, one per line."""
     for what in wrong:
         print(f"FAILED: {what}")
     print("PASSED" if not wrong else f"{len(wrong)} faults")
@@ -113,20 +113,20 @@ def make_reports(convlab, folder):
         "--seconds", "0.02", "--json", f"{folder}/bench.json")
     run("profile", "fa19", "--device", "cpu", "-n", "100", "--json", f"{folder}/profile.json")
     run("report", "-o", f"{folder}/report.html", "--from", f"{folder}/bench.json", f"{folder}/profile.json")
-    # Without simt the kernel's page has its gaps, and what makes the rest.
+    # Without simt, the kernel's page has gaps and the commands that fill them.
     run("new", "mxnet", "-o", f"{folder}/my-forward.cuh")
     run("report", "-o", f"{folder}/own.html", "--kernel", f"{folder}/my-forward.cuh", "--from", f"{folder}/bench.json")
     return [folder / "report.html", folder / "own.html"]
 
 
 def faults_of_charts(specs):
-    """Charts that show the same."""
+    """Returns charts that show the same data."""
     texts = [json.dumps([spec.get("labels"), spec["series"]]) for spec in specs]
     return [f"chart {i} is chart {texts.index(text)} again" for i, text in enumerate(texts) if texts.index(text) < i]
 
 
 def faults_of_legend(legend):
-    """Entries that are repeated, look alike, are cut, or are too many."""
+    """Returns legend entries that are repeated, look alike or are cut off, and legends with too many entries."""
     where = f"legend of “{legend['title']}”"
     for what, values in (("names", legend["texts"]), ("marks", legend["marks"])):
         if len(set(values)) < len(values):
@@ -185,7 +185,7 @@ def check(browser, page_file, width, scheme, screenshots, charts_needed=True):
 
 
 def planted(html):
-    """Pages with one fault each, and a word of the message that must tell of it."""
+    """Yields pages with one fault each, and a word that the message about it must contain."""
     begin, end = re.search(r'<script type="application/json" id="charts">(.*?)</script>', html, re.DOTALL).span(1)
     charts = json.loads(html[begin:end])
     index, spec = next((i, spec) for i, spec in enumerate(charts) if spec["kind"] == "bars" and len(spec["series"]) > 1)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Opens each page of the documentation's site in headless Chromium and looks at it as a reader would.
+"""Tests each page of the documentation's site in headless Chromium, as a reader would see it.
 
     check_site.py build/site/html [--page docs/guide/class.html ...] [--screenshots FOLDER]
 
-Demands, at 1400 and 390 pixels, light and dark: nothing on the console, no request except for the site's files, every picture there,
-nothing wider than the screen except what scrolls in its own box, and text that stands out from what is behind it. The search must find
-a command. Needs Playwright (python3 -m pip install playwright) and Chromium (Debian's package chromium, or `python3 -m playwright
-install chromium`); without them it says SKIPPED and exits with 77.
+Checks at 1400 and 390 pixels, light and dark: no console messages, no requests except for the site's files, every image
+loaded, nothing wider than the screen unless it scrolls in its own box, and enough contrast between text and background.
+The search must find a command. Needs Playwright (python3 -m pip install playwright) and Chromium (Debian's package
+chromium, or `python3 -m playwright install chromium`); without them it prints SKIPPED and exits with 77.
 """
 
 import argparse
@@ -16,9 +16,9 @@ import sys
 from check_report import chromium
 
 WIDTHS = (1400, 390)
-LEAST_CONTRAST = 4.5  # of text, as WCAG's level AA has it
+LEAST_CONTRAST = 4.5  # of text, from WCAG level AA
 
-# What is wider than the screen, and in no box of its own that scrolls.
+# Elements wider than the screen that are in no scrolling box.
 TOO_WIDE = """() => [...document.querySelectorAll('body *')].filter(element => {
   const box = element.getBoundingClientRect();
   if (box.width === 0 || box.right <= innerWidth + 1) return false;
@@ -33,7 +33,7 @@ TOO_WIDE = """() => [...document.querySelectorAll('body *')].filter(element => {
 
 BROKEN = "() => [...document.images].filter(image => image.complete && !image.naturalWidth).map(image => image.src)"
 
-# Text of the article whose contrast to the first opaque background behind it is too low.
+# Text of the article with too little contrast to the first opaque background behind it.
 PALE = """least => {
   const parts = text => (text.match(/[0-9.]+/g) || [0, 0, 0, 0]).map(Number);
   const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
@@ -58,7 +58,7 @@ PALE = """least => {
 
 
 def listen(page):
-    """What the page says on its console, and what it asks of others, from now on."""
+    """Records the page's console messages and its requests to other servers from now on."""
     messages = []
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
@@ -90,7 +90,7 @@ def main():
     parser.add_argument("--screenshots", type=pathlib.Path)
     options = parser.parse_args()
     site = options.site.resolve()
-    # A report made by convlab has a check of its own; pages of sources are all alike.
+    # Reports made by convlab have their own check. Of the source pages, which are all alike, some are enough.
     names = options.page or sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html")
                                    if not path.name.startswith(("report", "genindex", "search")) and "_static" not in path.parts)
     sources = [name for name in names if name.startswith("source/")]

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# check_steps.sh: the table that .ci/run and .ci/full end with leaves nothing out: a failed step, a failed test, and a
-# test skipped without a reason that holds here make it fail. Sources .ci/steps.sh with commands of its own.
+# check_steps.sh: tests that the table at the end of .ci/run and .ci/full hides nothing: a failed step, a failed test
+# and a test skipped without a valid reason must make it fail. Sources .ci/steps.sh and runs its own commands as steps.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 cd "$root"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# expect STATUS PATTERN...: runs the steps on standard input; their status and what they print must be as expected.
+# expect STATUS PATTERN...: runs the steps on standard input, and expects this exit status and output.
 expect() {
   local wanted=$1 status=0 pattern
   shift
@@ -28,7 +28,7 @@ step "bad" ls /nonexistent
 step "good" true
 END
 
-# results MARK OUTPUT: a program in place of ctest, which writes the results of one test.
+# results MARK OUTPUT: replaces ctest, and writes the results of one test.
 cat >"$work/results" <<'END'
 #!/bin/sh
 printf '<testsuite><testcase name="room.Test"><%s/><system-out>%s</system-out></testcase></testsuite>\n' "$1" "$2" >"$4"
@@ -36,7 +36,7 @@ END
 printf 'no nvcc\ttrue\nno GPU\tfalse\n' >"$work/skips.txt"
 checked() { .ci/check_tests.py "$work/results.xml" "$work/skips.txt" >"$work/printed"; }
 with() { sh "$work/results" "$1" "$2" --output-junit "$work/results.xml"; }
-# refuses MARK OUTPUT: such a test makes a run fail, and is named.
+# refuses MARK OUTPUT: expects that a test with this result makes the run fail and is named.
 refuses() {
   with "$1" "$2"
   if checked; then echo "error: '$1: $2' passed"; exit 1; fi

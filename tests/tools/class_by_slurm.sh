@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# class_by_slurm.sh CONVLAB [COUNT]: starts a Slurm of one node, all of it in a temporary folder, and has COUNT (default
-# 1) submissions judged by it; the first's job is cancelled on its way and must begin again. Exit status 77: SKIPPED,
-# with the reason.
+# class_by_slurm.sh CONVLAB [COUNT]: starts a one-node Slurm in a temporary folder and lets it judge COUNT (default 1)
+# submissions. The job of the first is canceled while it runs and must be restarted. Exit status 77: SKIPPED, with the
+# reason.
 set -euo pipefail
 convlab=$1 count=${2:-1}
 # shellcheck source=tests/tools/one_node_slurm.sh
@@ -9,7 +9,7 @@ convlab=$1 count=${2:-1}
 "$convlab" class --help >/dev/null || skip "convlab class is not built"
 start_slurm
 
-# A submission whose job somebody cancels while it runs: the node's only processor is busy until then.
+# A submission whose job is canceled while it runs. Until then the node's only CPU is busy.
 class=$place/class
 "$convlab" class new "$class" --assignment fa19
 sbatch --parsable --output=/dev/null --wrap 'sleep 5' >/dev/null

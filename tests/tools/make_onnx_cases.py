@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Random small ONNX models over the operators and attributes that convlab imports, with an input and the right output.
+"""Generates random small ONNX models of the operators and attributes that convlab imports, with inputs and expected
+outputs.
 
 A case is a chain of one to six operators on a 4-D image, opset 7 to 21, sometimes with a branch back to an earlier
-value. Its expected output is that of ONNX's reference implementation (a few operators of it replaced, see below), and
-only where ONNX Runtime agrees: the others are dropped and counted. Every operator is used in each of its versions, with
-attributes present and left out, and constants come in every form that a file can hold them in.
+value. Its expected output is that of ONNX's reference implementation (with a few operators replaced, see below),
+provided that ONNX Runtime agrees; other cases are dropped and counted. Every operator is used in each of its versions,
+with attributes present and left out, and constants come in every form that a file can hold.
 
-A folder of cases holds NAME.onnx, NAME.input.npy, NAME.expected.npy and cases.txt, one line a case:
+A folder of cases holds NAME.onnx, NAME.input.npy, NAME.expected.npy and cases.txt, with one line per case:
     NAME OPSET TOLERANCE OPERATOR,OPERATOR,...
-An output is right where |output - expected| <= TOLERANCE * max(1, |expected|).
+An output is right if |output - expected| <= TOLERANCE * max(1, |expected|).
 
 Examples:
     python3 tests/tools/make_onnx_cases.py --count 20 --seed 7 --out /tmp/cases
     python3 tests/tools/make_onnx_cases.py --check build/cpu/bin/convlab --count 200
-    python3 tests/tools/make_onnx_cases.py --fixed          (writes tests/data/onnx again)
+    python3 tests/tools/make_onnx_cases.py --fixed          (rewrites tests/data/onnx)
 
 Needs the packages numpy, onnx and onnxruntime.
 """
@@ -45,15 +46,15 @@ FIXED_BYTES = 400_000  # of the committed set
 FIXED_CASES = 100
 OPSETS = range(7, 22)
 ROUNDING = 2.0**-24  # of one float32 operation, relative
-LARGEST = 1e3  # no value of a case is larger: a chain of products would else leave float32
+LARGEST = 1e3  # limit for all values of a case, so that a chain of products stays within float32
 
 
 class Inapplicable(Exception):
-    """The operator does not fit the value at hand."""
+    """Raised if the operator does not fit the current value."""
 
 
 class Dropped(Exception):
-    """The case has no agreed output; the text says who refused or which operators disagree."""
+    """Raised if no output is agreed on; the text says who rejected the case or which operators disagree."""
 
 
 # ---- a case under construction ----
@@ -68,8 +69,8 @@ class Case:
     initializers: list[onnx.TensorProto] = field(default_factory=list)
     operators: list[str] = field(default_factory=list)
     features: set[str] = field(default_factory=set)  # operator versions and attribute forms, for the fixed set
-    history: list[tuple[str, np.ndarray]] = field(default_factory=list)  # values that a branch can come back to
-    terms: int = 0  # lengths of the sums that an output passes through, added up
+    history: list[tuple[str, np.ndarray]] = field(default_factory=list)  # values that a branch can use
+    terms: int = 0  # sum of the reduction lengths on the way to an output
     fixed_batch: bool = False  # the batch size is written somewhere in the graph
     keeps_batch: bool = True  # dimension 0 is still the batch
     exact: bool = True  # no rounding so far
@@ -100,11 +101,11 @@ class Case:
         return options[int(self.random.integers(len(options)))]
 
     def integer(self, low: int, high: int) -> int:
-        """low to high, both included."""
+        """Returns a number from low to high, inclusive."""
         return int(self.random.integers(low, high + 1))
 
     def axis(self, axis: int, rank: int | None = None) -> int:
-        """The axis, sometimes counted from the end where the opset has that."""
+        """Returns the axis, sometimes counted from the end if the opset supports that."""
         return axis - (rank or self.rank) if self.opset >= 11 and self.chance(0.4) else axis
 
     def feature(self, text: str) -> None:
@@ -121,7 +122,7 @@ class Case:
         return f"{stem}{len(self.nodes) + len(self.initializers)}"
 
     def node(self, op: str, inputs: list[str], outputs: int = 1, **attributes) -> str:
-        """Adds a node; attributes of value None are left out. Returns its first output's name."""
+        """Adds a node without the attributes whose value is None. Returns the name of its first output."""
         names = [self.fresh(op.lower())]
         names += [f"{names[0]}_{i}" for i in range(1, outputs)]
         given = {key: value for key, value in attributes.items() if value is not None}
@@ -151,7 +152,7 @@ class Case:
 
     def _plain_constant(self, array: np.ndarray) -> str:
         forms = ["initializer"] * 3
-        if self.opset >= 9 or array.dtype in (np.float32, np.float16):  # Constant-1 holds reals only
+        if self.opset >= 9 or array.dtype in (np.float32, np.float16):  # Constant-1 supports floating-point values only
             forms.append("Constant.value")
         if self.opset >= 12 and array.dtype in (np.float32, np.int64) and array.ndim <= 1:
             stem = "float" if array.dtype == np.float32 else "int"
@@ -189,7 +190,7 @@ class Case:
     def proto(self, output: str, value: np.ndarray | None, symbolic: bool, ir_version: int) -> onnx.ModelProto:
         batch: list[int | str | None] = [self.pick(["N", "batch", None]) if symbolic else self.input.shape[0]]
         inputs = [helper.make_tensor_value_info("image", TensorProto.FLOAT, batch + list(self.input.shape[1:]))]
-        if ir_version < 4:  # then each initializer is an input too
+        if ir_version < 4:  # which also lists each initializer as an input
             inputs += [helper.make_tensor_value_info(w.name, w.data_type, list(w.dims)) for w in self.initializers]
         shape = None if value is None else batch + list(value.shape[1:]) if symbolic else list(value.shape)
         outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, shape)]
@@ -204,20 +205,22 @@ Operator = Callable[[Case], None]
 
 
 def window(c: Case, extra_dilation: bool, pool: bool, ceil: bool) -> tuple[dict, tuple[int, int]]:
-    """Attributes of a window that fits the image, defaults left out at random, and the kernel's sides."""
+    """Returns random attributes of a window that fits the image, sometimes without the defaults, and the kernel's
+    sides.
+    """
     c.need(c.rank == 4)
     size = c.shape[2:]
     for _ in range(30):
         kernel = [c.integer(1, 5), c.integer(1, 5)]
         strides = c.pick([[1, 1], [c.integer(1, 3), c.integer(1, 3)]])
         auto = c.pick([None, None, None, "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
-        # ONNX Runtime refuses SAME with a dilation in Conv and forgets the dilation in pooling.
+        # ONNX Runtime rejects SAME with dilation in Conv, and ignores the dilation in pooling.
         dilated = extra_dilation and c.chance(0.35) and auto not in ("SAME_UPPER", "SAME_LOWER")
         dilations = [c.integer(1, 3), c.integer(1, 3)] if dilated else [1, 1]
         pads = [c.integer(0, 2) for _ in range(4)] if auto in (None, "NOTSET") and c.chance(0.6) else [0] * 4
         reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
         if pool and any(p >= k for p, k in zip(pads, kernel * 2)):
-            continue  # a window of nothing but padding has no maximum
+            continue  # a max pooling window must not be all padding
         if auto not in ("SAME_UPPER", "SAME_LOWER") and any(
             r > s + a + b for r, s, a, b in zip(reach, size, pads[:2], pads[2:])
         ):
@@ -253,7 +256,7 @@ def conv(c: Case) -> None:
         c.feature("Conv depthwise" if group == channels else "Conv grouped")
         c.feature(f"Conv groups {attributes['auto_pad']} {'strided' if attributes['strides'] else ''}")
     written_group = group if group > 1 or c.chance(0.3) else None
-    kernel_shape = list(kernel) if c.chance(0.7) else None  # else it follows from the filters
+    kernel_shape = list(kernel) if c.chance(0.7) else None  # otherwise it follows from the filters
     c.advance(c.node("Conv", inputs, kernel_shape=kernel_shape, group=written_group, **attributes), terms)
 
 
@@ -310,11 +313,11 @@ def clip(c: Case) -> None:
             names.pop()
         output = c.node("Clip", [c.name, *names])
     c.feature(f"Clip {'no ' if low is None else ''}min {'no ' if high is None else ''}max")
-    c.advance(output, exact=c.opset < 11)  # 0.75 and so on are exact, but a bound may have gone through float16
+    c.advance(output, exact=c.opset < 11)  # values such as 0.75 are exact, but a bound may have been rounded to fp16
 
 
 def dropout(c: Case) -> None:
-    outputs = c.integer(1, 2)  # the mask, which nobody reads
+    outputs = c.integer(1, 2)  # the unused mask
     if c.opset < 12:
         output = c.node("Dropout", [c.name], outputs, ratio=c.pick([None, 0.25]))
     else:
@@ -329,7 +332,7 @@ def dropout(c: Case) -> None:
 
 
 def cast(c: Case) -> None:
-    if c.exact and c.chance(0.7):  # behind a sum, one bit more or less could round to another float16
+    if c.exact and c.chance(0.7):  # after a sum, a difference in one bit could round to another fp16 value
         c.feature("Cast float32 to float16 and back")
         half = c.node("Cast", [c.name], to=TensorProto.FLOAT16)
         c.advance(c.node("Cast", [half], to=TensorProto.FLOAT), exact=True)
@@ -348,7 +351,7 @@ def binary(op: str) -> Operator:
             if len(shape) == c.rank and shape[0] > 1:
                 c.fixed_batch = True
             if c.rank < 4 and c.keeps_batch and not c.fixed_batch and c.chance(0.1):
-                shape = (c.integer(1, 2), *[1] * (c.rank - len(shape)), *shape)  # of a higher rank than the value
+                shape = (c.integer(1, 2), *[1] * (c.rank - len(shape)), *shape)  # higher rank than the value
                 c.mix_batch()
             other = c.constant(c.reals(shape, 1.5))
             c.feature(f"{op} constant of rank {len(shape)} to {c.rank}")
@@ -361,7 +364,7 @@ def binary(op: str) -> Operator:
 
 
 def broadcasts(c: Case, shape: tuple[int, ...]) -> bool:
-    """Whether an earlier value of this shape joins the current one without a change of the current one's shape."""
+    """Whether an earlier value of this shape broadcasts to the current one without changing the current shape."""
     if len(shape) != c.rank or not c.keeps_batch:
         return False
     return all(a in (1, b) for a, b in zip(shape, c.shape))
@@ -402,7 +405,7 @@ def flatten(c: Case) -> None:
 
 def reshape(c: Case) -> None:
     rest = list(c.shape[1:])
-    if c.chance(0.5) and len(rest) > 1:  # join two neighbours
+    if c.chance(0.5) and len(rest) > 1:  # join two adjacent axes
         at = c.integer(0, len(rest) - 2)
         rest[at : at + 2] = [rest[at] * rest[at + 1]]
     elif len(rest) < 3:  # split one
@@ -432,7 +435,7 @@ def reshape(c: Case) -> None:
 
 
 def with_axes(c: Case, op: str, axes: list[int] | None) -> None:
-    """Squeeze and Unsqueeze: axes are an attribute before opset 13, an input from then on."""
+    """Adds a Squeeze or Unsqueeze: axes are an attribute before opset 13, and an input from then on."""
     if axes is None:
         output = c.node(op, [c.name])
         c.feature(f"{op} without axes")
@@ -449,7 +452,7 @@ def squeeze(c: Case) -> None:
     ones = [i for i, size in enumerate(c.shape) if size == 1 and i > 0]
     c.need(bool(ones))
     if c.chance(0.2) and c.shape[0] > 1:
-        c.fixed_batch = True  # with a batch of one it would go, too
+        c.fixed_batch = True  # it would also remove a batch of one
         with_axes(c, "Squeeze", None)
     else:
         chosen = sorted(c.random.choice(ones, c.integer(1, len(ones)), replace=False).tolist())
@@ -585,17 +588,18 @@ WEIGHTS = np.array([weight for _, weight in OPERATORS], float) / sum(weight for 
 # ---- expected outputs ----
 
 
-# The reference lacks the old Softmax, takes the old BatchNormalization for training, cannot pad by less than nothing
-# and miscounts some pooled sizes. These say the same as the standard's text; ONNX Runtime must still agree with them.
+# The reference lacks the old Softmax, treats the old BatchNormalization as training, does not support negative pads,
+# and miscounts some pooling sizes. These replacements implement the standard's text; ONNX Runtime must still agree with
+# them.
 
 
 class FlatSoftmax(OpRun):
-    """Before opset 13: over all dimensions from the axis on."""
+    """Softmax before opset 13: over all dimensions from the axis on."""
 
     op_domain = ""
 
     def _run(self, x, axis=None):  # noqa: ANN001, ANN202
-        axis = next((a.i for a in self.onnx_node.attribute if a.name == "axis"), 1)  # `axis` holds today's default
+        axis = next((a.i for a in self.onnx_node.attribute if a.name == "axis"), 1)  # `axis` holds the current default
         rows = x.reshape(int(np.prod(x.shape[: axis if axis >= 0 else axis + x.ndim])), -1).astype(np.float64)
         logarithm = rows - rows.max(1, keepdims=True)
         logarithm -= np.log(np.exp(logarithm).sum(1, keepdims=True))
@@ -631,7 +635,7 @@ class CroppingPad(OpRun):
 
 
 class Pool(OpRun):
-    """MaxPool and AveragePool of images."""
+    """MaxPool and AveragePool for images."""
 
     op_domain = ""
 
@@ -655,7 +659,7 @@ class Pool(OpRun):
 
 
 def pool_windows(size, kernel, stride, dilation, auto_pad, pads, ceil):  # noqa: ANN001, ANN201
-    """For each output the pixels of its window, and how many it has with the padding counted."""
+    """Returns each output's window as the indices of its pixels, and its size including padding."""
     reach = (kernel - 1) * dilation + 1
     before, after = pads
     if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
@@ -668,7 +672,7 @@ def pool_windows(size, kernel, stride, dilation, auto_pad, pads, ceil):  # noqa:
         span = size + before + after - reach
         count = (-(-span // stride) if ceil else span // stride) + 1
         if ceil and (count - 1) * stride >= size + before:
-            count -= 1  # a window that starts in the padding at the end is none
+            count -= 1  # a window must not start in the trailing padding
     windows = []
     for output in range(count):
         at = [output * stride - before + k * dilation for k in range(kernel)]
@@ -690,7 +694,7 @@ def replaced(opset: int) -> list[type[OpRun]]:
 
 def run_onnxruntime(model: onnx.ModelProto, image: np.ndarray, operator: str) -> np.ndarray:
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # the definition, unfused
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # unfused, as defined
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     try:
@@ -704,7 +708,7 @@ def run_reference(case: Case) -> np.ndarray:
     try:
         model = onnx.ModelProto()
         model.CopyFrom(case.model)
-        model.opset_import[0].domain = ""  # the reference does not know the default domain's other name
+        model.opset_import[0].domain = ""  # the reference does not know the default domain's alias
         evaluator = ReferenceEvaluator(model, new_ops=replaced(case.opset))
         return evaluator.run(None, {"image": case.input})[0]
     except Exception as error:
@@ -712,14 +716,14 @@ def run_reference(case: Case) -> np.ndarray:
 
 
 def within(value: np.ndarray, expected: np.ndarray, tolerance: float) -> bool:
-    """Stated as what must hold, so that a NaN is wrong."""
+    """Written as the condition that must hold, so that NaN fails."""
     if value.shape != expected.shape or value.dtype != np.float32:
         return False
     return bool(np.all(np.abs(value - expected) <= tolerance * np.maximum(1.0, np.abs(expected))))
 
 
 def finish(case: Case) -> None:
-    """Fixes the model's outer form and its expected output."""
+    """Completes the model, and computes its expected output."""
     symbolic = not case.fixed_batch and case.chance(0.6)
     old = case.opset <= 8 and case.chance(0.5)
     case.feature("symbolic batch" if symbolic else "written batch")
@@ -731,7 +735,7 @@ def finish(case: Case) -> None:
         onnx.checker.check_model(case.model, full_check=True)
     except Exception as error:
         raise Dropped("ONNX's checker refuses it") from error
-    # Each sum of n terms errs by n roundings of its largest value at most, and 1e-5 covers tanh and its like.
+    # A sum of n terms has at most n rounding errors of its largest value; 1e-5 covers functions such as tanh.
     largest = max(float(np.abs(value).max()) for _, value in case.history)
     case.tolerance = 1e-5 + ROUNDING * case.terms * largest
     case.expected = run_reference(case)
@@ -767,11 +771,11 @@ def cases(seed: int, small: bool, dropped: collections.Counter[str]) -> Iterator
         number += 1
 
 
-# ---- what is done with cases ----
+# ---- saving and checking cases ----
 
 
 def save(case: Case, folder: Path, name: str) -> int:
-    """Writes the three files of a case; returns their bytes."""
+    """Writes the three files of a case; returns their size in bytes."""
     paths = [folder / f"{name}.onnx", folder / f"{name}.input.npy", folder / f"{name}.expected.npy"]
     paths[0].write_bytes(case.model.SerializeToString())
     np.save(paths[1], case.input)
@@ -795,7 +799,7 @@ def size_of(case: Case) -> int:
 
 
 def choose_fixed(candidates: list[Case]) -> list[Case]:
-    """Greedily the cases that show the most features not shown yet for their bytes."""
+    """Greedily selects the cases with the most new features per byte."""
     chosen: list[Case] = []
     missing = set().union(*(case.features for case in candidates))
     total = len(missing)
@@ -812,7 +816,7 @@ def choose_fixed(candidates: list[Case]) -> list[Case]:
 
 
 def check(binary: list[str], count: int, source: Iterator[Case]) -> int:
-    """Runs the binary on `count` cases; returns how many failed. Failing cases are kept."""
+    """Runs the binary on `count` cases; returns how many failed. Files of failing cases are kept."""
     failed, worst = 0, 0.0
     folder = Path(tempfile.mkdtemp(prefix="onnx_cases_"))
     for number in range(count):
@@ -836,7 +840,7 @@ def check(binary: list[str], count: int, source: Iterator[Case]) -> int:
 
 
 def run_binary(binary: list[str], case: Case, folder: Path, name: str) -> tuple[str | None, float]:
-    """What is wrong (None: nothing) and the largest error as a share of the tolerance."""
+    """Returns the error message (None if there is none), and the largest error as a fraction of the tolerance."""
     output = folder / f"{name}.output.npy"
     command = [binary[0], "infer", str(folder / f"{name}.onnx"), "--input", str(folder / f"{name}.input.npy"),
                "--output", str(output), *binary[1:]]  # fmt: skip

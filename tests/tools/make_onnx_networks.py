@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Random small networks, built of the blocks that image networks are built of, beside ONNX Runtime.
+"""Generates random small networks from the blocks of image networks, and compares convlab with ONNX Runtime on them.
 
-A network takes one to three inputs through blocks: residual ones, squeeze and excitation, normalizations, U-nets of
-resizing or transposed convolutions, channel shuffles, slices, reductions, attention, pads of all modes, shapes that are
-computed as PyTorch exports them, quantized convolutions and products; and has one to three outputs. Its right outputs
-are those of ONNX Runtime without optimizations; normalizations of which it takes the mean of squares less the square of
-the mean, which leaves little of maps that are nearly constant, are computed as ONNX defines them. How far others may be
-off is measured: ONNX Runtime computes the network once more with inputs, weights and all that it computes off by a
-little, as roundings of float32 or of bfloat16 are, and an output may be off by twice as much as moves.
+A network takes one to three inputs through blocks: residual blocks, squeeze and excitation, normalizations, U-nets with
+resizing or transposed convolutions, channel shuffles, slices, reductions, attention, pads of all modes, shapes computed
+as PyTorch exports them, quantized convolutions and products. It has one to three outputs. Its expected outputs are
+those of ONNX Runtime without optimizations. Some normalizations it computes as the mean of squares minus the square of
+the mean, which cancels for nearly constant feature maps; those are computed as ONNX defines them. Tolerances are
+measured: ONNX Runtime computes the network again with inputs, weights and all intermediate values changed slightly, as
+roundings to float32 or bf16 do, and an output may be off by twice the resulting change.
 
 --check runs `BINARY infer` with every plan and arithmetic, and `BINARY convert`, whose result ONNX Runtime must compute
-alike. make_onnx_cases.py is about each operator's attributes; this is about operators together.
+alike. make_onnx_cases.py tests each operator's attributes; this script tests operators in combination.
 
 Examples:
     python3 tests/tools/make_onnx_networks.py --check build/cpu/bin/convlab --count 200 --seed 7
     python3 tests/tools/make_onnx_networks.py --check build/cpu/bin/convlab --only 1234        (one network again)
-    python3 tests/tools/make_onnx_networks.py --fixed          (writes tests/data/onnx_networks again)
+    python3 tests/tools/make_onnx_networks.py --fixed          (rewrites tests/data/onnx_networks)
 
 Needs the packages numpy, onnx and onnxruntime.
 """
@@ -41,24 +41,24 @@ from onnx import TensorProto, helper, numpy_helper
 ROOT = Path(__file__).resolve().parents[2]
 FIXED = ROOT / "tests/data/onnx_networks"
 FIXED_NETWORKS = 20
-FIXED_BYTES = 14_000  # of one network
-SMALL = 2.0**-22  # what each value may be off by, relative
-# And what weights and inputs may be: in float32, in pairs of bfloat16, and in bfloat16.
+FIXED_BYTES = 14_000  # per network
+SMALL = 2.0**-22  # relative change of each intermediate value
+# Relative change of weights and inputs, for float32, bf16x2 and bf16.
 ROUNDINGS = {"fp32": 2.0**-21, "bf16x2": 2.0**-14, "bf16": 2.0**-7}
 RUNS = [("layers", "fp32"), ("fused", "fp32"), ("folded", "fp32"), ("fused", "bf16x2"), ("fused", "bf16")]
 
 
 class Inapplicable(Exception):
-    """The block does not fit the map at hand."""
+    """Raised if the block does not fit the current feature map."""
 
 
 class Dropped(Exception):
-    """No network; the text says why."""
+    """Raised if no network could be generated; the text is the reason."""
 
 
 @dataclass
 class Map:
-    """A value N x C x H x W of the network."""
+    """A value of shape N x C x H x W."""
 
     name: str
     c: int
@@ -75,10 +75,10 @@ class Network:
     inputs: dict[str, np.ndarray] = field(default_factory=dict)
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
-    definitions: dict[str, list[onnx.NodeProto]] = field(default_factory=dict)  # of nodes that are computed as others
+    definitions: dict[str, list[onnx.NodeProto]] = field(default_factory=dict)  # of nodes that others compute
     outputs: list[str] = field(default_factory=list)
     blocks: list[str] = field(default_factory=list)
-    exact: set[str] = field(default_factory=set)  # constants that are no weights, such as scales
+    exact: set[str] = field(default_factory=set)  # constants other than weights, such as scales
     fixed_batch: bool = False
     expected: list[np.ndarray] = field(default_factory=list)
 
@@ -89,7 +89,7 @@ class Network:
         return options[int(self.random.integers(len(options)))]
 
     def integer(self, low: int, high: int) -> int:
-        """low to high, both included."""
+        """Returns a number from low to high, inclusive."""
         return int(self.random.integers(low, high + 1))
 
     def need(self, condition: bool) -> None:
@@ -100,7 +100,9 @@ class Network:
         return f"{stem}{len(self.nodes) + len(self.constants)}"
 
     def op(self, kind: str, *inputs: str, outputs: int = 1, **attributes):
-        """Adds a node; attributes of value None are left out. Its outputs' names, or name."""
+        """Adds a node without the attributes whose value is None. Returns the name of its output, or the names of its
+        outputs.
+        """
         stem = self.fresh(kind.lower())
         names = [stem] + [f"{stem}_{i}" for i in range(1, outputs)]
         given = {key: value for key, value in attributes.items() if value is not None}
@@ -124,7 +126,7 @@ class Network:
         return self.constant(np.array(values, np.int64))
 
     def define(self, output: str, *nodes: tuple) -> None:
-        """Nodes (operator, inputs, attributes) that compute the output; each gives the next one's "" input."""
+        """Defines an output by nodes (operator, inputs, attributes); an input "" is the output of the node before."""
         made, last = [], ""
         for i, (kind, inputs, attributes) in enumerate(nodes):
             given = [last if name == "" else f"{output}.{name}" if isinstance(name, int) else name for name in inputs]
@@ -135,7 +137,7 @@ class Network:
     def divisor(self, number: int, most: int) -> int:
         return self.pick([d for d in range(1, min(number, most) + 1) if number % d == 0])
 
-    # -- forms that change with the opset --
+    # -- forms that depend on the opset --
 
     def reduce(self, kind: str, x: str, axes: list[int], keep: bool = True) -> str:
         if kind == "ReduceSum" or self.opset >= 18:
@@ -143,7 +145,7 @@ class Network:
         return self.op(kind, x, axes=axes, keepdims=int(keep))
 
     def size(self, x: str, axis: int) -> str:
-        """One size of x as a list, as PyTorch exports x.size(axis)."""
+        """Returns one size of x as a list, as PyTorch exports x.size(axis)."""
         if self.opset >= 15 and self.chance(0.4):
             return self.op("Shape", x, start=axis, end=axis + 1)
         if self.chance(0.5):
@@ -152,7 +154,7 @@ class Network:
         return self.op("Slice", self.op("Shape", x), self.integers(axis), self.integers(axis + 1), self.integers(0))
 
     def reshape(self, x: str, *sizes: int) -> str:
-        """Each image to these sizes, of which one may be -1: the batch kept as 0, or asked of x."""
+        """Reshapes each image to these sizes, one of which may be -1. The batch size is 0 (kept) or read from x."""
         if self.chance(0.5):
             return self.op("Reshape", x, self.integers(0, *sizes))
         shape = self.op("Concat", self.size(x, 0), self.integers(*sizes), axis=0)
@@ -164,7 +166,7 @@ class Network:
         )
 
 
-# ---- pieces ----
+# ---- parts of blocks ----
 
 
 def convolution(n: Network, m: Map, filters: int, kernel: int = 3, stride: int = 1, groups: int = 1) -> Map:
@@ -214,7 +216,7 @@ def activation(n: Network, x: str, channels: int | None = None) -> str:
         return n.op("PRelu", x, slope)
     if kind == "Gelu":
         return n.op("Gelu", x, approximate=n.pick([None, "tanh"]))
-    if kind == "ThresholdedRelu":  # which jumps elsewhere
+    if kind == "ThresholdedRelu":  # which is discontinuous for other values of alpha
         return n.op("ThresholdedRelu", x, alpha=0.0)
     if kind == "Shrink":
         return n.op("Shrink", x, lambd=0.2, bias=0.2)
@@ -227,7 +229,7 @@ def activated(n: Network, m: Map) -> Map:
     return Map(activation(n, m.name, m.c), m.c, m.h, m.w)
 
 
-# ---- blocks: from a map to a map ----
+# ---- blocks: from one feature map to another ----
 
 
 def conv_block(n: Network, m: Map) -> Map:
@@ -242,7 +244,7 @@ def conv_block(n: Network, m: Map) -> Map:
 def residual(n: Network, m: Map) -> Map:
     inner = activated(n, batch_norm(n, convolution(n, m, n.integer(2, 10), n.pick([1, 3]))))
     inner = convolution(n, inner, m.c, n.pick([1, 3]))
-    if n.chance(0.3):  # as ConvNeXt scales it
+    if n.chance(0.3):  # ConvNeXt's layer scale
         inner.name = n.op("Mul", inner.name, n.reals(m.c, 1, 1))
     total = n.op("Add", *n.pick([(m.name, inner.name), (inner.name, m.name)]))
     return activated(n, Map(total, m.c, m.h, m.w)) if n.chance(0.6) else Map(total, m.c, m.h, m.w)
@@ -290,7 +292,7 @@ def group_norm(n: Network, m: Map) -> Map:
 
 
 def layer_norm(n: Network, x: str, width: int) -> str:
-    """Over the last dimension."""
+    """Normalizes over the last dimension."""
     n.need(width >= 3)
     if n.opset >= 17 and n.chance(0.5):
         return n.op("LayerNormalization", x, n.reals(width, low=0.3), n.reals(width), axis=-1, epsilon=1e-3)
@@ -303,7 +305,7 @@ def layer_norm(n: Network, x: str, width: int) -> str:
 def channels_last_norm(n: Network, m: Map) -> Map:
     last = n.op("Transpose", m.name, perm=[0, 2, 3, 1])
     normal = layer_norm(n, last, m.c)
-    if n.chance(0.5):  # and ConvNeXt's dense layers
+    if n.chance(0.5):  # also with ConvNeXt's dense layers
         wide = activation(n, n.op("MatMul", normal, n.reals(m.c, 2 * m.c, scale=m.c**-0.5)))
         normal = n.op("MatMul", wide, n.reals(2 * m.c, m.c, scale=m.c**-0.5))
     return Map(n.op("Transpose", normal, perm=[0, 3, 1, 2]), m.c, m.h, m.w)
@@ -313,7 +315,7 @@ def other_norm(n: Network, m: Map) -> Map:
     kind = n.pick(["LRN", "MeanVarianceNormalization", "rms", "LpNormalization"])
     if kind == "LRN":
         return Map(n.op("LRN", m.name, size=n.pick([1, 3, 5]), alpha=n.pick([None, 0.1]), bias=1.0), m.c, m.h, m.w)
-    shifted = n.op("Add", m.name, n.reals(m.c, 1, 1, low=0.5))  # away from norms of 0
+    shifted = n.op("Add", m.name, n.reals(m.c, 1, 1, low=0.5))  # keep norms away from 0
     if kind == "rms":
         square = n.reduce("ReduceMean", n.op("Mul", shifted, shifted), [1])
         name = n.op("Div", shifted, n.op("Sqrt", n.op("Add", square, n.number(1e-2))))
@@ -359,7 +361,7 @@ def pool(n: Network, m: Map) -> Map:
 
 
 def upsampled(n: Network, m: Map, h: int, w: int) -> str:
-    """The map at another size, by sizes that are computed from shapes, or by scales."""
+    """Resizes the feature map, by sizes computed from shapes or by scales."""
     mode = n.pick(["nearest", "linear", "linear", "cubic"])
     rule = n.pick(["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"])
     if mode == "nearest":
@@ -381,13 +383,13 @@ def upsampled(n: Network, m: Map, h: int, w: int) -> str:
 
 
 def transposed(n: Network, m: Map, filters: int, h: int, w: int) -> str:
-    """A transposed convolution to twice the size, or a pixel more or less."""
+    """Adds a transposed convolution to twice the size, or one pixel more or less."""
     kernel = n.pick([2, 3, 4])
     groups = n.pick([1, 1, n.divisor(np.gcd(m.c, filters), 4)])
     inputs = [m.name, n.reals(m.c, filters // groups, kernel, kernel, scale=(m.c / groups) ** -0.5)]
     if n.chance(0.5):
         inputs.append(n.reals(filters))
-    # From 2s - 2 + kernel down to the size that is wanted, by pads and what is added after them.
+    # Reduces the size from 2s - 2 + kernel to the requested one by pads and output padding.
     attributes = {"strides": [2, 2], "group": groups}
     pads, added = [], []
     for size, wanted in ((m.h, h), (m.w, w)):
@@ -453,7 +455,7 @@ def split_block(n: Network, m: Map) -> Map:
 
 
 def pick_block(n: Network, m: Map) -> Map:
-    """Slices with steps, gathered channels, tiles, and turned images."""
+    """Slices with steps, gathered channels, tiles and flipped images."""
     kind = n.pick(["steps", "gather", "reverse", "tile", "focus", "elements"])
     if kind == "steps":
         n.need(m.h >= 3)
@@ -501,7 +503,7 @@ def padded(n: Network, m: Map) -> Map:
 
 
 def arithmetic(n: Network, m: Map) -> Map:
-    """Functions of one and of several numbers, none of which jumps."""
+    """Continuous functions of one or several numbers."""
     x = n.op("Tanh", m.name) if n.chance(0.5) else m.name
     other = n.op("Mul", x, n.reals(*n.pick([(m.c, 1, 1), (1,), (m.h, 1), (m.w,)]), low=0.2))
     kinds = ["one", "one", "two", "many", "where", "min clip", "log", "divide", "mean of axes", "cumulated", "top"]
@@ -512,7 +514,7 @@ def arithmetic(n: Network, m: Map) -> Map:
         name = n.op(n.pick(["Sub", "Max", "Min", "Add", "Mul"]), *n.pick([(x, other), (other, x)]))
     elif kind == "many":
         name = n.op(n.pick(["Sum", "Mean", "Max", "Min"]), x, other, n.op("Neg", x))
-    elif kind == "where":  # continuous at the border
+    elif kind == "where":  # continuous at the boundary
         border = n.number(0.1)
         truth = n.op(n.pick(["Greater", "GreaterOrEqual"]), x, border)
         if n.chance(0.3):
@@ -600,7 +602,7 @@ def attention(n: Network, m: Map) -> Map:
 
 
 def second_input(n: Network, m: Map) -> Map:
-    """Another input, which shifts and scales maps, or is joined to them."""
+    """Adds an input that shifts and scales feature maps, or is concatenated to them."""
     n.need(len(n.inputs) < 3)
     name = f"condition{len(n.inputs)}"
     if n.chance(0.5):
@@ -614,7 +616,7 @@ def second_input(n: Network, m: Map) -> Map:
 
 
 def expand_block(n: Network, m: Map) -> Map:
-    """A position for each pixel, the same for all images, whose number is asked of the map."""
+    """Adds a position for each pixel, the same for all images. Their number is read from the feature map's shape."""
     shape = n.op("Concat", n.size(m.name, 0), n.integers(1, m.h, m.w), axis=0)
     if n.chance(0.5):
         mean = n.reduce("ReduceMean", m.name, [1, 2, 3])
@@ -632,7 +634,7 @@ BLOCKS: list[tuple[Callable[[Network, Map], Map], float]] = [
 ]  # fmt: skip
 
 
-# ---- quantized beginnings: all scales are powers of 2, so that whole numbers stay exact ----
+# ---- quantized blocks: all scales are powers of 2, so that integers stay exact ----
 
 
 def power(n: Network, low: int, high: int) -> str:
@@ -640,7 +642,7 @@ def power(n: Network, low: int, high: int) -> str:
 
 
 def quantized(n: Network, m: Map) -> Map:
-    """The first blocks of a quantized network: from the input to a real map."""
+    """The first blocks of a quantized network: from the input to a real-valued feature map."""
     signed = n.chance(0.3)
     kind, low, high = (np.int8, -128, 127) if signed else (np.uint8, 0, 255)
     scale, zero = power(n, -6, -4), n.constant(np.array(n.integer(-10, 10) if signed else n.integer(100, 150), kind))
@@ -655,7 +657,7 @@ def quantized(n: Network, m: Map) -> Map:
     else:
         whole = n.op("QuantizeLinear", m.name, scale, zero)
     if form in ("dynamic", "integer"):
-        if signed and form == "integer":  # ONNX Runtime has no such ConvInteger
+        if signed and form == "integer":  # ONNX Runtime does not support this ConvInteger
             wide = n.op("Add", n.op("Cast", whole, to=TensorProto.INT32), n.constant(np.array(128, np.int32)))
             whole = n.op("Cast", wide, to=TensorProto.UINT8)
             zero = n.constant(np.array(n.integer(100, 150), np.uint8))
@@ -687,7 +689,7 @@ def quantized(n: Network, m: Map) -> Map:
 
 @dataclass
 class Levels:
-    """A quantized map: its scale is 2 to the power of `exponent`."""
+    """A quantized feature map. Its scale is 2 to the power of `exponent`."""
 
     map: Map
     exponent: int
@@ -699,7 +701,7 @@ class Levels:
 
 
 def quantized_chain(n: Network, x: Levels, kind: type) -> Map:
-    """More quantized blocks, between QuantizeLinear and DequantizeLinear, as quantizers make them."""
+    """Adds more quantized blocks between QuantizeLinear and DequantizeLinear, as quantizers export them."""
     values = [x]
     for _ in range(n.integer(1, 5)):
         x = values[-1]
@@ -746,7 +748,7 @@ def quantized_chain(n: Network, x: Levels, kind: type) -> Map:
 
 
 def quantized_dense(n: Network, x: str, width: int) -> str:
-    """Of whole numbers: a first layer on a flat input."""
+    """Adds a first dense layer on a flat input, in integers."""
     scale, zero = power(n, -6, -4), n.constant(np.array(n.integer(100, 150), np.uint8))
     whole = n.op("QuantizeLinear", x, scale, zero)
     outputs = n.integer(1, 8)
@@ -760,7 +762,7 @@ def quantized_dense(n: Network, x: str, width: int) -> str:
     return n.op("DequantizeLinear", product, y_scale, y_zero)
 
 
-# ---- ends ----
+# ---- heads ----
 
 
 def head(n: Network, m: Map) -> str:
@@ -829,7 +831,9 @@ def build(seed: int, small: bool) -> Network:
 
 
 def model_of(n: Network, shapes: bool = False, defined: bool = False) -> onnx.ModelProto:
-    """With the outputs' shapes, or with the definitions of nodes in their place."""
+    """Returns the model, with the outputs' shapes if `shapes`, and with nodes replaced by their definitions if
+    `defined`.
+    """
     open_batch = n.open_batch and not n.fixed_batch
     nodes = [each for node in n.nodes for each in (defined and n.definitions.get(node.output[0]) or [node])]
     read = {name for node in nodes for name in node.input}
@@ -855,7 +859,7 @@ def model_of(n: Network, shapes: bool = False, defined: bool = False) -> onnx.Mo
 
 def run_onnxruntime(model: onnx.ModelProto | Path, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # the definition, unfused
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL  # unfused, as defined
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     source = str(model) if isinstance(model, Path) else model.SerializeToString()
@@ -865,7 +869,7 @@ def run_onnxruntime(model: onnx.ModelProto | Path, inputs: dict[str, np.ndarray]
 
 
 def moved(n: Network, relative: float) -> list[float]:
-    """How far roundings of this size move each output, relative to it (an L2 norm)."""
+    """Returns how far roundings of this size move each output, relative to its L2 norm."""
     random = np.random.default_rng(5)
 
     def off(array: np.ndarray, name: str) -> np.ndarray:
@@ -884,14 +888,15 @@ def moved(n: Network, relative: float) -> list[float]:
         rounded.CopyFrom(model)
         round_each(rounded, shifted.inputs, random)
         values = run_onnxruntime(rounded, shifted.inputs)
-    except Exception:  # ONNX Runtime expects another shape of a pool that rounds up than it then gives
+    except Exception:  # ONNX Runtime expects a different shape of a ceil_mode pool than it computes
         values = run_onnxruntime(model, shifted.inputs)
     return [error_of(value, expected) for value, expected in zip(values, n.expected)]
 
 
 def round_each(model: onnx.ModelProto, inputs: dict[str, np.ndarray], random: np.random.Generator) -> None:
-    """Makes each value of a model a little wrong, as sums in another order would: differences of what is nearly equal
-    show it. What is quantized later is exact, and stays so."""
+    """Changes each value of a model slightly, as another order of summation would, so that cancellation becomes
+    visible. Values that are quantized later are exact, and stay unchanged.
+    """
     nodes = list(model.graph.node)
     exact: set[str] = set()
     for node in reversed(nodes):
@@ -926,11 +931,11 @@ def tolerances(n: Network, rounding: float) -> list[float]:
     return [2 * each + 2 * rounding for each in moved(n, rounding)]
 
 
-# ---- what is done with networks ----
+# ---- saving and checking networks ----
 
 
 def save(n: Network, folder: Path, name: str) -> int:
-    """Writes a network, its inputs and its outputs; their bytes."""
+    """Writes a network, its inputs and its outputs; returns their size in bytes."""
     for i, array in enumerate(n.inputs.values()):
         np.save(folder / f"{name}.input_{i}.npy", array)
     for i, array in enumerate(n.expected):
@@ -940,7 +945,7 @@ def save(n: Network, folder: Path, name: str) -> int:
 
 
 def run_binary(arguments: list[str]) -> str:
-    """What is wrong, or nothing."""
+    """Runs a command; returns its error message, or ""."""
     try:
         done = subprocess.run(arguments, capture_output=True, text=True, timeout=120)
     except subprocess.TimeoutExpired:
@@ -961,7 +966,7 @@ def compare(values: list[np.ndarray], n: Network, allowed: list[float]) -> tuple
 
 
 def check(binary: str, n: Network, folder: Path, worst: dict[str, float]) -> list[str]:
-    """All that is wrong with one network."""
+    """Returns all errors of one network."""
     save(n, folder, "network")
     problems = []
     given = [f"{name}={folder}/network.input_{i}.npy" for i, name in enumerate(n.inputs)]
@@ -987,7 +992,7 @@ def check(binary: str, n: Network, folder: Path, worst: dict[str, float]) -> lis
         try:
             values = run_onnxruntime(converted, n.inputs)
             problem, share = compare(values, n, tolerances(n, ROUNDINGS["fp32"]))
-            if problem and n.definitions:  # the peer's own error, if its original has as much
+            if problem and n.definitions:  # the peer's own error, if it is as large for the original
                 peer = run_onnxruntime(model_of(n), n.inputs)
                 allowed = [8 * error_of(value, right) + 1e-5 for value, right in zip(peer, n.expected)]
                 problem, share = compare(values, n, allowed)
@@ -1005,7 +1010,7 @@ def networks(seed: int, small: bool, dropped: collections.Counter[str]):
             yield seed, build(seed, small)
         except Dropped as reason:
             dropped[str(reason)] += 1
-        except Exception as error:  # ONNX Runtime refuses
+        except Exception as error:  # ONNX Runtime rejects it
             dropped[f"ONNX Runtime: {str(error).strip().splitlines()[0]:.90}"] += 1
         seed += 1
 
@@ -1041,7 +1046,7 @@ def check_all(args: argparse.Namespace) -> int:
 
 
 def write_fixed() -> int:
-    """Small networks that together show all blocks."""
+    """Writes small networks that together contain all blocks."""
     shutil.rmtree(FIXED, ignore_errors=True)
     FIXED.mkdir(parents=True)
     dropped: collections.Counter[str] = collections.Counter()

@@ -5,7 +5,7 @@
     /tmp/venv/bin/python tests/tools/make_resize_checksums.py
 
 tests/data/resize_checksums.txt: "side crc32" of the 10000 test images of Fashion-MNIST, scaled to that side.
-tests/data/resize_noise_checksums.txt: "rows columns least side crc32" of noise, which needs no data set.
+tests/data/resize_noise_checksums.txt: "rows columns minimum side crc32" of noise, which needs no data set.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from skimage.transform import resize
 DATA = Path("/usr/share/datasets/fashion-mnist/t10k-images-idx3-ubyte.gz")
 OUT = Path(__file__).resolve().parent.parent / "data"
 SIDES = [1, 7, 27, 28, 29, 33, 48, 56, 64, 70, 72, 100]
-# Rows, columns, the least pixel (scikit-image clips to it), and sides.
+# Rows, columns, the smallest pixel value (scikit-image clips to it), and sides.
 NOISE = [
     (28, 28, 0, [1, 2, 3, 5, 13, 14, 27, 28, 29, 31, 48, 64, 70, 72, 83, 127]),
     (28, 28, 200, [3, 27, 29, 33, 70, 100]),
@@ -41,7 +41,7 @@ def checksum(images: np.ndarray, side: int) -> int:
 
 
 def noise(count: int, least: int) -> np.ndarray:
-    """least + n % (256 - least) of the numbers of SplitMix64, seed 1: convlab/base/rng.h."""
+    """Returns least + n % (256 - least) for numbers n of SplitMix64 with seed 1, as in convlab/base/rng.h."""
     mask = (1 << 64) - 1
     state, values = 1, np.empty(count, np.uint8)
     for i in range(count):

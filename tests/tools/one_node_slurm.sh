@@ -1,6 +1,5 @@
-# Read by tests that need a Slurm of one node, all of it in a temporary folder, $place, which goes with the test. Exit
-# status 77:
-# SKIPPED, with the reason.
+# Sourced by tests that need a one-node Slurm. All of it is in a temporary folder, $place, which is removed at exit.
+# Exit status 77: SKIPPED, with the reason.
 skip() {
   echo "SKIPPED: $*"
   exit 77

@@ -1,9 +1,10 @@
-"""Plants one mistake at a time in kernel files of all kinds and asks `convlab verify --device simt` what is wrong.
+"""Plants one mistake at a time in kernel files of all kinds, and checks what `convlab verify --device simt` reports.
 
     python3 planted_edits.py BINARY [N]
 
-N: only every Nth mistake. Every mistake must be caught, without a time-out, and for at least 80 % the first line must name the cause: a fault with its place, or
-what the output looks as if. Exit status 1 otherwise; 77 where the program has no simt.
+N: only every Nth mistake. Every mistake must be detected without a timeout, and for at least 80 % of them the first
+line must name the cause: a fault with its location, or a diagnosis of the wrong output. Exit status 1 otherwise; 77 if
+the program has no simt.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ import tempfile
 from pathlib import Path
 
 LADDER = Path(__file__).resolve().parents[2] / "convlab/kernels/ladder"
-SQUARE = ["n3_c4h21w21_k5r4s4"]  # the course's interfaces know only square images and filters
+SQUARE = ["n3_c4h21w21_k5r4s4"]  # the course's interfaces support only square images and filters
 ANY = ["n3_c4h21w23_k5r4s3", "n2_c3h37w35_k6r5s5"]
 
-# Of a template or a rung: what is there, and what stands there instead.
+# By template or rung: the text to replace, and its replacement.
 EDITS: dict[str, list[tuple[str, str]]] = {
     "mxnet": [
         ("c < C; ++c", "c < 1; ++c"),

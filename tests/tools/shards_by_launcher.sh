@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# shards_by_launcher.sh CONVLAB mpirun|srun [COPIES]: four processes classify the test images, COPIES (default 3) times
-# over: as many are right as in a run by one process. Then one of the four is killed on its way; the next launch
-# computes what it left, and the counts are the same. srun gets a Slurm of one node. Exit status 77: SKIPPED, with the
+# shards_by_launcher.sh CONVLAB mpirun|srun [COPIES]: four processes classify COPIES (default 3) copies of the test
+# images, and must get as many right as one process. Then one of the four is killed while running; the next launch
+# computes its shard, and the counts must be the same. srun runs in a one-node Slurm. Exit status 77: SKIPPED, with the
 # reason.
 set -euo pipefail
 convlab=$(realpath "$1") launcher=$2 copies=${3:-3}
@@ -35,7 +35,7 @@ require_counts() {
 require_counts all.json
 [ "$(grep -c 'New Inference' output)" = 1 ] || fail "more than one process prints"
 
-# Process 2 is killed, once another one is done: srun lets the others go on, mpirun ends them.
+# Process 2 is killed once another one is done: srun lets the others continue, mpirun ends them.
 cat >killed.sh <<'SCRIPT'
 rank=${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}
 [ "$rank" = 2 ] || exec "$@"

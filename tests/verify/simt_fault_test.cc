@@ -1,4 +1,6 @@
-// Planted faults: each must be reported, with kernel, block, thread and array, the same with any number of workers.
+// Tests planted faults on simt: each must be reported with kernel, block, thread and array, whatever the number of
+// workers.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +37,7 @@ struct Expected {
 
 void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.kernel; }
 
-// The faults of one planted kernel, whose x and y are 64 floats each.
+// Returns the faults of a planted kernel whose x and y have 64 floats each.
 std::vector<Fault> faults_of(Planted planted) {
   const std::vector<float> x(64, 1.0f);
   const simt::RegisteredRange registered(x.data(), x.size() * sizeof(float), "x", simt::RangeAccess::read_only);
@@ -196,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(
         Expected{Planted::waits_for_a_plain_flag, "waits_for_a_plain_flag", FaultKind::stuck, 0, 0, kNone, "y", 12}),
     [](const auto& info) { return info.param.kernel; });
 
-/// Two blocks of one launch and an address: the report names the later one, and the other's thread and line.
+/// A race of two blocks of one launch: the report names the later block first, then the other block's thread and line.
 struct BlockRace {
   Planted planted;
   const char* kernel;
@@ -251,11 +253,12 @@ INSTANTIATE_TEST_SUITE_P(Kernels, RaceOfBlocks,
                                          BlockRace{Planted::plain_beside_atomic, "plain_beside_atomic", 3, 3, 20},
                                          BlockRace{Planted::reads_sum_too_early, "reads_sum_too_early", 0, 1, 0},
                                          BlockRace{Planted::flag_without_fence, "flag_without_fence", 0, 0, 4},
-                                         // Of a word that is touched in parts, only the last part's thread is known.
+                                         // If a word was accessed in parts, only the thread of the last access is
+                                         // known.
                                          BlockRace{Planted::blocks_share_a_byte, "blocks_share_a_byte", 0, 2, 1}),
                          [](const auto& info) { return info.param.kernel; });
 
-// With one worker: with more, the later block might come in time.
+// With one worker only: with more, the later block may run early enough.
 TEST(Faults, ABlockMayNotWaitForALaterOne) {
   simt::set_workers(1);
   simt::set_stuck_after(0.2);

@@ -1,5 +1,6 @@
-// Pairs of small kernels: simt must report each race that was planted, with both threads and both lines, and nothing of
-// the right ones, whatever the number of workers.
+// Tests race detection on pairs of small kernels: simt must report each planted race with both threads and both lines,
+// and nothing in the correct kernels, whatever the number of workers.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +31,7 @@ namespace {
 using simt::Fault;
 using simt::FaultKind;
 
-/// An array of the device, named as in RaceData.
+/// A device array of ints; names are those of RaceData's members.
 class DeviceInts {
  public:
   DeviceInts(const std::vector<int>& values, const char* name)
@@ -71,7 +72,7 @@ std::vector<Fault> faults_of(void (*kernel)(RaceData), const RacePair& pair) {
   return faults_of(kernel, pair.blocks, pair.threads);
 }
 
-/// Whether "race_pairs_shared.cu:31" is a line of the kernel.
+/// Whether a location such as "race_pairs_shared.cu:31" is inside the kernel.
 bool is_in_kernel(const std::string& where, const std::string& name) {
   const size_t colon = where.find(':');
   if (colon == std::string::npos) return false;
@@ -84,7 +85,7 @@ bool is_in_kernel(const std::string& where, const std::string& name) {
   return begin != std::string::npos && line >= line_at(begin) && line <= line_at(end);
 }
 
-/// Whether all that races in the pair's wrong kernel stores the same value.
+/// Whether all races of the pair's wrong kernel only store the same value more than once.
 bool is_redundant(const RacePair& pair) {
   constexpr std::string_view kNames[] = {"flag_set_by_many",    "something_has_changed", "flag_of_the_device",
                                          "array_of_the_device", "pieces_that_overlap",   "strides_of_a_grid"};
@@ -119,7 +120,8 @@ TEST_P(Races, AreReportedWhereThereAreAny) {
       EXPECT_TRUE(is_in_kernel(where(fault), pair.name)) << where(fault);
       ASSERT_EQ(fault.finding.labels.size(), 2u);
       const Label& other = fault.finding.labels[1];
-      // Of several blocks that read an element the first is remembered; if that writes, the others are not known.
+      // If several blocks read an element, only the first is remembered. If that block also writes, the other readers
+      // are unknown.
       if (other.text.starts_with("another block reads ")) {
         EXPECT_EQ(fault.kind, FaultKind::race_global);
         continue;

@@ -1,4 +1,6 @@
-// Right programs: each must run clean under all checks and compute what it should, with one worker and with several.
+// Tests correct programs on simt: each must pass all checks and compute the right result, with one worker and with
+// several.
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +21,7 @@
 namespace convlab {
 namespace {
 
-// Device memory that holds a copy of `values`, or `count` elements that nothing has written.
+// Device memory with a copy of `values`, or `count` uninitialized elements.
 template <class T>
 class DeviceArray {
  public:
@@ -201,8 +203,8 @@ TEST_P(RightProgram, TensorCores) {
   }
 }
 
-// With numbers that neither format holds, the error is the format's: units in the last place are 2^-11 for both, and
-// splitting comes close to float's.
+// For values that the formats cannot represent exactly, the error must match the format: fp16 and TF32 both have a unit
+// in the last place of 2^-11, and split TF32 is close to fp32.
 TEST_P(RightProgram, TensorCoresRoundAsTheirFormats) {
   const int m = 32, n = 32, k = 64;
   const auto a = reals(m * k, 12), b = reals(k * n, 13);
@@ -232,7 +234,7 @@ TEST_P(RightProgram, VectorTypes) {
 TEST_P(RightProgram, AsynchronousCopies) {
   const auto x = small_integers(300, 15);
   for (const int tiles : {1, 2, 5}) {
-    const int exist = std::min(tiles * 64 - 3, 299);  // the last piece of 16 bytes ends with zeros
+    const int exist = std::min(tiles * 64 - 3, 299);  // the last 16-byte copy is padded with zeros
     std::vector<float> expected(16);
     for (int i = 0; i < exist; ++i) expected[i % 16] += x[i];
     const DeviceArray<float> dx(x, "x"), sums(size_t{16}, "sums");

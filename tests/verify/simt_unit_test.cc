@@ -1,4 +1,5 @@
-// The parts of simt by themselves: arithmetic types, names, memory, launch limits.
+// Unit tests of simt: arithmetic types, names, memory, launch limits and race detection.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,15 +46,15 @@ TEST(Half, IsSmallAndTrivial) {
 TEST(Half, ArithmeticRoundsOnce) {
   const __half one = 1.0f, tiny = __ushort_as_half(1);
   EXPECT_EQ((one + tiny).bits, one.bits);
-  EXPECT_EQ(static_cast<float>(__half(2049.0f)), 2048.0f);  // a tie, to even
+  EXPECT_EQ(static_cast<float>(__half(2049.0f)), 2048.0f);  // a tie rounds to even
   EXPECT_EQ(static_cast<float>(__half(2051.0f)), 2052.0f);
   EXPECT_TRUE(std::isinf(static_cast<float>(__half(65520.0f))));
   EXPECT_EQ(static_cast<float>(__half(65519.0f)), 65504.0f);
   EXPECT_TRUE(std::isnan(static_cast<float>(__half(std::numeric_limits<float>::quiet_NaN()))));
 }
 
-// Against exact arithmetic: halves are multiples of 2^-24, products of 2^-48, and long double has 64 bits for those
-// that are near enough to one another to matter.
+// Checks against exact arithmetic: fp16 values are multiples of 2^-24 and products of 2^-48. The 64-bit significand of
+// long double is exact whenever the operands are close enough to affect each other's rounding.
 TEST(Half, FusedMultiplyAddRoundsOnce) {
   uint64_t state = 1;
   auto next = [&] {
@@ -68,7 +69,7 @@ TEST(Half, FusedMultiplyAddRoundsOnce) {
       ASSERT_GE(std::fabs(value), 65520.0L);
       continue;
     }
-    // Nearest: no neighbour is nearer, and of two equally near ones the even one.
+    // Round to nearest: no neighbor is nearer, and a tie goes to the even one.
     const long double error = std::fabs(static_cast<long double>(static_cast<float>(got)) - value);
     for (const int step : {-1, 1}) {
       const __half neighbour = __ushort_as_half(static_cast<uint16_t>(got.bits + step));
@@ -88,7 +89,7 @@ TEST(Tf32, RoundsToNearestTiesAway) {
   EXPECT_TRUE(std::isnan(wmma::__float_to_tf32(std::numeric_limits<float>::quiet_NaN())));
 }
 
-// Double holds everything exactly for numbers with few bits; steps then find the float below.
+// double is exact for numbers with few bits, and nextafterf() then verifies the rounding.
 TEST(Math, RoundsDown) {
   uint64_t state = 2;
   const auto next = [&](int bits) {
@@ -106,12 +107,12 @@ TEST(Math, RoundsDown) {
     inexact += got != exact;
   }
   EXPECT_GT(inexact, 1000);
-  // Where a double cannot tell the sum from a float, either: just below 1, just above, and what only looks like 0.5.
+  // Sums just below and just above 1, which double rounds to 1, and a product just above a float.
   const float tiny = std::ldexp(1.0F, -80);
   EXPECT_EQ(cuda::__fmaf_rd(tiny, -1, 1), std::nextafterf(1, 0));
   EXPECT_EQ(cuda::__fmaf_rd(tiny, 1, 1), 1);
   EXPECT_EQ(cuda::__fmul_rd(std::nextafterf(1, 0), std::nextafterf(1, 0)), 1 - std::ldexp(1.0F, -23));
-  EXPECT_EQ(cuda::__fmul_rd(std::ldexp(3.0F, -149), 0.5F), std::ldexp(1.0F, -149));  // of numbers that are not normal
+  EXPECT_EQ(cuda::__fmul_rd(std::ldexp(3.0F, -149), 0.5F), std::ldexp(1.0F, -149));  // subnormal numbers
   EXPECT_EQ(cuda::__fmul_rd(std::numeric_limits<float>::max(), 2), std::numeric_limits<float>::max());
 }
 
@@ -223,7 +224,7 @@ TEST(Launch, IsNotStuckWhileThreadsEnd) {
   set_stuck_after(30);
 }
 
-// What a kernel does to the processor is a fault; what the rest of the program does is not hidden by that.
+// A processor trap in a kernel is reported as a fault. The rest of the program must still receive its own signals.
 TEST(Launch, LeavesTheProgramsOwnSignalsAlone) {
   int calls = 0;
   launch_kernel(count_calls, {.grid = 2, .block = 32}, &calls);
@@ -241,7 +242,7 @@ TEST(StoresUnderWay, ThatWaitForEachOtherTakeTurns) {
     all.join(store);
     store.extend(kAddress, kAddress + 4);
   }
-  int landed = 0;  // one at a time, or the thread sanitizer says so
+  int landed = 0;  // unsynchronized on purpose: ThreadSanitizer reports it unless threads take turns
   {
     std::vector<std::jthread> threads;
     for (auto& store : stores) {
@@ -332,7 +333,8 @@ TEST(Launch, RefusesWhatNoDeviceTakes) {
   EXPECT_EQ(calls, 1);
 }
 
-// An array is filled, and its records grow with use: an array without memory for them must not be made.
+// allocate() fills an array, and race records grow as it is used, so allocation must fail if memory for both is
+// missing.
 TEST(SimtDevice, RefusesWhatTheProcessCannotHold) {
   const std::unique_ptr<Device> device = open_simt({});
   const auto there = static_cast<size_t>(device->caps().memory_bytes);
@@ -348,7 +350,7 @@ TEST(SimtDevice, RefusesWhatTheProcessCannotHold) {
   for (int repeat = 0; repeat < 1000; ++repeat) device->allocate(1 << 16);
 }
 
-/// Blocks 0 and 1 of a launch, and one word of memory.
+/// Blocks 0 and 1 of a launch, which access one word of memory.
 struct TwoBlocks {
   using Kind = internal::AccessKind;
   internal::GlobalRaces races;
@@ -401,7 +403,7 @@ TEST(GlobalRaces, FenceAndAtomicOfBothOrderWhatIsBeforeAndAfter) {
   EXPECT_FALSE(two.race(1, read));
   EXPECT_FALSE(two.race(1, write));
 
-  TwoBlocks late;  // written after the fence and the atomic
+  TwoBlocks late;  // written after fence and atomic
   late.fenced_atomic(0);
   EXPECT_FALSE(late.race(0, write));
   late.races.synchronise(late.blocks[1]);
@@ -424,7 +426,7 @@ TEST(GlobalRaces, BytesOfAWordAreApart) {
   EXPECT_TRUE(two.race(0, write, 0b1111));
 }
 
-// Numbers of blocks have 28 bits; when they run out, memory must not remember those that come again.
+// Block serials have 28 bits. When they wrap around, memory must not hold records of reused serials.
 TEST(GlobalRaces, NumbersOfBlocksComeAgain) {
   int* const calls = static_cast<int*>(allocate(2 * sizeof(int), "calls"));
   const auto ranges = internal::current_ranges();

@@ -1,3 +1,5 @@
+// Tests verification cases: lists of shapes, and the steps verified for each kernel.
+
 #include "convlab/verify/cases.h"
 
 #include <gmock/gmock.h>
@@ -64,7 +66,7 @@ TEST(Shapes, ShippedListsAreReadableDistinctAndSmall) {
   EXPECT_LE(all, 200e6);
 }
 
-/// Multiply-adds of a list for one image, with each shape as often as the comment before it says.
+/// Returns the multiply-adds of a network's list for one image. The comment before a shape tells how often it occurs.
 double multiply_adds_of(const std::string& network) {
   std::ifstream file(source_folder() / "shapes/layers" / (network + ".txt"));
   double all = 0, times = 1;
@@ -79,7 +81,8 @@ double multiply_adds_of(const std::string& network) {
 }
 
 TEST(Shapes, LayersOfNetworksHaveTheirMultiplyAdds) {
-  // As torchvision states them for the whole network, less the dense layer and gates; U-Net's by its definition.
+  // torchvision's figures for the whole network, without the dense layer and gates. U-Net's follows from its
+  // definition.
   const std::pair<const char*, double> networks[] = {{"resnet50", 4.087e9},       {"vgg16", 15.347e9},
                                                      {"mobilenet_v2", 0.2995e9},  {"efficientnet_b0", 0.3839e9},
                                                      {"convnext_tiny", 4.4548e9}, {"unet", 46.024e9}};
@@ -110,7 +113,7 @@ TEST(Shapes, EdgesHoldEveryEdge) {
   EXPECT_TRUE(has([](P p) { return p.groups > 1 && p.padded() && !p.unit_stride() && !p.unit_dilation(); }));
 }
 
-/// A shipped network's convolutions of one image, in order.
+/// Returns a shipped network's convolutions for one image, in order.
 std::vector<std::string> convolutions_of(const std::string& model) {
   const Graph graph = load_model(model);
   Shape input = graph.inputs[0].shape;
@@ -135,7 +138,7 @@ TEST(Shapes, OfTheCourseAreThoseOfItsNetworks) {
   for (const ShippedModel& model : shipped_models()) {
     const std::vector<std::string> convolutions = convolutions_of(model.name);
     shipped.insert(convolutions.begin(), convolutions.end());
-    if (model.name == "sp19-library") continue;  // a file takes the place of the student's own operator
+    if (model.name == "sp19-library") continue;  // a kernel file replaces the student's own operator
     std::vector<std::string> of_files;
     for (const ConvProblem& problem : semester_layers(model.semester, 1)) of_files.push_back(to_text(problem));
     EXPECT_EQ(of_files, convolutions) << model.name;

@@ -1,5 +1,5 @@
-// `convlab verify`, in this process, so that a wrong kernel can be among the registered ones; and once more as the
-// program itself, for its exit statuses.
+// Tests `convlab verify` in this process, so that wrong kernels can be registered, and the program itself for its exit
+// statuses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// Right where it takes the problem at all, except for the last element.
+/// Supports single images, and is right except for the last element.
 const RegisterConvKernel wrong_kernel{{
     .info = {.name = "test.wrong", .idea = "leave the last element out"},
     .refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
@@ -136,7 +136,7 @@ TEST(VerifyCommand, NothingToVerifyIsAnError) {
   EXPECT_THROW(ran("--problem c1h4w4_k1r2s2 --shapes list.txt"), CLI::ParseError);
 }
 
-/// `kernel`'s line of the output; "" if there is none.
+/// Returns the output line of `kernel`, or "".
 std::string line_of(const Ran& result, const std::string& kernel) {
   const size_t begin = result.output.find(kernel + " ");
   if (begin == std::string::npos) return "";
@@ -144,7 +144,8 @@ std::string line_of(const Ran& result, const std::string& kernel) {
   return result.output.substr(line, result.output.find('\n', line) - line);
 }
 
-// A kernel that throws, traps the processor, hangs or touches foreign memory fails, with its place; the next goes on.
+// A kernel that throws, traps, hangs or accesses foreign memory fails with its location, and the next kernel still
+// runs.
 TEST(VerifyCommand, AFaultOnSimtFailsItsCaseAndNoOther) {
   if (!simt_present()) GTEST_SKIP() << "this build has no simt";
   for (const char* threads : {"1", "3"}) {
@@ -173,7 +174,7 @@ TEST(VerifyCommand, AFaultOnSimtFailsItsCaseAndNoOther) {
     for (const auto& [kernel, fault] : all) {
       const std::string line = line_of(result, kernel);
       EXPECT_THAT(line, StartsWith("FAILED "));
-      // With several threads of the host, a block that waits may first see the other's write, which is a race.
+      // With several host threads, a waiting block may first see the other block's write, which is reported as a race.
       if (std::string_view(threads) == "1") {
         EXPECT_THAT(line, HasSubstr(fault));
       }

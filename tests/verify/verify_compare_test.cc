@@ -1,3 +1,5 @@
+// Tests comparison of outputs with expected values: tolerances, NaN and rounding error models.
+
 #include "convlab/verify/compare.h"
 
 #include <gmock/gmock.h>
@@ -92,7 +94,8 @@ TEST(Compare, TheNormBindsWhereNoElementDoes) {
 }
 
 TEST(Compare, TheNormIsFairToSumsThatCancel) {
-  // One output of 100 terms of size 1 that cancel to 1e-3: an error of 1e-6 is one part in ten million of the usual.
+  // One output of 100 terms of size 1 that cancel to 1e-3. An error of 1e-6 is one part in ten million of a typical
+  // sum.
   const Expected expected = outputs({1e-3}, 100);
   EXPECT_TRUE(compare(expected, std::vector<float>{1e-3f + 1e-6f}, {.absolute = 1, .relative_l2 = 2e-7, .terms = 100})
                   .passed());
@@ -107,7 +110,7 @@ TEST(CompareBatch, EachImageIsHeldAgainstItsOwn) {
   const ErrorModel exact{.relative_l2 = 1};
   const auto judged = [&](const std::vector<float>& got) {
     BatchComparison comparison(expected, exact);
-    for (size_t first : {2, 0}) {  // piece by piece, in any order
+    for (size_t first : {2, 0}) {  // chunk by chunk, in any order
       comparison.add(static_cast<int64_t>(first), std::span(at).subspan(first, 2), std::span(got).subspan(2 * first, 4),
                      threads);
     }
@@ -151,7 +154,7 @@ TEST(Tolerance, Fp32IsTheProvenBound) {
   EXPECT_EQ(exact_model(step).tolerance(1000, 1000), 0);
 }
 
-/// The relative L2 error of random sums that are taken by `add`, as rounding_model() judges them.
+/// Returns the relative L2 error of random sums accumulated by `add`, as rounding_model() judges it.
 template <class Add>
 double error_of_sums(int64_t terms, const Add& add) {
   constexpr int kSums = 400;
@@ -171,7 +174,7 @@ double error_of_sums(int64_t terms, const Add& add) {
   return std::sqrt(square_error / square_sum);
 }
 
-// The limit leaves room for honest sums of any length, at most twice what they show.
+// The limit must allow honest fp32 sums of any length, and be at most twice their error.
 TEST(Tolerance, Fp32GrowsWithSumsThatAreHonest) {
   const auto limit = [](const char* problem) {
     return rounding_model({parse_problem(problem)}, {.math = Math::fp32}).relative_l2;
@@ -179,7 +182,7 @@ TEST(Tolerance, Fp32GrowsWithSumsThatAreHonest) {
   const auto honest = [](float sum, float x, float w) { return sum + x * w; };
   const auto bf16 = [](float value) { return std::bit_cast<float>(std::bit_cast<uint32_t>(value) & 0xffff0000u); };
   const auto cut_operands = [&](float sum, float x, float w) { return sum + bf16(x) * bf16(w); };
-  // Like a float that has lost two bits: three times as far off as the class.
+  // Like fp32 with two bits less: three times the error of its class.
   const auto cut_sums = [](float sum, float x, float w) {
     return std::bit_cast<float>(std::bit_cast<uint32_t>(sum + x * w) & 0xfffffffcu);
   };

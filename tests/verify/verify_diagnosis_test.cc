@@ -1,4 +1,5 @@
-// What a wrong output looks like: each mistake is made here once more, by loops of its own.
+// Tests the diagnosis of wrong outputs: each typical mistake is simulated here with its own loops.
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,11 +17,11 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A layer with its arrays as a kernel sees them.
+/// A layer's arrays, and the index of one output.
 struct Arrays {
   const ConvProblem& problem;
   const float *x, *w;
-  int64_t n, k, p, q;  ///< the output in work
+  int64_t n, k, p, q;  ///< the output to compute
 
   float pixel(int64_t c, int64_t h, int64_t v) const {
     return x[((n * problem.c + c) * problem.h + h) * problem.w + v];
@@ -28,7 +29,7 @@ struct Arrays {
   float weight(int64_t c, int64_t r, int64_t s) const {
     return w[((k * problem.c + c) * problem.r + r) * problem.s + s];
   }
-  /// The sum of `term(c, r, s)`.
+  /// Returns the sum of `term(c, r, s)` over the K dimension.
   template <class Term>
   float sum(Term term) const {
     double total = 0;
@@ -195,7 +196,7 @@ const std::vector<Mistake> kMistakes{
      "nothing writes columns 8 to 9"},
     {"LastRowUnwritten", kUneven, [](Arrays a) { return a.p < 6 ? a.right() : kUnwritten; }, "nothing writes row 6"},
     {"LastImageUnwritten", kUneven, [](Arrays a) { return a.n < 2 ? a.right() : 0; }, "nothing writes image 2"},
-    // Zeros are also what other mistakes make of small sums.
+    // Other mistakes also turn small sums into zeros.
     {"ZerosWhereSumsAreSmall", "n3_c1h9w9_k4r1s1", [](Arrays) { return 0.0f; },
      "nothing writes the elements, or all terms"},
     {"ZerosHereAndThere", kUneven, [](Arrays a) { return std::abs(a.right()) < 0.5f ? 0 : a.right(); },
@@ -205,13 +206,13 @@ const std::vector<Mistake> kMistakes{
      "only the outputs of output channel 3 are wrong"},
 };
 
-/// What is said of the output in which every element is `value`.
+/// Returns the diagnosis of an output whose elements are `value`.
 std::string cause_of(const std::string& problem_text, const std::function<float(Arrays)>& value) {
   const ConvStep step{.problem = parse_problem(problem_text)};
   const ConvProblem& problem = step.problem;
   Oracle oracle(1);
   const auto layer = oracle.layer(step, Fill::reals, {}, 0);
-  // Beyond the ends lies what a kernel with a wrong index may read.
+  // A kernel with a wrong index may read past the ends, so both arrays continue with zeros.
   std::vector<float> x(layer->convolved->x->values<float>().begin(), layer->convolved->x->values<float>().end());
   std::vector<float> w(layer->convolved->w.values<float>().begin(), layer->convolved->w.values<float>().end());
   x.resize(2 * x.size());

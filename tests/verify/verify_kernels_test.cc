@@ -1,4 +1,4 @@
-// Every kernel of this build that needs no GPU over all edges: those of the CPU, and the CUDA kernels on simt.
+// Tests every kernel of this build that needs no GPU on all edge cases: CPU kernels, and CUDA kernels on simt.
 
 #include <gtest/gtest.h>
 
@@ -63,10 +63,10 @@ std::string test_name(const testing::TestParamInfo<ConvKernel>& info) {
   return name;
 }
 
-// GoogleTest evaluates the list when main() runs, and the kernels have registered themselves by then.
+// GoogleTest evaluates the list in main(), when all kernels have been registered.
 INSTANTIATE_TEST_SUITE_P(Cpu, KernelOverEdges, testing::ValuesIn(kernels_of(DeviceKind::cpu)), test_name);
 INSTANTIATE_TEST_SUITE_P(Simt, KernelOverEdges, testing::ValuesIn(kernels_of(DeviceKind::simt)), test_name);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(KernelOverEdges);  // no simt kernels in a build without it
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(KernelOverEdges);  // there are none without simt
 
 }  // namespace
 }  // namespace convlab

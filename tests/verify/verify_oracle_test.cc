@@ -1,3 +1,5 @@
+// Tests the oracle, which computes expected outputs in double precision, and its input data.
+
 #include "convlab/verify/oracle.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +26,7 @@ Expected evaluated(const ConvStep& step, const std::vector<float>& x, const std:
 
 using Values = std::vector<double>;
 
-// Expected values were worked out by hand; those of ceil_mode's averages are PyTorch's, too.
+// Expected values were worked out by hand. Averages with ceil_mode also agree with PyTorch.
 
 TEST(Oracle, CrossCorrelatesWithoutFlipping) {
   const Expected y = evaluated({parse_problem("c1h2w3_k1r2s2")}, {1, 2, 3, 4, 5, 6}, {1, 10, 100, 1000});
@@ -39,7 +41,8 @@ TEST(Oracle, ScaleIsTheSumOfSizes) {
 }
 
 TEST(Oracle, PaddingStrideAndDilation) {
-  // Row 1 2 3 4 5, one pad left, two right: taps 0 and 2 apart by the dilation, at columns 0, 3 and 6 less the padding.
+  // Row 1 2 3 4 5, padding of one on the left and two on the right. The two taps are 2 apart, and windows start at
+  // padded columns 0 and 3.
   const Expected y = evaluated({parse_problem("c1h1w5_k1r1s2_p0x1x0x2_st1x3_d1x2")}, {1, 2, 3, 4, 5}, {1, 10});
   EXPECT_EQ(y.value, (Values{20, 3 + 50}));
   const Expected column = evaluated({parse_problem("c1h5w1_k1r2s1_p1x0x2x0_st3x1_d2x1")}, {1, 2, 3, 4, 5}, {1, 10});
@@ -77,7 +80,7 @@ TEST(Oracle, PoolingWindows) {
   Pool counted = average;
   counted.count_include_pad = true;
   EXPECT_EQ(pooled(counted), (Values{0.5, 0.5, -0.5}));
-  // torch.nn.AvgPool1d(4, 2, padding=1, ceil_mode=True, count_include_pad=...): nothing beyond the padding counts.
+  // torch.nn.AvgPool1d(4, 2, padding=1, ceil_mode=True, count_include_pad=...): elements past the padding never count.
   Pool ceiled{.kind = PoolKind::average,
               .kernel_w = 4,
               .stride_w = 2,
@@ -139,7 +142,7 @@ TEST(Oracle, LayersAreKeptAndShareTheirImages) {
   ConvStep pooled = step;
   pooled.epilogue.pool = Pool{.kernel_h = 2, .kernel_w = 2, .pad_top = 1};
   const auto uneven = oracle.layer(pooled, Fill::reals, {}, 0);
-  pooled.epilogue.pool->pad_top = 0;  // which the text form of a pooling does not show
+  pooled.epilogue.pool->pad_top = 0;  // the text form of a pooling does not contain its padding
   EXPECT_NE(uneven->expected().shape, oracle.layer(pooled, Fill::reals, {}, 0)->expected().shape);
   oracle.layer(other, Fill::reals, {}, 0);
   EXPECT_NE(first, oracle.layer(step, Fill::integers, limits, 0)) << "another problem makes room";
@@ -152,7 +155,7 @@ TEST(Oracle, GivesASignOfLifeForEachMap) {
   EXPECT_EQ(oracle_progress(), before + 2 * 4);
 }
 
-/// The largest sum of sizes of any output, whatever the order of its additions.
+/// Returns the largest sum of absolute values of any output's terms, which bounds every order of additions.
 double largest_sum(const OracleLayer& layer) {
   return *std::max_element(layer.expected().scale.begin(), layer.expected().scale.end());
 }

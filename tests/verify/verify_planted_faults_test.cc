@@ -1,4 +1,4 @@
-// Checks the checker: kernels with planted faults must fail, each for its own reason, and a right one must pass.
+// Tests the verifier: kernels with planted faults must fail, each for its own reason, and a correct one must pass.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A right kernel, written plainly. Faults are planted by changing what it does at one of these places.
+/// Hooks of a simple correct kernel. Faults are planted by changing one of them.
 struct Habits {
   float (*read_pixel)(float) = [](float pixel) { return pixel; };
   float (*read_weight)(float) = [](float weight) { return weight; };
@@ -51,7 +51,7 @@ float convolved(const ConvArgs& args, const float* weights, const Habits& habits
   return sum;
 }
 
-/// Writes all outputs except the last `left_out`. Its only pooling is max 2x2.
+/// Writes all outputs except the last `left_out`. The only supported pooling is max 2x2.
 void compute(const ConvArgs& args, const Habits& habits = {}, const float* weights = nullptr, int64_t left_out = 0) {
   const Shape shape = args.step.output_shape();
   const int64_t count = element_count(shape);
@@ -96,17 +96,17 @@ CaseResult verified(const ConvKernel& kernel, const ConvStep& step = kPlain) {
   return verify_kernel(kernel, step, *device, oracle);
 }
 
-/// The check that a reason names.
+/// Returns the name of the check in a reason.
 std::string check_of(const std::string& reason) {
   if (reason.find("with integer inputs") != std::string::npos) return "integers";
   return reason.find("with one NaN among the inputs") != std::string::npos ? "one NaN pixel" : "reals";
 }
 
-/// The case fails in the given check, for the given reason.
+/// Expects that verification fails in this check, for this reason.
 void expect_caught(const ConvKernel& kernel, const char* check, const char* reason, const ConvStep& step = kPlain) {
   const CaseResult result = verified(kernel, step);
   EXPECT_EQ(result.outcome, Outcome::failed);
-  // Wrong outputs say in which check.
+  // Only reasons about wrong outputs name the check.
   const std::string_view kind = result.findings.empty() ? "" : std::string_view(result.findings[0].kind);
   if (kind.find("output") != std::string_view::npos) {
     EXPECT_EQ(check_of(result.reason), check) << result.reason;
@@ -240,7 +240,7 @@ TEST(PlantedFaults, CachedAnswerOfTheCallBefore) {
   static std::map<const void*, std::vector<float>> answers;
   answers.clear();
   expect_caught(fake([](const ConvArgs& args, Stream&) {
-                  std::vector<float>& answer = answers[args.x];  // "the images are where they were"
+                  std::vector<float>& answer = answers[args.x];  // a cache keyed by the images' address
                   if (answer.empty()) {
                     compute(args);
                     answer.assign(args.y, args.y + args.step.problem.output_count());
@@ -265,7 +265,7 @@ TEST(PlantedFaults, CachedAnswerOfTheseWeights) {
 }
 
 TEST(PlantedFaults, StateBetweenLayers) {
-  static std::vector<float> symbol;  // like constant memory filled in prepare
+  static std::vector<float> symbol;  // like constant memory that prepare fills
   ConvKernel kernel = fake([](const ConvArgs& args, Stream&) { compute(args, {}, symbol.data()); });
   kernel.prepare = [](const ConvArgs& args, Stream&) {
     symbol.assign(args.w, args.w + args.step.problem.filter_count());
@@ -293,7 +293,7 @@ TEST(PlantedFaults, LessPreciseThanClaimed) {
   expect_caught(kernel, "integers", "outputs are wrong");
   kernel.info.math = Math::tf32;
   EXPECT_EQ(verified(kernel).reason, "");
-  // Even exact integers would not hide it.
+  // Exact results for integer inputs must not hide it.
   kernel.info = {.name = "test.fake", .math = Math::fp32, .sum = Sum::transform};
   kernel.launch = [](const ConvArgs& args, Stream&) {
     const auto* x = static_cast<const float*>(args.x);
@@ -305,7 +305,7 @@ TEST(PlantedFaults, LessPreciseThanClaimed) {
 }
 
 TEST(PlantedFaults, ErrorsALittleAboveTheClass) {
-  // Each element stays within its own tolerance, so only the norm shows it; integers below 2^18 do not change.
+  // Each element stays within its own tolerance, so only the norm shows the error. Integers below 2^18 do not change.
   static float factor = 1;
   const ConvKernel kernel = fake([](const ConvArgs& args, Stream&) {
     compute(args, {.finish = [](float value) { return value == std::rint(value) ? value : value * factor; }});
@@ -317,10 +317,10 @@ TEST(PlantedFaults, ErrorsALittleAboveTheClass) {
 }
 
 TEST(PlantedFaults, LongSumsMayRoundAndNoMore) {
-  // 4608 terms, as in the last layers of VGG and ResNet: honest sums in float32 are more than 1e-6 off.
+  // A K dimension of 4608, as in the last layers of VGG and ResNet: honest fp32 sums have errors above 1e-6.
   const ConvStep step{parse_problem("c512h7w7_k32r3s3")};
   static constexpr uint32_t kAll = 0xffffffffu;
-  static uint32_t kept = kAll;  // bits of each partial sum
+  static uint32_t kept = kAll;  // bits kept of each partial sum
   const ConvKernel kernel = fake([](const ConvArgs& args, Stream&) {
     const ConvProblem& problem = args.step.problem;
     const auto* x = static_cast<const float*>(args.x);
@@ -339,7 +339,7 @@ TEST(PlantedFaults, LongSumsMayRoundAndNoMore) {
   const CaseResult honest = verified(kernel, step);
   EXPECT_EQ(honest.reason, "");
   EXPECT_GT(honest.relative_l2, 1e-6);
-  kept = kAll << 2;  // two bits less than float32: integers up to 2^22 are still exact
+  kept = kAll << 2;  // two bits less than fp32; integers up to 2^22 stay exact
   EXPECT_THAT(verified(kernel, step).reason, HasSubstr("relative L2 error"));
   kept = kAll;
 }
@@ -372,7 +372,7 @@ TEST(PlantedFaults, NanLostInOneElement) {
 }
 
 TEST(PlantedFaults, NanSpreadsTooFar) {
-  // A tile's tail multiplies what lies outside by zero weights, which does not hide NaN.
+  // The tail of a tile multiplies elements outside the image by zero weights, which does not mask NaN.
   const Launch launch = [](const ConvArgs& args, Stream&) {
     const auto* x = static_cast<const float*>(args.x);
     compute(args);
@@ -385,7 +385,7 @@ TEST(PlantedFaults, NanSpreadsTooFar) {
   ConvKernel kernel = fake(launch);
   const ConvStep step{parse_problem("n2_c4h12w12_k3r3s3")};
   expect_caught(kernel, "one NaN pixel", "got nan", step);
-  kernel.info.sum = Sum::transform;  // which may spread it within the image
+  kernel.info.sum = Sum::transform;  // a transform may spread NaN within an image
   EXPECT_EQ(verified(kernel, step).reason, "");
   kernel.launch = [](const ConvArgs& args, Stream&) {  // but not to another image
     const auto* x = static_cast<const float*>(args.x);
@@ -413,7 +413,7 @@ TEST(PlantedFaults, OtherBitsTheSecondTime) {
   EXPECT_EQ(verified(kernel).reason, "");
 }
 
-/// compute() from and to Layout::channel_blocks, where the step has them.
+/// compute() with nchw8c input and output (Layout::channel_blocks) where the step has them.
 void compute_in_blocks(const ConvArgs& args) {
   ConvStep plain = args.step;
   plain.input_layout = plain.output_layout = Layout::plain;

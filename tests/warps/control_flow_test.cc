@@ -1,4 +1,5 @@
-// The order of basic blocks, and warps put together from the traces of their lanes.
+// Tests the order of basic blocks, and the merging of lane traces into warp events.
+
 #include "convlab/warps/control_flow.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@
 namespace convlab {
 namespace {
 
-/// A block is a letter; its address says nothing about its place.
+/// Returns the block of a letter. Its address does not follow the order of letters.
 const void* block_of(char letter) {
   static const char kAddresses[256] = {};
   return kAddresses + (letter * 37 % 128) * 2;
@@ -28,7 +29,7 @@ char letter_of(const void* block) {
   return '?';
 }
 
-/// Lanes that went these ways, each from the function's begin.
+/// Returns the control flow of lanes that took these paths, each from the function's entry.
 ControlFlow flow_of(const std::vector<std::string>& ways) {
   ControlFlow flow;
   for (const std::string& way : ways) {
@@ -56,7 +57,7 @@ TEST(ControlFlow, BranchesComeBeforeTheirMeetingPlace) {
 }
 
 TEST(ControlFlow, WhatFollowsALoopComesAfterAllOfIt) {
-  // The first lane leaves the loop at once, so that its end is known before its body.
+  // The first lane leaves the loop immediately, so the loop's end is known before its body.
   const ControlFlow flow = flow_of({"abe", "abcdbcdbe"});
   EXPECT_EQ(order_of(flow, "edcba"), "abcde");
 }
@@ -81,7 +82,7 @@ TEST(ControlFlow, OnlyNewStepsChangeTheOrder) {
   EXPECT_TRUE(flow.sort());
 }
 
-/// Writes down what warps do: "b:3" for block b by lanes 0 and 1, "<" for a divergence after the event before.
+/// Logs what a warp does: "b:3" for block b by lanes 0 and 1, "<" for a divergence after the preceding event.
 class Diary final : public WarpEvents {
  public:
   void block(const void* code, LaneMask lanes) override { text += fmt::format("{}:{:x} ", letter_of(code), lanes); }
@@ -96,7 +97,7 @@ class Diary final : public WarpEvents {
   std::string text;
 };
 
-/// Each lane's way: letters are blocks, '(' a call, ')' its end, a digit a load from that address in block x.
+/// Merges lanes' paths: letters are blocks, '(' a call, ')' a return, a digit a load from that address in block x.
 std::string together(const std::vector<std::string>& ways, size_t stop = std::string::npos) {
   Diary diary;
   Lockstep lockstep(diary);
@@ -143,7 +144,7 @@ TEST(Lockstep, LanesThatLeaveALoopEarlyWait) {
 }
 
 TEST(Lockstep, LanesThatSkipAnIterationStayInStep) {
-  // b is the loop's head, c what only some do, and there is no block at the loop's end.
+  // b is the loop's head, only some lanes execute c, and there is no block at the loop's end.
   EXPECT_EQ(together({"abc1bc2d", "abbc3d"}), "a:3 b:3 < c:1 [x:1 1/4] b:3 c:3 [x:3 2 3/4] d:3");
 }
 

@@ -1,4 +1,5 @@
-// What instructions of x86-64 are, and what a GPU would issue in a basic block's place.
+// Tests the decoding of x86-64 instructions, and the count of GPU instructions of a basic block.
+
 #include "convlab/warps/machine_code.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ using Bytes = std::vector<unsigned char>;
 struct Case {
   Bytes bytes;
   Kind kind;
-  const char* text;  // as objdump writes it
+  const char* text;  // as printed by objdump
 };
 
 TEST(MachineCode, KnowsLengthsAndKinds) {
@@ -62,7 +63,7 @@ TEST(MachineCode, DoesNotKnowVectorsOfAvx) {
 
 #if defined(__x86_64__)
 
-/// A block between two calls of the same function, which is 0x100 bytes after the first.
+/// A block between two calls of the same function, which is at code offset 0x105.
 class Block {
  public:
   explicit Block(std::initializer_list<Bytes> instructions) {
@@ -70,7 +71,7 @@ class Block {
     begin_ = code_.size();
     for (const Bytes& bytes : instructions) code_.insert(code_.end(), bytes.begin(), bytes.end());
     add_call();
-    code_.insert(code_.end(), {0xf3, 0x0f, 0x58, 0xc1});  // what comes after is another block's
+    code_.insert(code_.end(), {0xf3, 0x0f, 0x58, 0xc1});  // belongs to the next block
   }
   BlockCode counted() const { return block_code(code_.data() + begin_, code_.data() + code_.size()).value(); }
 

@@ -1,4 +1,5 @@
-// What a warp's request costs.
+// Tests the cost of a warp's memory requests.
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
