@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """lint.py [FILE | FOLDER ...] [--since REVISION]: runs clang-tidy on .cc files with the checks of .clang-tidy.
 
-Without files or folders, lints all rooms. --since lints only files that changed after commit REVISION or in the working
-tree; for a changed header, one .cc file that includes it. A file that passed is skipped while its preprocessed text,
+Without files or folders, lints all rooms. --since lints only files whose code changed after commit REVISION or in the
+working tree; for a changed header, one .cc file that includes it. Comments are not code, unless clang-tidy reads them.
+A file that passed is skipped while its preprocessed text,
 the checks and clang-tidy stay the same: ~/.cache/convlab/lint has an empty file named by a hash of these.
 """
 
@@ -14,6 +15,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -62,17 +64,32 @@ def commands():
     return found
 
 
+def code_of(text):
+    """Returns the text without its comments and blanks; all of it if it has what this does not parse."""
+    if 'R"' in text or "NOLINT" in text:
+        return text
+    token = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
+    return "".join(token.sub(lambda found: found[0] if found[0][0] in "\"'" else " ", text).split())
+
+
+def is_code_changed(revision, path):
+    before = run("git", "show", f"{revision}:{path}")
+    return before.returncode != 0 or code_of(before.stdout) != code_of((ROOT / path).read_text())
+
+
 def changed_since(revision, known):
-    """Returns the known .cc files that differ from this revision, and for each changed header one file that includes
-    it.
+    """Returns the known .cc files whose code differs from this revision, and for each such header one file that
+    includes it.
     """
     changed = run("git", "diff", "--name-only", "--no-renames", revision)
     if changed.returncode != 0:
         sys.exit(changed.stderr)
     untracked = run("git", "ls-files", "--others", "--exclude-standard")
     touched = set(changed.stdout.splitlines() + untracked.stdout.splitlines())
+    touched = {path for path in touched
+               if (path in known or path.endswith(".h")) and (ROOT / path).exists() and is_code_changed(revision, path)}
     found = touched & known.keys()
-    for header in sorted(path for path in touched if path.endswith(".h") and (ROOT / path).exists()):
+    for header in sorted(path for path in touched if path.endswith(".h")):
         own = header.removesuffix(".h") + ".cc"
         include = f'#include "{header.removeprefix("include/")}"'
         readers = (path for path in known if include in (ROOT / path).read_text())
