@@ -19,7 +19,7 @@ class ForcedTarget {
  private:
   static void force(int64_t target) {
     hwy::SetSupportedTargetsForTest(target);
-    // Before Highway 1.0, Update() takes no argument.
+    // Before Highway 1.0, Update() has no parameter.
     const auto update = [](auto& chosen) {
       if constexpr (requires { chosen.Update(hwy::SupportedTargets()); }) {
         chosen.Update(hwy::SupportedTargets());

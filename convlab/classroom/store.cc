@@ -369,7 +369,7 @@ void Store::leave(const std::string& worker) {
 }
 
 void Store::end_leases(double lease_s) {
-  // A query without a transaction takes no lock.
+  // A query without a transaction needs no lock.
   const double since = monotonic_s() - lease_s;
   if (!database_.query("SELECT 1 FROM workers WHERE boot != ? OR beat_s < ?", boot(), since)->next()) return;
   Transaction transaction(database_);

@@ -29,7 +29,7 @@ enum class WarpOperation : uint8_t {
   vote_all,
   vote_any,
   ballot,
-  active_mask,  // takes no mask: returns the lanes that wait at the same source location
+  active_mask,  // without a mask: returns the lanes that wait at the same source location
   add,
   smallest,
   largest,  // of signed 32-bit numbers

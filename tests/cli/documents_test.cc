@@ -289,12 +289,14 @@ TEST(Prose, WordsOfADialectAreFound) {
     std::filesystem::create_directories((folder.path() / name).parent_path());
     write_file(folder.path() / name, text);
   };
-  add("app/good.cc", "// poison\nthrow bad_input(\"{}: expected {} images, got {}\", path, 3, 4);\n");
+  add("app/good.cc", "// A `lane_pairs` array.\nthrow bad_input(\"{}: expected {} images, got {}\", path, 3, 4);\n");
   add("app/bad.cc", "throw bad_input(\"{} is no number\", text);\nprint(\"in the second cache\");\n");
   add("convlab/long.cc",
       "throw unavailable(\"" + std::string(90, 'x') + "\"\n    \"" + std::string(90, 'y') + "\");\n");
   add("docs/guide/page.md", "The colour of `poison`.\n\n```sh\nby definition\n```\n");
   add("include/convlab/convlab.h", "/* Waits until it is told. */\nint poison;\n");
+  add("tests/some_test.cc", "f(\"http://poison\");  // hears of \"poison\"\n");
+  add("tests/data/kernel.cu", "// poison\n");
   const std::string result = (folder.path() / "found.txt").string();
   const std::string command =
       fmt::format("python3 '{}' '{}' >'{}'", (source_folder() / "tests/tools/check_prose.py").string(),
@@ -307,7 +309,8 @@ TEST(Prose, WordsOfADialectAreFound) {
             "convlab/long.cc:1: an error message of 180 characters; at most 160\n"
             "docs/guide/page.md:1: 'colour': write American spelling\n"
             "include/convlab/convlab.h:1: 'is told': write gets, is reported\n"
-            "check_prose: 5 findings\n");
+            "tests/some_test.cc:1: 'hears': write gets, is notified\n"
+            "check_prose: 6 findings\n");
 }
 
 }  // namespace

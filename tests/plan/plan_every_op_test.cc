@@ -280,7 +280,7 @@ std::vector<Tensor> outputs_of(const Graph& graph, const Shape& input, PlanOptio
   return executor.run({&x, 1});
 }
 
-/// The relative L2 error of `got`. NaN is no error where it is expected.
+/// The relative L2 error of `got`. NaN is not an error where it is expected.
 double error_of(const Tensor& wanted, const Tensor& got) {
   double error = 0, size = 0;
   for (size_t i = 0; i < static_cast<size_t>(wanted.count()); ++i) {

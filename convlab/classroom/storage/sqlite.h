@@ -48,7 +48,7 @@ class Rows {
   int bound_ = 0;
 };
 
-/// Access mode of a Database. Read-only access takes no lock and never blocks writers.
+/// Access mode of a Database. Read-only access needs no lock and never blocks writers.
 enum class Access { write, read_only };
 
 /// An SQLite file shared by several processes. It uses write-ahead logging (WAL), so readers never wait, and one

@@ -1,6 +1,6 @@
 // Copies the next channel's rows by TMA and waits for them on an mbarrier (rung 27).
 //
-// TMA (tensor memory accelerator) is the bulk copy engine of an SM: one thread issues addresses and a byte count, and
+// TMA (tensor memory accelerator) copies in bulk: one thread issues addresses and a byte count, and
 // continues. No thread loads, and no register holds a pixel on its way to shared memory.
 //
 // An mbarrier, a word in shared memory that counts in phases, signals that all data has arrived:
