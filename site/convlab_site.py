@@ -1,4 +1,4 @@
-"""What Sphinx does not do by itself: pages of the repository's files, for links and names in the text that lead to them; colours of
+"""What Sphinx does not do by itself: pages of the repository's files, for links and names in the text that lead to them; colors of
 code blocks, which name no language in our documents."""
 
 import html
@@ -30,7 +30,7 @@ def language_of(text):
     return "cpp" if lines and lines[0].startswith(CPP) else "text"
 
 
-def colour_code(app, doctree):
+def color_code(app, doctree):
     for block in doctree.findall(nodes.literal_block):
         if block.get("language", "none") in ("none", "default", "text") and "force" not in block:
             block["language"] = language_of(block.astext())
@@ -84,7 +84,7 @@ def source_pages(app):
 
 
 def setup(app):
-    app.connect("doctree-read", colour_code)
+    app.connect("doctree-read", color_code)
     app.connect("doctree-resolved", link_files)
     app.connect("html-collect-pages", source_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -14,7 +14,7 @@ using Bytes = std::vector<uint8_t>;
 
 /// A PNG to write. `samples` uses PNG's layout: each row is padded to whole bytes, 16-bit samples are big-endian.
 struct PngPicture {
-  int width = 1, height = 1, bits = 8, colours = PNG_COLOR_TYPE_RGB;
+  int width = 1, height = 1, bits = 8, colors = PNG_COLOR_TYPE_RGB;
   Bytes samples;
   bool interlaced = false;
   std::vector<png_color> palette;
@@ -34,7 +34,7 @@ inline Bytes png_bytes(const PngPicture& picture) {
       },
       nullptr);
   png_set_IHDR(png, info, static_cast<png_uint_32>(picture.width), static_cast<png_uint_32>(picture.height),
-               picture.bits, picture.colours, picture.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
+               picture.bits, picture.colors, picture.interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   if (!picture.palette.empty()) {
     png_set_PLTE(png, info, picture.palette.data(), static_cast<int>(picture.palette.size()));
@@ -57,7 +57,7 @@ inline Bytes png_bytes(const PngPicture& picture) {
 /// A JPEG to write. For CMYK and YCCK, libjpeg writes Adobe's marker.
 struct JpegPicture {
   int width = 1, height = 1, components = 3;
-  J_COLOR_SPACE colours = JCS_RGB, inside = JCS_YCbCr;
+  J_COLOR_SPACE colors = JCS_RGB, inside = JCS_YCbCr;
   Bytes samples;
   bool progressive = false;
 };
@@ -73,7 +73,7 @@ inline Bytes jpeg_bytes(const JpegPicture& picture) {
   jpeg.image_width = static_cast<JDIMENSION>(picture.width);
   jpeg.image_height = static_cast<JDIMENSION>(picture.height);
   jpeg.input_components = picture.components;
-  jpeg.in_color_space = picture.colours;
+  jpeg.in_color_space = picture.colors;
   jpeg_set_defaults(&jpeg);
   jpeg_set_colorspace(&jpeg, picture.inside);
   constexpr int kBest = 100;
@@ -93,9 +93,9 @@ inline Bytes jpeg_bytes(const JpegPicture& picture) {
 }
 
 /// Returns `pixels` pixels of one color.
-inline Bytes filled(int pixels, const Bytes& colour) {
+inline Bytes filled(int pixels, const Bytes& color) {
   Bytes samples;
-  for (int i = 0; i < pixels; ++i) samples.insert(samples.end(), colour.begin(), colour.end());
+  for (int i = 0; i < pixels; ++i) samples.insert(samples.end(), color.begin(), color.end());
   return samples;
 }
 

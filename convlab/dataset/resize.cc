@@ -77,10 +77,10 @@ class Resizer {
 ResizeTaps::ResizeTaps(int64_t size, int64_t side) {
   const double step = static_cast<double>(size) / static_cast<double>(side);
   for (int64_t i = 0; i < side; ++i) {
-    const double centre = (static_cast<double>(i) + 0.5) * step - 0.5;
-    const double before = std::floor(centre);
+    const double center = (static_cast<double>(i) + 0.5) * step - 0.5;
+    const double before = std::floor(center);
     first.push_back(static_cast<int64_t>(before) + 1);
-    weight0.push_back(1.0 - (centre - before));
+    weight0.push_back(1.0 - (center - before));
     weight1.push_back(1.0 - weight0.back());
   }
 }

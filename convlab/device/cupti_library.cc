@@ -74,7 +74,7 @@ void CuptiLibrary::load(Function& function, const char* name) {
   function = reinterpret_cast<Function>(find(name));
 }
 
-void CuptiLibrary::load_neighbours() const {
+void CuptiLibrary::load_neighbors() const {
   // For counters, CUPTI loads these by name without a path, so it finds them if they are loaded. They are in its
   // folder.
   Dl_info info;

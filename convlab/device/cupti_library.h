@@ -30,7 +30,7 @@ class CuptiLibrary {
   void* find(const char* name) const;
 
   /// Loads the libraries in CUPTI's directory that it needs for hardware counters, if they exist.
-  void load_neighbours() const;
+  void load_neighbors() const;
 
   std::string words_of(CUptiResult result) const;
 

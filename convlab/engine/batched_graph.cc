@@ -43,8 +43,8 @@ BatchedGraph::BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& ca
 
 /// Makes the batch size variable (-1) if images are computed independently. Otherwise the graph keeps its batch size.
 void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
-  const Shape modelled = graph.inputs[0].shape;
-  if (input_.empty() || modelled.size() != input_.size()) {
+  const Shape modeled = graph.inputs[0].shape;
+  if (input_.empty() || modeled.size() != input_.size()) {
     why_not_split_ = "the input shape differs from the model's";
     return;
   }
@@ -56,9 +56,9 @@ void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
     throw bad_input("{}: {}: a batch cannot be split across devices; use one device, for example --device cuda:0",
                     graph.name, *why_not_split_);
   }
-  graph.inputs[0].shape[0] = modelled[0];
-  fixed_batch_ = modelled[0] > 0;
-  if (fixed_batch_) input_[0] = modelled[0];
+  graph.inputs[0].shape[0] = modeled[0];
+  fixed_batch_ = modeled[0] > 0;
+  if (fixed_batch_) input_[0] = modeled[0];
 }
 
 void BatchedGraph::choose_size(int64_t images, const DeviceCaps& caps, const EngineOptions& options) {

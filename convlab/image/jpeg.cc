@@ -63,9 +63,9 @@ class JpegReader {
   }
 
   /// Starts decoding to this color space; then call read_row() for each row.
-  bool start(J_COLOR_SPACE colours) {
+  bool start(J_COLOR_SPACE colors) {
     if (setjmp(jump_) != 0) return false;
-    jpeg_.out_color_space = colours;
+    jpeg_.out_color_space = colors;
     jpeg_start_decompress(&jpeg_);
     return true;
   }

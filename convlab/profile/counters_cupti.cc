@@ -47,7 +47,7 @@ class RangeProfiler {
 
   void prepare(size_t most_kernels) {
     most_ranges_ = most_kernels;
-    cupti_.load_neighbours();
+    cupti_.load_neighbors();
     CUpti_Profiler_Initialize_Params initialize{CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
     call("cuptiProfilerInitialize", initialize);
     initialized_ = true;

@@ -1,4 +1,4 @@
-// Draws the page's charts with Chart.js from the JSON beside it: bars, dots, roofline. Each is drawn anew where colours
+// Draws the page's charts with Chart.js from the JSON beside it: bars, dots, roofline. Each is drawn anew where colors
 // change: dark to light, screen to paper.
 (() => {
   'use strict';
@@ -10,7 +10,7 @@
   const paperWidth = 680;  // pixels at 96 an inch that fit between the margins of A4 and of letter
   let paper = false;
 
-  const colour = (i) => palette[i % palette.length] + (i < palette.length ? '' : '80');
+  const color = (i) => palette[i % palette.length] + (i < palette.length ? '' : '80');
   const short = (value) => Number(value.toPrecision(4)).toString();
   const axis = (title, more = {}) => ({title: {display: true, text: title}, grid: {color: Chart.defaults.borderColor}, ...more});
   const powersOfTen = {
@@ -33,7 +33,7 @@
     ctx.save();
     ctx.font = `${Chart.defaults.font.size}px ${Chart.defaults.font.family}`;
     ctx.textAlign = 'right';
-    ctx.lineWidth = 4;  // of a border in the page's colour, so that no line runs through the text
+    ctx.lineWidth = 4;  // of a border in the page's color, so that no line runs through the text
     ctx.lineJoin = 'round';
     ctx.strokeStyle = getComputedStyle(document.body).getPropertyValue('--page');
     ctx.fillStyle = Chart.defaults.color;
@@ -65,7 +65,7 @@
       type: 'bar',
       data: {
         labels: spec.labels,
-        datasets: spec.series.map((each, i) => ({label: each.name, data: each.values, backgroundColor: colour(i)})),
+        datasets: spec.series.map((each, i) => ({label: each.name, data: each.values, backgroundColor: color(i)})),
       },
       options: {
         indexAxis: 'y',
@@ -83,7 +83,7 @@
         labels: spec.labels,
         datasets: spec.series.map((each, i) => ({
           label: each.name, data: each.values, showLine: false, pointRadius: 5, pointStyle: symbols[i % symbols.length],
-          backgroundColor: colour(i), borderColor: colour(i),
+          backgroundColor: color(i), borderColor: color(i),
         })),
       },
       options: {
@@ -113,7 +113,7 @@
           datasets: [
             ...spec.series.map((each, i) => ({
               label: each.name, data: each.points, pointRadius: 5, pointStyle: symbols[i % symbols.length],
-              backgroundColor: colour(i), borderColor: colour(i),
+              backgroundColor: color(i), borderColor: color(i),
             })),
             ...roofs,
           ],

@@ -100,12 +100,12 @@ void* DeviceHeap::allocate(size_t bytes, const void* code) {
             .block = {.base = base,
                       .bytes = bytes,
                       .given = code,
-                      .initialised = initialised_.get() + word,
+                      .initialized = initialised_.get() + word,
                       .cells = cells_.get() + word}};
   next_ = base + room;
   void* const memory = reinterpret_cast<void*>(base);
   std::memset(memory, 0xff, bytes);
-  std::memset(extent.block.initialised, 0, room / 4);
+  std::memset(extent.block.initialized, 0, room / 4);
   forget(extent.block.cells, room - kAlignment);
   return memory;
 }

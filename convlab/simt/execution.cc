@@ -616,7 +616,7 @@ void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, cons
   } else {
     check_global(address, bytes, kind, code, where);
   }
-  synchronise_in_block(kind);
+  synchronize_in_block(kind);
 }
 
 // A volatile write after a fence is a flag that others may wait for. Without a fence it orders nothing and is a plain
@@ -627,7 +627,7 @@ AccessKind Worker::kind_in_block(AccessKind kind) const {
 }
 
 // Called after the access.
-void Worker::synchronise_in_block(AccessKind kind) {
+void Worker::synchronize_in_block(AccessKind kind) {
   if (kind == AccessKind::read || kind == AccessKind::write) return;
   CudaThread& self = *current_;
   if (is_write(kind) && self.fenced) {
@@ -780,11 +780,11 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
   if (const DeviceHeap& heap = DeviceHeap::instance(); heap.holds(address)) {
     const std::optional<DeviceHeap::Block> block = heap.block_at(address);
     if (block && block->taken == nullptr && bytes <= block->bytes - std::min(address - block->base, block->bytes)) {
-      found = {block->base, block->bytes, block->initialised, grid_->races.checked() ? block->cells : nullptr};
+      found = {block->base, block->bytes, block->initialized, grid_->races.checked() ? block->cells : nullptr};
     }
   } else if (range && address - range->base < range->bytes && bytes <= range->bytes - (address - range->base)) {
     if (!writes || range->writable) {
-      found = {range->base, range->bytes, range->initialised.get(),
+      found = {range->base, range->bytes, range->initialized.get(),
                grid_->races.checked() ? range->cells.get() : nullptr};
     }
   } else if (const uintptr_t arguments = reinterpret_cast<uintptr_t>(grid_->call.arguments);
@@ -826,23 +826,23 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
     check_order_in_block(address, bytes, kind, {code, where});
     check_order(found, address, bytes, kind, {code, where});
   }
-  if (kind != AccessKind::read && kind != AccessKind::write) grid_->races.synchronise(global_accessor);
+  if (kind != AccessKind::read && kind != AccessKind::write) grid_->races.synchronize(global_accessor);
   // Setting a constant from the host registers a range for it.
   if (!writes && !(range && address - range->base < range->bytes) && grid_->module->is_unset_constant(address)) {
     fault.kind = FaultKind::uninitialized_global;
     return add_candidate(kNobody, std::move(fault));
   }
-  if (!found.initialised) return;
+  if (!found.initialized) return;
   const size_t first = (address - found.base) / 4, last = (address - found.base + bytes - 1) / 4;
   if (!writes || kind == AccessKind::atomic_update) {
     for (size_t word = first; word <= last; ++word) {
-      if (is_initialised(found.initialised + word)) continue;
+      if (is_initialised(found.initialized + word)) continue;
       fault.kind = FaultKind::uninitialized_global;
       add_candidate(kNobody, std::move(fault));
       break;
     }
   }
-  for (size_t word = first; writes && word <= last; ++word) set_initialised(found.initialised + word);
+  for (size_t word = first; writes && word <= last; ++word) set_initialised(found.initialized + word);
 }
 
 void Worker::check_order(const SiteEntry& entry, uintptr_t address, size_t bytes, AccessKind kind, const Site& site) {

@@ -197,7 +197,7 @@ struct Warp {
 struct SiteEntry {
   uintptr_t base = 0;
   size_t bytes = 0;
-  uint8_t* initialised = nullptr;  ///< see Range::initialised
+  uint8_t* initialized = nullptr;  ///< see Range::initialized
   GlobalCell* cells = nullptr;     ///< see Range::cells
 
   GlobalCell& cell(uintptr_t address) const { return cells[address / 4 - base / 4]; }
@@ -323,7 +323,7 @@ class Worker {
 
   // Happens-before edges inside a block other than barriers, and candidate races.
   AccessKind kind_in_block(AccessKind kind) const;
-  void synchronise_in_block(AccessKind kind);
+  void synchronize_in_block(AccessKind kind);
   bool ordered_by_fences(const AccessRecord& other) const;
   RawFault order_fault(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) const;
   ShadowResult touch_in_block(Shadow& shadow, size_t offset, size_t bytes, uintptr_t address, AccessKind kind,
@@ -368,7 +368,8 @@ class Worker {
   static constexpr int kNobody = -1;
   struct CandidateInBlock {
     uintptr_t address;
-    int guesser;  ///< the thread whose plain read is no race if it continues with an atomic operation there, or kNobody
+    int guesser;  ///< the thread whose plain read is not a race if it continues with an atomic operation there, or
+                  ///< kNobody
     RawFault fault;
   };
   /// Faults of this barrier interval that may turn out to be none, or a consequence of another one. A read of

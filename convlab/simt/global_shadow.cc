@@ -71,7 +71,7 @@ bool GlobalRaces::of_other(uint64_t record, const GlobalAccessor& accessor) cons
   return in_launch(record) && ((record & kSeveral) != 0 || serial_of(record) != serial_of(accessor.now));
 }
 
-void GlobalRaces::synchronise(GlobalAccessor& accessor) {
+void GlobalRaces::synchronize(GlobalAccessor& accessor) {
   accessor.acquires = true;
   if (!accessor.fenced) return;
   accessor.fenced = false;

@@ -157,7 +157,7 @@ class GlobalRaces {
   void mark_several(GlobalCell& cell, uintptr_t address, unsigned mask);
 
   /// Must be called before each atomic or volatile access of a block: acquires, and releases after a fence.
-  void synchronise(GlobalAccessor& accessor);
+  void synchronize(GlobalAccessor& accessor);
 
   /// Returns the candidate races that remain after all blocks are done.
   std::vector<CandidateRace> candidates() const;

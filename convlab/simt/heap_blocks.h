@@ -21,7 +21,7 @@ class DeviceHeap {
     size_t bytes = 0;
     const void* given = nullptr;     ///< return address of the malloc()
     const void* taken = nullptr;     ///< return address of the free(); nullptr: not freed
-    uint8_t* initialised = nullptr;  ///< as in Range
+    uint8_t* initialized = nullptr;  ///< as in Range
     GlobalCell* cells = nullptr;
   };
 

@@ -115,15 +115,15 @@ template <size_t kBytes, bool kWrite>
     const size_t slot = (reinterpret_cast<uintptr_t>(code) >> 1) % Worker::kSites;
     const SiteEntry& site = (kWrite ? worker->write_sites : worker->read_sites)[slot];
     if (const size_t offset = address - site.base; offset < site.bytes && kBytes <= site.bytes - offset) {
-      bool initialised = true;
-      if (site.initialised) {
-        uint8_t* const words = site.initialised + offset / 4;
+      bool initialized = true;
+      if (site.initialized) {
+        uint8_t* const words = site.initialized + offset / 4;
         for (size_t i = 0; i < (kBytes + 3) / 4; ++i) {
           if constexpr (kWrite) set_initialised(words + i);
-          if constexpr (!kWrite) initialised = initialised && is_initialised(words + i);
+          if constexpr (!kWrite) initialized = initialized && is_initialised(words + i);
         }
       }
-      if (initialised) {
+      if (initialized) {
         if (site.cells) ordered_access<kBytes, kWrite>(worker, site, address, code);
         return;
       }

@@ -114,7 +114,7 @@ std::optional<Touched> touched_in_flight(const InFlight& work, uintptr_t address
   Gap found{version, 0, SIZE_MAX};
   std::optional<Touched> touched;
   for (const auto& range : *ranges) {
-    if (!range->initialised) continue;  // host memory that kernels may access
+    if (!range->initialized) continue;  // host memory that kernels may access
     found.end_before(range->base, range->bytes, address);
     if (address - range->base < range->bytes) touched = touched_range(*range, address, bytes);
   }

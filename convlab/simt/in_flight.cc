@@ -72,7 +72,7 @@ void begin_kernel(const KernelCall& call, const std::string& what, const SourceP
   const auto ranges = current_ranges();
   for_each_word(call, [&](size_t, uintptr_t value) {
     const Range* const range = range_at(*ranges, value);
-    const bool is_hosts = range && !range->initialised;
+    const bool is_hosts = range && !range->initialized;
     if (is_hosts)
       add({.base = range->base, .bytes = range->bytes, .device_writes = true, .what = what, .place = place});
   });

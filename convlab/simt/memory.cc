@@ -91,7 +91,7 @@ class Registry {
         part->bytes = bytes;
         part->name = name;
         part->writable = access == RangeAccess::read_write;
-        if (range->initialised) part->initialised = {range->initialised, range->initialised.get() + offset / 4};
+        if (range->initialized) part->initialized = {range->initialized, range->initialized.get() + offset / 4};
         part->cells = {range->cells, part->writable && range->cells ? range->cells.get() + offset / 4 : nullptr};
         range = std::move(part);
       }
@@ -165,14 +165,14 @@ class Registry {
 
 const Range* tracked_range(const Ranges& ranges, const void* memory) {
   const Range* range = internal::range_at(ranges, address_of(memory));
-  return range && range->initialised ? range : nullptr;
+  return range && range->initialized ? range : nullptr;
 }
 
 // Returns the map's entries for [memory, memory + bytes), clipped to the range.
 std::pair<uint8_t*, size_t> map_part(const Range& range, const void* memory, size_t bytes) {
   const size_t begin = address_of(memory) - range.base;
   const size_t end = std::min(begin + bytes, range.bytes);
-  return {range.initialised.get() + begin / 4, (end + 3) / 4 - begin / 4};
+  return {range.initialized.get() + begin / 4, (end + 3) / 4 - begin / 4};
 }
 
 }  // namespace
@@ -224,7 +224,7 @@ void* allocate(size_t bytes, std::string_view name) {
     throw unavailable("simt: cannot allocate {} bytes for '{}'", bytes, name);
   }
   Range range;
-  range.initialised = std::shared_ptr<uint8_t[]>(map, [](uint8_t* p) { std::free(p); });
+  range.initialized = std::shared_ptr<uint8_t[]>(map, [](uint8_t* p) { std::free(p); });
   std::unique_ptr<char, decltype(&std::free)> owned(block, &std::free);
   range.cells = internal::make_global_cells(rounded);
   std::memset(block, 0xff, rounded + 2 * kGuardBytes);

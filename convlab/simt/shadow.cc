@@ -125,7 +125,7 @@ void mark(Shadow& shadow, size_t offset, size_t bytes, const AccessRecord& write
 
 }  // namespace
 
-void WarpClock::synchronise(LaneMask mask, LaneMask whole) {
+void WarpClock::synchronize(LaneMask mask, LaneMask whole) {
   if (mask == whole) {
     ordered_through = stamp++;
     partial = false;

@@ -70,7 +70,7 @@ struct WarpClock {
   }
 
   /// Records a __syncwarp of `mask`; `whole` is the mask of all lanes that the warp has.
-  void synchronise(LaneMask mask, LaneMask whole);
+  void synchronize(LaneMask mask, LaneMask whole);
 
   /// Returns true if all accesses in `record` by lanes outside `lanes` happen before what each of `lanes` does now.
   bool ordered(const AccessRecord& record, LaneMask lanes) const;

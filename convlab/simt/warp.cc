@@ -127,7 +127,7 @@ void Worker::complete(Warp& warp, int first_thread, LaneMask group) {
     const LaneMask own = std::exchange(accessor.now.lanes, group);
     const auto order = [&] {
       if (is_strict()) return;
-      warp.clock.synchronise(group, warp.all);
+      warp.clock.synchronize(group, warp.all);
       accessor.now.stamp = warp.clock.stamp;
     };
     order();
@@ -143,7 +143,7 @@ void Worker::complete(Warp& warp, int first_thread, LaneMask group) {
     case WarpOperation::collective:
       return;
     case WarpOperation::sync:
-      warp.clock.synchronise(group, warp.all);
+      warp.clock.synchronize(group, warp.all);
       share_acquired(first_thread, group);
       accessor.now.stamp = warp.clock.stamp;  // for the calling lane, which continues immediately
       return;

@@ -236,11 +236,11 @@ TEST_F(BadOnnx, ModelsOfSomethingElseThanGreySquareImages) {
   vector.initializer("w", OnnxModel::ones({784, 10}));
   vector.node("MatMul", {"x", "w"}, {"y"});
   expect_bad(vector, {"?x784"});
-  OnnxModel colour(13);
-  colour.input("x", {-1, 3, 28, 28}).output("y");
-  colour.initializer("w", OnnxModel::ones({10, 3, 28, 28}));
-  colour.node("Conv", {"x", "w"}, {"y"});
-  expect_bad(colour, {"?x3x28x28"});
+  OnnxModel color(13);
+  color.input("x", {-1, 3, 28, 28}).output("y");
+  color.initializer("w", OnnxModel::ones({10, 3, 28, 28}));
+  color.node("Conv", {"x", "w"}, {"y"});
+  expect_bad(color, {"?x3x28x28"});
   OnnxModel scores(13);
   scores.input("x", {-1, 1, 28, 28}).output("y");
   scores.initializer("w", OnnxModel::ones({7, 1, 28, 28}));

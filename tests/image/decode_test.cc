@@ -37,7 +37,7 @@ TEST(DecodePng, Rgb) {
 
 TEST(DecodePng, GreyOfAnyDepth) {
   const auto grey = [](int bits, const Bytes& samples, int width) {
-    return pixels(png_bytes({.width = width, .bits = bits, .colours = PNG_COLOR_TYPE_GRAY, .samples = samples}));
+    return pixels(png_bytes({.width = width, .bits = bits, .colors = PNG_COLOR_TYPE_GRAY, .samples = samples}));
   };
   EXPECT_THAT(grey(1, {0b01000000}, 2), ElementsAre(0, 0, 0, 255, 255, 255));
   EXPECT_THAT(grey(2, {0b01100000}, 2), ElementsAre(85, 85, 85, 170, 170, 170));
@@ -51,13 +51,13 @@ TEST(DecodePng, SixteenBitsOfRgbGiveTheirHighBytes) {
 }
 
 TEST(DecodePng, AlphaIsDropped) {
-  EXPECT_THAT(pixels(png_bytes({.colours = PNG_COLOR_TYPE_RGB_ALPHA, .samples = {10, 20, 30, 0}})),
+  EXPECT_THAT(pixels(png_bytes({.colors = PNG_COLOR_TYPE_RGB_ALPHA, .samples = {10, 20, 30, 0}})),
               ElementsAre(10, 20, 30));
-  EXPECT_THAT(pixels(png_bytes({.colours = PNG_COLOR_TYPE_GRAY_ALPHA, .samples = {9, 128}})), ElementsAre(9, 9, 9));
+  EXPECT_THAT(pixels(png_bytes({.colors = PNG_COLOR_TYPE_GRAY_ALPHA, .samples = {9, 128}})), ElementsAre(9, 9, 9));
 }
 
 TEST(DecodePng, PalettesWithAndWithoutTransparency) {
-  PngPicture picture{.width = 3, .bits = 2, .colours = PNG_COLOR_TYPE_PALETTE, .samples = {0b00011000}};
+  PngPicture picture{.width = 3, .bits = 2, .colors = PNG_COLOR_TYPE_PALETTE, .samples = {0b00011000}};
   picture.palette = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
   EXPECT_THAT(pixels(png_bytes(picture)), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9));
   picture.transparency = {0, 128};
@@ -131,11 +131,11 @@ TEST(DecodePng, CutOffAnywhereAndDamaged) {
   EXPECT_THAT(error(damaged), HasSubstr("corrupt"));
 }
 
-TEST(DecodeJpeg, ColoursAndGrey) {
+TEST(DecodeJpeg, ColorsAndGrey) {
   for (const bool progressive : {false, true}) {
-    const Bytes colour =
+    const Bytes color =
         jpeg_bytes({.width = 16, .height = 24, .samples = filled(16 * 24, {200, 30, 90}), .progressive = progressive});
-    const Tensor picture = decode_picture(colour, "cat");
+    const Tensor picture = decode_picture(color, "cat");
     EXPECT_EQ(picture.shape(), (Shape{24, 16, 3}));
     const auto values = values_of<uint8_t>(picture);
     for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], (std::vector{200, 30, 90})[i % 3], 2);
@@ -143,7 +143,7 @@ TEST(DecodeJpeg, ColoursAndGrey) {
   const Bytes grey = jpeg_bytes({.width = 8,
                                  .height = 8,
                                  .components = 1,
-                                 .colours = JCS_GRAYSCALE,
+                                 .colors = JCS_GRAYSCALE,
                                  .inside = JCS_GRAYSCALE,
                                  .samples = filled(64, {77})});
   EXPECT_THAT(pixels(grey), Each(77));
@@ -155,7 +155,7 @@ TEST(DecodeJpeg, CmykIsInvertedAndMultipliedWithBlack) {
     const auto values = pixels(jpeg_bytes({.width = 8,
                                            .height = 8,
                                            .components = 4,
-                                           .colours = JCS_CMYK,
+                                           .colors = JCS_CMYK,
                                            .inside = inside,
                                            .samples = filled(64, {255, 128, 0, 200})}));
     EXPECT_NEAR(values[0], 200, 2);

@@ -61,8 +61,8 @@ TEST(Prepare, AroundASmallerPictureACropIsBlack) {
 TEST(Prepare, Channels) {
   Tensor picture(ElementType::u8, {1, 1, 3});
   const auto with = [&](Channels channels) {
-    const uint8_t colour[] = {10, 100, 200};
-    std::copy(std::begin(colour), std::end(colour), picture.values<uint8_t>().begin());
+    const uint8_t color[] = {10, 100, 200};
+    std::copy(std::begin(color), std::end(color), picture.values<uint8_t>().begin());
     return values_of<uint8_t>(prepared(picture.clone(), {.channels = channels}, "cat"));
   };
   EXPECT_THAT(with(Channels::rgb), ElementsAre(10, 100, 200));

@@ -239,7 +239,7 @@ TEST(CpuLpNormalize, LinesOfLengthOne) {
   }
 }
 
-TEST(CpuLrn, NeighbouringChannels) {
+TEST(CpuLrn, NeighboringChannels) {
   const Tensor x = random({2, 7, 5, 60}, 14);
   for (const int64_t size : {1, 3, 4, 5, 20}) {
     const LrnOp op{0.5f, 0.75f, 1.5f, size};

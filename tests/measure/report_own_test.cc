@@ -167,17 +167,16 @@ TEST(OwnReport, HasOutputsTimesCountsAndLessons) {
     input.evidence.counts.push_back(counts(kFile, layer, 4));
     input.evidence.counts.push_back(counts("cuda.basic", layer, 8));
   }
-  input.evidence.counts[0].lessons = {{"tiled.cuh:2", "neighbouring lanes should read neighbours", 0.5}};
+  input.evidence.counts[0].lessons = {{"tiled.cuh:2", "neighboring lanes should read neighbors", 0.5}};
   const Report report = make_report(input);
   for (const char* words : {"outputs, correctness", "Op Times before and after", "sectors, wavefronts", "roofline",
                             "tiled.cuh: counters", "lanes by sectors"}) {
     EXPECT_TRUE(deliverable(report, words).there) << words;
   }
-  EXPECT_THAT(
-      report.html,
-      AllOf(HasSubstr("1.000 ms → 250.0 µs, <span class=\"good\">0.2500×</span>"),
-            HasSubstr("800 → 400, <span class=\"good\">0.5000×</span>"), HasSubstr("Op Time: 0.0123"),
-            HasSubstr("conv1: neighbouring lanes should read neighbours"), HasSubstr("its times are CPU times")));
+  EXPECT_THAT(report.html,
+              AllOf(HasSubstr("1.000 ms → 250.0 µs, <span class=\"good\">0.2500×</span>"),
+                    HasSubstr("800 → 400, <span class=\"good\">0.5000×</span>"), HasSubstr("Op Time: 0.0123"),
+                    HasSubstr("conv1: neighboring lanes should read neighbors"), HasSubstr("its times are CPU times")));
   // The overview: four times as fast, half the sectors, one lesson.
   EXPECT_THAT(report.html, AllOf(HasSubstr("<td class=\"number good\">4.000×</td>"),
                                  HasSubstr("<td class=\"number good\">2.000×</td>")));

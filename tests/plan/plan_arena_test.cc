@@ -31,7 +31,7 @@ TEST(Arena, ArraysOfOneTimeDoNot) {
   EXPECT_NE(arena.at[0], arena.at[1]);
 }
 
-TEST(Arena, AChainNeedsItsTwoLargestNeighbours) {
+TEST(Arena, AChainNeedsItsTwoLargestNeighbors) {
   const Arena arena = pack_arena({{2560, 0, 1}, {5120, 1, 2}, {256, 2, 3}, {1024, 3, 4}});
   EXPECT_EQ(arena.bytes, 2560 + 5120);
 }

@@ -210,7 +210,7 @@ __global__ void race_after_shuffle(const float* x, float* y) {
 }
 
 // Two threads write the halves of each word, which is not a race; a third thread reads one of them too early.
-__global__ void race_neighbouring_halves(const float* x, float* y) {
+__global__ void race_neighboring_halves(const float* x, float* y) {
   __shared__ __half halves[32];
   halves[threadIdx.x] = __float2half(x[threadIdx.x]);
   if (threadIdx.x == 30) y[0] = __half2float(halves[11]);
@@ -408,7 +408,7 @@ __global__ void blocks_overlap(const float* x, float* y) {
   y[blockIdx.x * 31 + threadIdx.x] = x[threadIdx.x] + threadIdx.x;
 }
 
-__global__ void reads_its_neighbour(float* y) {
+__global__ void reads_its_neighbor(float* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[i] = threadIdx.x == 31 ? y[(i + 1) % 64] : 0.0f;
 }
@@ -544,8 +544,8 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
       return launch(race_in_warp_without_syncwarp, one_warp, stream, x, y);
     case Planted::race_after_shuffle:
       return launch(race_after_shuffle, one_warp, stream, x, y);
-    case Planted::race_neighbouring_halves:
-      return launch(race_neighbouring_halves, one_warp, stream, x, y);
+    case Planted::race_neighboring_halves:
+      return launch(race_neighboring_halves, one_warp, stream, x, y);
     case Planted::race_wmma_store:
       return launch(race_wmma_store, one_warp, stream, x, y);
     case Planted::copy_not_awaited:
@@ -610,9 +610,9 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
       return launch(forgotten_atomic, two_blocks, stream, x, y);
     case Planted::blocks_overlap:
       return launch(blocks_overlap, two_blocks, stream, x, y);
-    case Planted::reads_its_neighbour:
+    case Planted::reads_its_neighbor:
       fill_bytes(y, 0, 64 * sizeof(float), stream);
-      return launch(reads_its_neighbour, two_blocks, stream, y);
+      return launch(reads_its_neighbor, two_blocks, stream, y);
     case Planted::plain_beside_atomic:
       fill_bytes(y, 0, 64 * sizeof(float), stream);
       return launch(plain_beside_atomic, two_blocks, stream, y);

@@ -50,7 +50,7 @@ __global__ void pieces_that_overlap(RaceData d) {
 }
 
 template <bool kRight>
-__global__ void neighbour_in_another_block(RaceData d) {
+__global__ void neighbor_in_another_block(RaceData d) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int* from = kRight ? d.x : d.y;
   if (threadIdx.x == 31) d.w[i] = from[(i + 1) % 128];
@@ -180,7 +180,7 @@ constexpr RacePair kPairs[] = {
     RACE_PAIR(last_block_adds_up, 4, 32),
     RACE_PAIR(flags_from_block_to_block, 4, 32),
     RACE_PAIR(pieces_that_overlap, 4, 32),
-    RACE_PAIR(neighbour_in_another_block, 4, 32),
+    RACE_PAIR(neighbor_in_another_block, 4, 32),
     RACE_PAIR(strides_of_a_grid, 4, 32),
     RACE_PAIR(plain_beside_an_atomic, 4, 32),
     RACE_PAIR(counter_of_blocks_reset, 4, 32),

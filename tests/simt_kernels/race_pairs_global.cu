@@ -14,14 +14,14 @@ __global__ void reversed_array(RaceData d) {
 }
 
 template <bool kRight>
-__global__ void neighbour_in_the_warp(RaceData d) {
+__global__ void neighbor_in_the_warp(RaceData d) {
   d.w[threadIdx.x] = d.x[threadIdx.x];
   if (kRight) __syncwarp();
   d.y[threadIdx.x] = d.w[threadIdx.x ^ 1];
 }
 
 template <bool kRight>
-__global__ void neighbour_in_another_warp(RaceData d) {
+__global__ void neighbor_in_another_warp(RaceData d) {
   d.w[threadIdx.x] = d.x[threadIdx.x];
   if (kRight) {
     __syncthreads();
@@ -213,8 +213,8 @@ __global__ void vectors_that_overlap(RaceData d) {
 
 constexpr RacePair kPairs[] = {
     RACE_PAIR(reversed_array, 1, 64),
-    RACE_PAIR(neighbour_in_the_warp, 1, 32),
-    RACE_PAIR(neighbour_in_another_warp, 1, 64),
+    RACE_PAIR(neighbor_in_the_warp, 1, 32),
+    RACE_PAIR(neighbor_in_another_warp, 1, 64),
     RACE_PAIR(tree_in_an_array, 2, 64),
     RACE_PAIR(volatile_tree_in_an_array, 1, 32),
     RACE_PAIR(prefix_sums_in_an_array, 1, 64),

@@ -27,7 +27,7 @@ WIDTHS = (1400, 768, 390)
 MOST_ENTRIES = 16  # of a readable legend
 
 # The number of colors on each canvas; an empty one has one.
-COLOURS = """() => [...document.querySelectorAll('canvas[data-chart]')].map(canvas => {
+COLORS = """() => [...document.querySelectorAll('canvas[data-chart]')].map(canvas => {
   const {width, height} = canvas;
   if (!width || !height) return 0;
   const copy = new OffscreenCanvas(width, height).getContext('2d', {willReadFrequently: true});
@@ -158,10 +158,10 @@ def check(browser, page_file, width, scheme, screenshots, charts_needed=True):
         wrong.extend(faults_of_legend(legend))
 
     def look_at_charts(where):
-        colours = page.evaluate(COLOURS)
-        if len(colours) != charts:
-            wrong.append(f"{len(colours)} of {charts} charts have a place {where}")
-        wrong.extend(f"chart {i} is empty {where}" for i, count in enumerate(colours) if count < 3)
+        colors = page.evaluate(COLORS)
+        if len(colors) != charts:
+            wrong.append(f"{len(colors)} of {charts} charts have a place {where}")
+        wrong.extend(f"chart {i} is empty {where}" for i, count in enumerate(colors) if count < 3)
 
     look_at_charts("on the screen")
     wrong.extend(f"empty table: {caption}" for caption in page.evaluate(EMPTY_TABLES))

@@ -40,8 +40,8 @@ PALE = """least => {
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
   const behind = element => {
     for (let each = element; each; each = each.parentElement) {
-      const colour = parts(getComputedStyle(each).backgroundColor);
-      if (colour.length < 4 || colour[3] > 0.99) return colour;
+      const color = parts(getComputedStyle(each).backgroundColor);
+      if (color.length < 4 || color[3] > 0.99) return color;
     }
     return [255, 255, 255];
   };

@@ -49,13 +49,13 @@ class DeviceInts {
 };
 
 std::vector<Fault> faults_of(void (*kernel)(RaceData), int blocks, int threads) {
-  constexpr int kNodes = 64, kNeighbours = 4;
-  std::vector<int> x(256), row(kNodes + 1), col(kNodes * kNeighbours);
+  constexpr int kNodes = 64, kNeighbors = 4;
+  std::vector<int> x(256), row(kNodes + 1), col(kNodes * kNeighbors);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(i * 37 % 101 % 64);
-  for (int node = 0; node <= kNodes; ++node) row[node] = kNeighbours * node;
+  for (int node = 0; node <= kNodes; ++node) row[node] = kNeighbors * node;
   for (int node = 0; node < kNodes; ++node) {
-    const int neighbours[kNeighbours] = {node + 1, node + 5, node + 61, node * 7 + 2};
-    for (int i = 0; i < kNeighbours; ++i) col[kNeighbours * node + i] = neighbours[i] % kNodes;
+    const int neighbors[kNeighbors] = {node + 1, node + 5, node + 61, node * 7 + 2};
+    for (int i = 0; i < kNeighbors; ++i) col[kNeighbors * node + i] = neighbors[i] % kNodes;
   }
   const std::vector<int> zeros(256);
   const DeviceInts dx(x, "x"), drow(row, "row"), dcol(col, "col"), dy(zeros, "y"), dw(zeros, "w");

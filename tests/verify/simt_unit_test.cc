@@ -72,9 +72,9 @@ TEST(Half, FusedMultiplyAddRoundsOnce) {
     // Round to nearest: no neighbor is nearer, and a tie goes to the even one.
     const long double error = std::fabs(static_cast<long double>(static_cast<float>(got)) - value);
     for (const int step : {-1, 1}) {
-      const __half neighbour = __ushort_as_half(static_cast<uint16_t>(got.bits + step));
-      if (((neighbour.bits ^ got.bits) & 0x8000u) != 0 || !std::isfinite(static_cast<float>(neighbour))) continue;
-      const long double other = std::fabs(static_cast<long double>(static_cast<float>(neighbour)) - value);
+      const __half neighbor = __ushort_as_half(static_cast<uint16_t>(got.bits + step));
+      if (((neighbor.bits ^ got.bits) & 0x8000u) != 0 || !std::isfinite(static_cast<float>(neighbor))) continue;
+      const long double other = std::fabs(static_cast<long double>(static_cast<float>(neighbor)) - value);
       ASSERT_TRUE(error < other || (error == other && got.bits % 2 == 0)) << i;
     }
   }
@@ -366,7 +366,7 @@ struct TwoBlocks {
   }
   void fenced_atomic(int block) {
     blocks[block].fenced = true;
-    races.synchronise(blocks[block]);
+    races.synchronize(blocks[block]);
   }
 };
 
@@ -399,14 +399,14 @@ TEST(GlobalRaces, FenceAndAtomicOfBothOrderWhatIsBeforeAndAfter) {
   TwoBlocks two;
   EXPECT_FALSE(two.race(0, write));
   two.fenced_atomic(0);
-  two.races.synchronise(two.blocks[1]);
+  two.races.synchronize(two.blocks[1]);
   EXPECT_FALSE(two.race(1, read));
   EXPECT_FALSE(two.race(1, write));
 
   TwoBlocks late;  // written after fence and atomic
   late.fenced_atomic(0);
   EXPECT_FALSE(late.race(0, write));
-  late.races.synchronise(late.blocks[1]);
+  late.races.synchronize(late.blocks[1]);
   EXPECT_TRUE(late.race(1, read));
 
   TwoBlocks deaf;  // the reader has no atomic
@@ -451,13 +451,13 @@ TEST(WarpClock, OrdersLanesThroughOthers) {
   internal::AccessRecord by_lane_0{1, clock->stamp, 1u << 0, 0, 0, 0, 0};
   EXPECT_FALSE(clock->ordered(by_lane_0, 1u << 2));
   EXPECT_TRUE(clock->ordered(by_lane_0, 1u << 0));
-  clock->synchronise(0b011, UINT32_MAX);
+  clock->synchronize(0b011, UINT32_MAX);
   EXPECT_TRUE(clock->ordered(by_lane_0, 1u << 1));
   EXPECT_FALSE(clock->ordered(by_lane_0, 1u << 2));
-  clock->synchronise(0b110, UINT32_MAX);
+  clock->synchronize(0b110, UINT32_MAX);
   EXPECT_TRUE(clock->ordered(by_lane_0, 1u << 2));
   EXPECT_FALSE(clock->ordered(by_lane_0, 1u << 3));
-  clock->synchronise(UINT32_MAX, UINT32_MAX);
+  clock->synchronize(UINT32_MAX, UINT32_MAX);
   EXPECT_TRUE(clock->ordered(by_lane_0, 1u << 3));
 }
 

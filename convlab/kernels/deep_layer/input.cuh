@@ -51,7 +51,7 @@ class PixelWalk {
   __device__ int pixel() const { return h_ * layer_.w + w_; }
   __device__ int slot() const { return slot_; }  ///< in bytes
   /// Returns whether the slot to the left has this pixel as its neighbor; the first pixel of a row has no such slot.
-  __device__ bool is_neighbour() const { return w_ + layer_.pad_left > 0 && layer_.s > 1; }
+  __device__ bool is_neighbor() const { return w_ + layer_.pad_left > 0 && layer_.s > 1; }
 
   __device__ void next() {
     left_ -= kThreads;
@@ -93,10 +93,10 @@ class BlocksInput {
       for (int plane = 0; plane < full_planes; ++plane, from += area, slot += layer_.plane_bytes()) {
         copy_async(slot, from, exists);
       }
-      if (!layer_.neighbours) continue;
+      if (!layer_.neighbors) continue;
       const uint2* half = reinterpret_cast<const uint2*>(image + full_planes * area * 16) + pixel;
       copy_async(slot, half, exists);
-      if (at.is_neighbour()) copy_async(slot - 8, half, exists);
+      if (at.is_neighbor()) copy_async(slot - 8, half, exists);
     }
   }
 

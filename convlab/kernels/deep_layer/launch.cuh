@@ -31,7 +31,7 @@ std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation
                   .pad_top = narrow(problem.pad_top),
                   .pad_left = narrow(problem.pad_left),
                   .planes = narrow(ceil_div(problem.c, 8)),
-                  .neighbours = (problem.c - 1) % 8 < 4,
+                  .neighbors = (problem.c - 1) % 8 < 4,
                   .least = activation.kind == ActivationKind::relu ? 0 : -HUGE_VALF};
   layer.steps = (layer.halves() + 1) / 2;
   // Modulo 8, the slot after a group's last is that of the next group's first, if there is such a pitch.

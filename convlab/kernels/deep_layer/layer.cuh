@@ -49,7 +49,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 struct DeepLayer {
   int n, c, h, w, k, p, q, s, pad_top, pad_left;
   int planes;              ///< of slots
-  bool neighbours;         ///< the last plane's slots hold 4 channels of two pixels
+  bool neighbors;          ///< the last plane's slots hold 4 channels of two pixels
   int steps;               ///< of 16 K elements, per filter row
   int pitch, staged_rows;  ///< of a plane
   int band_rows, bands;    ///< output rows of a task; tasks of an image
@@ -60,11 +60,11 @@ struct DeepLayer {
 
   __host__ __device__ int plane_bytes() const { return staged_rows * pitch * 16; }
   __host__ __device__ int buffer_bytes() const { return planes * plane_bytes(); }
-  __host__ __device__ int full_planes() const { return planes - (neighbours ? 1 : 0); }
+  __host__ __device__ int full_planes() const { return planes - (neighbors ? 1 : 0); }
   /// Returns the maximum output rows of a task.
   __host__ __device__ int result_rows() const { return band_rows < p ? band_rows : p; }
   /// Returns the halves of a filter row, not counting the repeated one.
-  __host__ __device__ int halves() const { return full_planes() * s + (neighbours ? (s + 1) / 2 : 0); }
+  __host__ __device__ int halves() const { return full_planes() * s + (neighbors ? (s + 1) / 2 : 0); }
 };
 
 /// The slot that a half of a filter row reads: in plane `plane`, `tap` slots to the right of the output's own.

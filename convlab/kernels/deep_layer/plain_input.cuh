@@ -139,7 +139,7 @@ class PlainInput {
   struct Pixels {
     SharedAddress slot[kPixels];  ///< in a plane; ~0 for none
     int from[kPixels];            ///< in a channel; -1 for padding
-    bool is_neighbour[kPixels];
+    bool is_neighbor[kPixels];
   };
 
   template <int kR>
@@ -151,7 +151,7 @@ class PlainInput {
       for (int i = 0; i < kPixels; ++i, at.next()) {
         pixels.slot[i] = at.done() ? ~0u : at.slot();
         pixels.from[i] = !at.done() && at.exists() ? at.pixel() : -1;
-        pixels.is_neighbour[i] = at.is_neighbour();
+        pixels.is_neighbor[i] = at.is_neighbor();
       }
       for (int plane = 0; plane < layer_.planes; ++plane) {
         const SharedAddress to = buffer + plane * layer_.plane_bytes();
@@ -211,7 +211,7 @@ class PlainInput {
         *from_shared<uint4>(slot) = {words[0], words[1], words[2], words[3]};
       } else {
         *from_shared<uint2>(slot) = {words[0], words[1]};
-        if (pixels.is_neighbour[i]) *from_shared<uint2>(slot - 8) = {words[0], words[1]};
+        if (pixels.is_neighbor[i]) *from_shared<uint2>(slot - 8) = {words[0], words[1]};
       }
     }
   }

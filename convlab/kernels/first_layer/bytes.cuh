@@ -66,7 +66,7 @@ struct StripWalk {
 
 template <class Layer>
 __device__ StripWalk walk_to(int strip, int cell, const BytesLayerShape& shape) {
-  return {cell, strip * (Layer::kStrip * 2 * shape.pitch) + cell * Layer::kNeighbours,
+  return {cell, strip * (Layer::kStrip * 2 * shape.pitch) + cell * Layer::kNeighbors,
           strip * (Layer::kStrip * shape.columns) + cell * Layer::kPixels, -strip * Layer::kStrip};
 }
 

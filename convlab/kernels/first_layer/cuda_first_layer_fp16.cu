@@ -40,12 +40,12 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   return std::nullopt;
 }
 
-template <int kRows, int kNeighbours, bool kTanh>
+template <int kRows, int kNeighbors, bool kTanh>
 void launch_with_maps(const ConvArgs& args, Stream& stream) {
   const int64_t quarters = ceil_div(args.step.problem.k, 4);
-  if (quarters == 1) return launch_bytes_layer<BytesLayer<kRows, kNeighbours, 1, kTanh>>(args, stream);
-  if (quarters == 3) return launch_bytes_layer<BytesLayer<kRows, kNeighbours, 3, kTanh>>(args, stream);
-  launch_bytes_layer<BytesLayer<kRows, kNeighbours, 2, kTanh>>(args, stream);
+  if (quarters == 1) return launch_bytes_layer<BytesLayer<kRows, kNeighbors, 1, kTanh>>(args, stream);
+  if (quarters == 3) return launch_bytes_layer<BytesLayer<kRows, kNeighbors, 3, kTanh>>(args, stream);
+  launch_bytes_layer<BytesLayer<kRows, kNeighbors, 2, kTanh>>(args, stream);
 }
 
 template <bool kTanh>

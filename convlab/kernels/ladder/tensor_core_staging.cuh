@@ -20,7 +20,7 @@ constexpr int kBlocked = 4;                         // groups of a pixel that ar
 struct TensorTile {
   int height, pitch;  // staged pixels: rows, and pixels from one row to the next
   int channels;       // input channels staged at a time
-  bool neighbours;    // a group holds adjacent pixels of a row; otherwise, channels of one pixel
+  bool neighbors;     // a group holds adjacent pixels of a row; otherwise, channels of one pixel
 };
 
 /// The byte offset of the first word of a lane's group: pixel * stride + offset.
@@ -30,9 +30,9 @@ struct GroupPlace {
 
 /// Returns the number of groups per pixel.
 template <class Arithmetic>
-__host__ __device__ int groups_of_pixel(int channels, int width, bool neighbours) {
+__host__ __device__ int groups_of_pixel(int channels, int width, bool neighbors) {
   constexpr int kGroup = Arithmetic::kGroup;
-  return neighbours ? channels * ((width + kGroup - 1) / kGroup) : (channels + kGroup - 1) / kGroup;
+  return neighbors ? channels * ((width + kGroup - 1) / kGroup) : (channels + kGroup - 1) / kGroup;
 }
 
 /// Group `index` of the block's reduction, in the order of multiplication: kBlocked groups of a pixel (or the remaining
@@ -56,18 +56,18 @@ inline __device__ uint32_t larger(uint32_t bits, float value) {
 
 /// Stages all groups of a band of pixels; (first_h, first_w) is the band's top left corner in the image. Returns the
 /// bits of the largest magnitude that this thread has staged, or 0 if Arithmetic::kRanged is false.
-template <class Arithmetic, bool kNeighbours>
+template <class Arithmetic, bool kNeighbors>
 __device__ uint32_t stage_pixels(const float* __restrict__ image, uint32_t* words, int plane, const ConvShape& shape,
                                  const TensorTile& tile, int channels, int first_h, int first_w) {
-  constexpr int kGroup = Arithmetic::kGroup, kBatch = kNeighbours ? 2 : kBlocked;  // groups loaded at a time
+  constexpr int kGroup = Arithmetic::kGroup, kBatch = kNeighbors ? 2 : kBlocked;  // groups loaded at a time
   const int area = tile.height * tile.pitch, image_area = shape.h * shape.w;
-  const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, kNeighbours);
+  const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, kNeighbors);
   const int next_row = kThreads / tile.pitch, next_column = kThreads % tile.pitch;
   int row = threadIdx.x / tile.pitch, column = threadIdx.x % tile.pitch;
   uint32_t largest = 0;
   for (int i = threadIdx.x; i < area; i += kThreads) {
-    const int h = first_h + row, w = first_w + column * (kNeighbours ? shape.stride_w : 1);
-    const bool inside = h >= 0 && h < shape.h && (kNeighbours || (w >= 0 && w < shape.w));
+    const int h = first_h + row, w = first_w + column * (kNeighbors ? shape.stride_w : 1);
+    const bool inside = h >= 0 && h < shape.h && (kNeighbors || (w >= 0 && w < shape.w));
     const unsigned width_inside = inside ? shape.w : 0;
     const int channels_inside = inside ? channels : 0;
     const float* from = image + (h * shape.w + w);
@@ -77,7 +77,7 @@ __device__ uint32_t stage_pixels(const float* __restrict__ image, uint32_t* word
       float value[kBatch][kGroup];
 #pragma unroll
       for (int group = 0; group < kBatch; ++group) {
-        if constexpr (kNeighbours) {
+        if constexpr (kNeighbors) {
           const int taps = first + group < groups ? shape.s - s : 0;
 #pragma unroll
           for (int term = 0; term < kGroup; ++term) {
@@ -128,14 +128,14 @@ template <class Arithmetic, int kColumns>
 __device__ uint32_t stage_filters(const float* __restrict__ w, typename Arithmetic::B* filters, GroupPlace* places,
                                   const ConvShape& shape, const TensorTile& tile, int channels, int first_map) {
   constexpr int kGroup = Arithmetic::kGroup;
-  const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, tile.neighbours);
-  const int taps = tile.neighbours ? shape.r : shape.r * shape.s, area = tile.height * tile.pitch;
+  const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, tile.neighbors);
+  const int taps = tile.neighbors ? shape.r : shape.r * shape.s, area = tile.height * tile.pitch;
   const int steps = (groups * taps + 3) / 4;
   uint32_t largest = 0;
   for (int i = threadIdx.x; i < steps * 4; i += kThreads) {
     const Group group(min(i, groups * taps - 1), groups, taps, area);
-    const int r = tile.neighbours ? group.tap : group.tap / shape.s;
-    const int s = tile.neighbours ? 0 : group.tap % shape.s;
+    const int r = tile.neighbors ? group.tap : group.tap / shape.s;
+    const int s = tile.neighbors ? 0 : group.tap % shape.s;
     const int pixel = r * shape.dilation_h * tile.pitch + s * shape.dilation_w;
     // Past the last group, read zeros, not any pixel times a weight of 0: 0 * NaN is NaN.
     places[i] =
@@ -148,10 +148,10 @@ __device__ uint32_t stage_filters(const float* __restrict__ w, typename Arithmet
     float weight[kGroup];
 #pragma unroll
     for (int term = 0; term < kGroup; ++term) {
-      const int c = tile.neighbours ? group.of_pixel / of_row : group.of_pixel * kGroup + term;
+      const int c = tile.neighbors ? group.of_pixel / of_row : group.of_pixel * kGroup + term;
       const int s = group.of_pixel % of_row * kGroup + term;  // if groups hold adjacent pixels
-      const int tap = tile.neighbours ? group.tap * shape.s + s : group.tap;
-      const bool exists = index < groups * taps && (tile.neighbours ? s < shape.s : c < channels);
+      const int tap = tile.neighbors ? group.tap * shape.s + s : group.tap;
+      const bool exists = index < groups * taps && (tile.neighbors ? s < shape.s : c < channels);
       weight[term] = exists && map < shape.k ? w[(map * shape.c + c) * shape.r * shape.s + tap] : 0;
     }
     if constexpr (Arithmetic::kRanged) {

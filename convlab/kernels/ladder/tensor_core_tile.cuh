@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(kThreads, 2)
   constexpr int kWords = Arithmetic::kWords;
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, g = lane / 4;
 
-  const int taps = tile.neighbours ? shape.r : shape.r * shape.s, area = tile.height * tile.pitch;
-  const int most_groups = groups_of_pixel<Arithmetic>(tile.channels, shape.s, tile.neighbours);
+  const int taps = tile.neighbors ? shape.r : shape.r * shape.s, area = tile.height * tile.pitch;
+  const int most_groups = groups_of_pixel<Arithmetic>(tile.channels, shape.s, tile.neighbors);
   const int most_steps = (most_groups * taps + 3) / 4, plane = 1 + most_groups * area;
   auto* filters = dynamic_shared<B>();                                                 // [step][column][lane]
   auto* places = reinterpret_cast<GroupPlace*>(filters + most_steps * kColumns * 32);  // [step][t]
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     for (int half = 0; half < 2; ++half) {  // past the end, use the last pixel
       const int pixel = min(first_of_warp + i * 16 + half * 8 + g, image_pixels - 1), q = pixel % shape.q;
       const int row = (pixel / shape.q - first_row) * shape.stride_h;
-      base[i] |= (row * tile.pitch + (tile.neighbours ? q : q * shape.stride_w)) << 16 * half;
+      base[i] |= (row * tile.pitch + (tile.neighbors ? q : q * shape.stride_w)) << 16 * half;
     }
   }
   if (thread < kWords) words[thread * plane] = 0;
@@ -99,11 +99,11 @@ __global__ void __launch_bounds__(kThreads, 2)
     bool fall_back = false;              // whether values are outside the range of Arithmetic
     const auto stage = [&](int first) {  // stages channels from `first` on, returns the steps to multiply
       const int channels = kWhole ? shape.c : min(tile.channels, shape.c - first);
-      const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, tile.neighbours);
+      const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, tile.neighbors);
       const int steps = (groups * taps + 3) / 4;
       const float* image = x + (int64_t{n} * shape.c + first) * shape.h * shape.w;
       const uint32_t largest =
-          tile.neighbours
+          tile.neighbors
               ? stage_pixels<Arithmetic, true>(image, words, plane, shape, tile, channels, first_h, first_w)
               : stage_pixels<Arithmetic, false>(image, words, plane, shape, tile, channels, first_h, first_w);
       if (!kWhole || n == blockIdx.z) {
@@ -176,15 +176,15 @@ template <class Arithmetic>
 TensorTile tensor_tile(const ConvProblem& problem) {
   constexpr int64_t kGroup = Arithmetic::kGroup;
   const int64_t c = problem.c, r = problem.r, s = problem.s;
-  const bool neighbours = c * r * ceil_div(s, kGroup) < ceil_div(c, kGroup) * r * s;
+  const bool neighbors = c * r * ceil_div(s, kGroup) < ceil_div(c, kGroup) * r * s;
   const int64_t rows = std::min(problem.p(), (kBlockPixels - 2) / problem.q() + 2);
   const int64_t height = (rows - 1) * problem.stride_h + (r - 1) * problem.dilation_h + 1;
   // Adjacent rows start in different banks with one, two or three contiguous groups.
-  const int64_t pitch = neighbours ? round_up(problem.q() + 4, 8) - 4
-                                   : (problem.q() - 1) * problem.stride_w + (s - 1) * problem.dilation_w + 1;
-  const int64_t taps = neighbours ? r : r * s, columns = tensor_columns(problem.k);
+  const int64_t pitch = neighbors ? round_up(problem.q() + 4, 8) - 4
+                                  : (problem.q() - 1) * problem.stride_w + (s - 1) * problem.dilation_w + 1;
+  const int64_t taps = neighbors ? r : r * s, columns = tensor_columns(problem.k);
   const auto fits = [&](int64_t channels) {
-    const int64_t groups = neighbours ? channels * ceil_div(s, kGroup) : ceil_div(channels, kGroup);
+    const int64_t groups = neighbors ? channels * ceil_div(s, kGroup) : ceil_div(channels, kGroup);
     const int64_t steps = ceil_div(groups * taps, 4);
     const auto bytes = [](int64_t count, size_t size) { return count * static_cast<int64_t>(size); };
     return bytes(kWarps * 8 * kResultPitch, sizeof(float)) +
@@ -194,12 +194,12 @@ TensorTile tensor_tile(const ConvProblem& problem) {
   };
   int64_t channels = c;
   if (!fits(c)) {  // whole groups and, if possible, whole blocks of groups
-    const int64_t unit = neighbours ? 1 : fits(kBlocked * kGroup) ? kBlocked * kGroup : kGroup;
+    const int64_t unit = neighbors ? 1 : fits(kBlocked * kGroup) ? kBlocked * kGroup : kGroup;
     channels = 0;
     while (fits(channels + unit)) channels += unit;
   }
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
-  return {narrow(height), narrow(pitch), narrow(channels), neighbours};
+  return {narrow(height), narrow(pitch), narrow(channels), neighbors};
 }
 
 template <class Arithmetic>

@@ -11,7 +11,7 @@ namespace {
 struct Proposal {
   std::string engine;
   std::vector<cudnnBackendNumericalNote_t> numerical;
-  std::vector<cudnnBackendBehaviorNote_t> behaviour;
+  std::vector<cudnnBackendBehaviorNote_t> behavior;
   Descriptor configuration;
 };
 
@@ -72,7 +72,7 @@ std::vector<Plan> plans_for(const Library& library, cudnnHandle_t handle, const 
       reason = fmt::format("engine {} has lower precision", proposal.engine);
       return;
     }
-    const bool compiles = std::ranges::count(proposal.behaviour, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) > 0;
+    const bool compiles = std::ranges::count(proposal.behavior, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) > 0;
     if (compiles && (fallback ? !plans.empty() : compiled == kMostCompiled)) return;
     Descriptor plan(library, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
     plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle);

@@ -97,7 +97,7 @@ Side side_of(const void* memory, size_t bytes) {
   const auto address = reinterpret_cast<uintptr_t>(memory);
   const internal::Range* range = internal::range_at(*ranges, address);
   if (range == nullptr) return simt::internal::is_in_device_variable(address) ? Side::device : Side::host;
-  if (!range->initialised) return Side::pinned;
+  if (!range->initialized) return Side::pinned;
   return bytes > range->bytes - (address - range->base) ? Side::past_end : Side::device;
 }
 
