@@ -59,7 +59,8 @@ struct Side {
 };
 
 Side open_side(const std::string& model, const std::vector<std::string>& inputs, const ComputeOptions& compute) {
-  Side side{.device = compute.open()};
+  Side side;
+  side.device = compute.open();  // not in an initializer: if it throws there, GCC 12 destroys parts of the graph twice
   std::vector<GivenInput> given = read_inputs(inputs);
   side.graph = load_model(model, shapes_of(given));
   given = in_order(side.graph, std::move(given));

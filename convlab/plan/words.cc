@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "convlab/base/error.h"
@@ -35,10 +36,17 @@ PlanMode parse_plan(const std::string& text, const std::string& name) {
 }
 
 void require_math(Math math, DeviceKind kind, const std::string& name) {
-  const auto computes = [&](const ConvKernel& each) { return each.info.device == kind && each.info.math == math; };
-  if (std::ranges::any_of(conv_kernels(), computes)) return;
-  throw unavailable("{} {}: no convolution kernel on {} computes in {}; run 'convlab list kernels'", name,
-                    name_of(math), name_of(kind), name_of(math));
+  const auto exists = [kind](Math wanted) {
+    return std::ranges::any_of(
+        conv_kernels(), [&](const ConvKernel& each) { return each.info.device == kind && each.info.math == wanted; });
+  };
+  if (exists(math)) return;
+  std::vector<std::string_view> others;
+  for (const Math each : {Math::fp32, Math::tf32, Math::bf16x2, Math::bf16, Math::fp16}) {
+    if (exists(each)) others.push_back(name_of(each));
+  }
+  throw unavailable("{} {}: no convolution kernel on {} computes in {}; use {}", name, name_of(math), name_of(kind),
+                    name_of(math), fmt::join(others, ", "));
 }
 
 }  // namespace convlab

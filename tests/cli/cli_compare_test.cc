@@ -105,6 +105,10 @@ TEST_F(Compare, RefusesWhatDoesNotBelongTogether) {
   const ProgramRun three = run_program({"compare", right_, right_, "--input", x_, "--math", "fp32,bf16,fp16"});
   EXPECT_EQ(three.status, 2);
   EXPECT_THAT(three.complaint, HasSubstr("got 3 in 'fp32,bf16,fp16'"));
+  const ProgramRun imprecise =
+      run_program({"compare", right_, right_, "--input", x_, "--device", "cpu", "--math", "tf32"});
+  EXPECT_EQ(imprecise.status, 3);
+  EXPECT_THAT(imprecise.complaint, HasSubstr("no convolution kernel on cpu computes in tf32; use fp32, "));
 }
 
 TEST_F(Compare, ExplainShowsAndDrawsEachStep) {
