@@ -343,7 +343,7 @@ class Description {
       set_text(fmt::format("out-of-bounds {} of {}", raw_.is_write ? "write" : "read", target_.memory));
       if (!target_.beyond.empty()) here_.text += ", " + target_.beyond;
       finding_.labels = target_.history;
-      finding_.help = "check the index before the access, for example: if (index < size)";
+      finding_.help = "possibly a loop bound or the index is wrong; otherwise guard the access: if (index < size)";
     }
   }
 
@@ -386,7 +386,7 @@ class Description {
       finding_.help = "load the element before it is read; possibly a halo or a tail of the tile is not loaded";
     } else {
       here_.text += ", which was never written";
-      finding_.help = "possibly a copy to the device is missing or copies too few bytes";
+      finding_.help = "possibly a copy to the device is missing or too short, or a sum has no initial value";
     }
     std::ranges::move(target_.history, std::back_inserter(finding_.labels));
   }
@@ -420,8 +420,10 @@ class Description {
       finding_.help = fmt::format("add __syncthreads() after line {}, before line {} runs again", last, first);
     } else if (same_file && first < last) {
       finding_.help = fmt::format("add __syncthreads() between line {} and line {}", first, last);
+    } else if (same_file && raw_.is_write && raw_.other_wrote) {
+      finding_.help = "possibly two threads compute the same index; to add up results, use atomicAdd";
     } else if (same_file) {
-      finding_.help = "use an atomic operation such as atomicAdd, or let each thread write an element of its own";
+      finding_.help = fmt::format("split line {}: put __syncthreads() between the write and the read", line);
     } else {
       finding_.help = "add __syncthreads() between the two accesses";
     }
@@ -445,7 +447,11 @@ class Description {
     Label other = other_block_side();
     other.text += "; blocks run in any order";
     finding_.labels.push_back(std::move(other));
-    finding_.help = "use an atomic operation such as atomicAdd, or give each element to one block";
+    const bool both_write = raw_.is_write && raw_.other_block->wrote;
+    finding_.help = both_write
+                        ? "possibly a bounds check or an index is wrong, so that two blocks compute the same element; "
+                          "to add up results, use atomicAdd"
+                        : "let one kernel write and the next one read, or use atomic operations";
   }
 
   void describe_redundant_write() {
