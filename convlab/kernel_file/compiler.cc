@@ -227,12 +227,15 @@ constexpr std::array kHints{
     Hint{"No space left on device", "the disk of the cache is full; set CONVLAB_CACHE to a folder on another disk"},
 };
 
-/// Returns the undeclared names in the compiler's errors, in order. Accepts any quotation marks, because they depend on
-/// the user's locale.
+constexpr std::string_view kSuggestion = "; did you mean";
+
+/// Returns the undeclared names in the compiler's errors for which it has no suggestion, in order. Accepts any
+/// quotation marks, because they depend on the user's locale.
 std::vector<std::string> undeclared_names(const std::string& complaint) {
   std::vector<std::string> names;
   for (const std::string_view known : {" was not declared in this scope", " has not been declared"}) {
     for (size_t at = complaint.find(known); at != std::string::npos; at = complaint.find(known, at + 1)) {
+      if (complaint.compare(at + known.size(), kSuggestion.size(), kSuggestion) == 0) continue;
       size_t end = at;
       while (end > 0 && !is_name_character(complaint[end - 1])) --end;
       size_t begin = end;
@@ -283,6 +286,11 @@ bool is_cuda_name(std::string_view name) {
   return std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
+/// Names of CUDA that are easy to misspell.
+const std::vector<std::string> kBuiltIns{"threadIdx",  "blockIdx",      "blockDim",  "gridDim",         "warpSize",
+                                         "__shared__", "__syncthreads", "atomicAdd", "cudaFree",        "cudaMalloc",
+                                         "cudaMemcpy", "cudaMemset",    "__ldg",     "__shfl_down_sync"};
+
 std::string hint_for(const KernelSource& source, const std::string& complaint) {
   for (const Hint& hint : kHints) {
     if (complaint.find(hint.when) != std::string::npos) return std::string(hint.what);
@@ -290,6 +298,9 @@ std::string hint_for(const KernelSource& source, const std::string& complaint) {
   const std::vector<Token> tokens = tokens_of(source.text);
   for (const std::string& name : undeclared_names(complaint)) {
     if (declares(tokens, name)) continue;  // declared in the file, so the error is in the code before it
+    if (const std::string nearest = closest(name, kBuiltIns); !nearest.empty() && nearest != name) {
+      return fmt::format("did you mean '{}'?", nearest);
+    }
     if (is_cuda_name(name))
       return fmt::format("simt does not support '{}'; compile it with nvcc on a machine with a GPU", name);
     return fmt::format("the file does not declare '{}'; convlab compiles it alone, without other files of its project",
