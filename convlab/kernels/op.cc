@@ -37,12 +37,15 @@ const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device, Math mat
 }
 
 std::string why_unsupported(const OpStep& step, DeviceKind device, Math math) {
-  OpStep other = step;
-  other.op = ScaleOp{};  // no kernel supports it
+  // A kernel of another operator has the same reason for all others. A reason of its own is about this step.
+  OpStep scale = step, softmax = step;
+  scale.op = ScaleOp{};
+  softmax.op = SoftmaxOp{};
   for (const OpKernel& kernel : op_kernels()) {
     if (kernel.info.device != device) continue;
     const Refusal refusal = refusal_of(kernel, step, math);
-    if (refusal && refusal != refusal_of(kernel, other, math)) return *refusal;
+    if (refusal && refusal != refusal_of(kernel, scale, math) && refusal != refusal_of(kernel, softmax, math))
+      return *refusal;
   }
   return "";
 }
