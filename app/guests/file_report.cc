@@ -194,7 +194,8 @@ std::string next_command(const FileReport& report) {
   }
   const CaseReport* const failure = smallest_failure(report);
   if (failure == nullptr) return "";
-  return fmt::format("convlab verify {} --problem {}", report.file, to_text(failure->asked.problem));
+  return fmt::format("convlab verify {} --device {} --problem {}", report.file, report.device,
+                     to_text(failure->asked.problem));
 }
 
 }  // namespace
@@ -207,7 +208,7 @@ std::vector<Finding> findings_of(const FileReport& report) {
   std::vector<Finding> all;
   for (const CaseReport& each : report.cases) {
     if (each.asked.purpose == FileCase::Purpose::unzeroed) continue;
-    std::ranges::copy(each.findings, std::back_inserter(all));
+    std::ranges::move(merged(each.findings), std::back_inserter(all));
   }
   for (Finding& each : all) each.count = 1;  // counts cases from here on
   all = merged(std::move(all));

@@ -24,6 +24,7 @@
 #include "app/results/text_style.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
+#include "convlab/device/device.h"
 #include "convlab/diagnostics/tool_forms.h"
 #include "convlab/kernel_file/compiler.h"
 #include "convlab/verify/cases.h"
@@ -78,6 +79,7 @@ class FileVerifier {
       report.causes = error.findings();
     } catch (const Error& error) {
       report.reason = error.what();
+      if (report.reason.starts_with(file + ": ")) report.reason.erase(0, file.size() + 2);
       if (error.kind() == ErrorKind::unavailable) unavailable_ = true;
     }
     report.findings = findings_of(report);
@@ -227,6 +229,7 @@ void print_findings(Output& output, const std::vector<FileReport>& reports, cons
 }  // namespace
 
 void verify_files(const VerifyFilesOptions& options, Output& output) {
+  if (!options.device.empty()) require_device_name(options.device);
   FileVerifier verifier(options);
   std::array<int, kFileOutcomes> counts{};
   Json files = Json::array();

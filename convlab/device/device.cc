@@ -2,6 +2,8 @@
 
 #include "convlab/device/device.h"
 
+#include <algorithm>
+
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -32,7 +34,14 @@ double Stream::time(const std::function<void()>& work) {
   return seconds_since(begin);
 }
 
+void require_device_name(std::string_view name) {
+  constexpr std::string_view kNames[] = {"auto", "cpu", "cuda", "simt"};
+  if (std::ranges::find(kNames, name) != std::end(kNames) || name.starts_with("cuda:")) return;
+  throw bad_input("--device must be auto, cpu, cuda, cuda:N or simt, got '{}'", name);
+}
+
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options) {
+  require_device_name(name);
   const auto open_host = [&options] {
     const Observed part(options.observer, {Stage::context});
     return open_cpu(options);
@@ -50,11 +59,8 @@ std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& 
   if (name.starts_with("cuda:")) {
     return open_cuda(static_cast<int>(parse_int(name.substr(5), "--device cuda:N", 0, 1023)), options);
   }
-  if (name == "simt") {
-    const Observed part(options.observer, {Stage::context});
-    return open_simt(options);
-  }
-  throw bad_input("--device must be auto, cpu, cuda, cuda:N or simt, got '{}'", name);
+  const Observed part(options.observer, {Stage::context});
+  return open_simt(options);
 }
 
 std::vector<std::unique_ptr<Device>> open_devices(std::string_view name, const DeviceOptions& options) {

@@ -1,5 +1,6 @@
 // Tests what `verify` reports for wrong kernel files: the cause first, in CUDA's terms, with its line.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -195,16 +196,29 @@ TEST_F(FileCauses, ManyShapesTakeFewLines) {
   const ProgramRun run = run_program(arguments);
   EXPECT_EQ(run.status, 1);
   EXPECT_LE(std::ranges::count(run.output, '\n'), 25);
-  EXPECT_THAT(run.output,
-              AllOf(ContainsRegex("[0-9]+ shapes +FAILED +smallest: "),
-                    ContainsRegex("[0-9]+ shapes +SKIPPED +padding is not supported \\([0-9]+\\), "),
-                    ContainsRegex("wrong.cu:[0-9]+:[0-9]+: error: [0-9]+ of [0-9]+ outputs are wrong\n"),
-                    HasSubstr("help: possibly the last channel is left out"),
-                    ContainsRegex("1 file: FAILED \\(1 finding\\). Try: convlab verify .*wrong.cu --problem ")));
+  EXPECT_THAT(
+      run.output,
+      AllOf(ContainsRegex("[0-9]+ shapes +FAILED +smallest: "),
+            ContainsRegex("[0-9]+ shapes +SKIPPED +padding is not supported \\([0-9]+\\), "),
+            ContainsRegex("wrong.cu:[0-9]+:[0-9]+: error: [0-9]+ of [0-9]+ outputs are wrong\n"),
+            HasSubstr("help: possibly the last channel is left out"),
+            ContainsRegex("1 file: FAILED \\(1 finding\\). Try: convlab verify .*wrong.cu --device simt --problem ")));
   const Json cases = Json::parse(text_of(path("result.json")))["files"][0]["cases"];
   EXPECT_GT(cases.size(), 100u);
   const ProgramRun all = run_program({"verify", file, "--device", "simt", "-v"});
   EXPECT_GT(std::ranges::count(all.output, '\n'), std::ssize(cases));
+}
+
+TEST_F(FileCauses, ShapesAreCountedOnce) {
+  const std::string file = changed("function", "race.cu", "  if (i >= N * K * P * Q) return;",
+                                   "  __shared__ float t[128];\n"
+                                   "  t[threadIdx.x] = x[0]; const float other = t[127 - threadIdx.x];\n"
+                                   "  if (i >= N * K * P * Q || other > 1e30f) return;");
+  const Json report = verified({file, "--device", "simt", "--all"}, 1)[0];
+  const auto failed =
+      std::ranges::count_if(report["cases"], [](const Json& each) { return each["verdict"] == "FAILED"; });
+  EXPECT_EQ(report["findings"].size(), 1u);
+  EXPECT_EQ(report["findings"][0]["notes"][0], fmt::format("in {} shapes", failed));
 }
 
 TEST_F(FileCauses, AnEndlessLoopHasItsLine) {
