@@ -25,8 +25,8 @@ void start_class_program(char** arguments) {
   ::execv(sibling.c_str(), all.data());
   ::execvp(kProgram, all.data());
   throw unavailable(
-      "cannot find {} next to convlab or in PATH; install the packages in cmake/packages-class.txt, then run 'ninja -C "
-      "build/cpu convlab_class'",
+      "cannot find {} next to convlab or in PATH; install cmake/packages-class.txt, run './run.sh --device simt -n 1', "
+      "then 'ninja -C build/cpu convlab_class'",
       kProgram);
 }
 

@@ -46,6 +46,22 @@ class HelpFormatter : public CLI::Formatter {
     return text + make_subcommands(app, mode) + "\n" + make_footer(app);
   }
 
+  /// "N", "FILE ... REQUIRED": without the options that exclude this one, which errors name.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return "";
+    const bool is_list = option->get_expected_max() == CLI::detail::expected_max_vector_size;
+    const bool has_dots = option->get_type_name().ends_with("...");
+    return fmt::format(" {}{}{}", option->get_type_name(), is_list && !has_dots ? " ..." : "",
+                       option->get_required() ? " REQUIRED" : "");
+  }
+
+  /// A positional in the usage line: "FILE", "[FILE...]".
+  std::string make_option_usage(const CLI::Option* option) const override {
+    const bool is_list = option->get_expected_max() == CLI::detail::expected_max_vector_size;
+    const std::string text = make_option_name(option, true) + (is_list ? "..." : "");
+    return option->get_required() ? text : fmt::format("[{}]", text);
+  }
+
   std::string make_option_desc(const CLI::Option* option) const override {
     constexpr size_t kColumns = 100;
     std::vector<std::string> lines;

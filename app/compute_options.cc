@@ -39,9 +39,8 @@ PlanOptions ComputeOptions::plan_options(PlanMode mode, ElementType input) const
   return {.mode = mode, .math = math(), .kernel = kernel == "auto" ? "" : kernel, .input = input};
 }
 
-void add_device(CLI::App& options, ComputeOptions& compute) {
-  add_text(options, "--device", compute.device, "D",
-           "auto, cpu, cuda, cuda:1 or simt; for 'convlab run' also cuda:all, all GPUs (default: auto)");
+void add_device(CLI::App& options, ComputeOptions& compute, std::string_view devices) {
+  add_text(options, "--device", compute.device, "D", fmt::format("{} (default: auto)", devices));
 }
 
 void add_threads(CLI::App& options, ComputeOptions& compute) {
@@ -69,8 +68,8 @@ std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, Devi
   return kernels;
 }
 
-void add_compute(CLI::App& options, ComputeOptions& compute) {
-  add_device(options, compute);
+void add_compute(CLI::App& options, ComputeOptions& compute, std::string_view devices) {
+  add_device(options, compute, devices);
   add_text(options, "--kernel", compute.kernel, "K", "kernel or kernel file for all convolutions (default: auto)");
   add_math(options, compute);
   add_threads(options, compute);

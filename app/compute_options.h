@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/options.h"
@@ -40,8 +41,11 @@ struct ComputeOptions {
   PlanOptions plan_options(PlanMode mode, ElementType input) const;
 };
 
-// These functions add the options that set the members.
-void add_device(CLI::App& options, ComputeOptions& compute);
+/// Names of one device, for --help.
+constexpr std::string_view kOneDevice = "auto, cpu, cuda, cuda:1 or simt";
+
+// These functions add the options that set the members. `devices`: the names that --device accepts.
+void add_device(CLI::App& options, ComputeOptions& compute, std::string_view devices = kOneDevice);
 void add_threads(CLI::App& options, ComputeOptions& compute);
 void add_math(CLI::App& options, ComputeOptions& compute);
 
@@ -50,6 +54,6 @@ void add_math(CLI::App& options, ComputeOptions& compute);
 std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, DeviceKind device);
 
 /// Adds --device, --kernel, --math and --threads.
-void add_compute(CLI::App& options, ComputeOptions& compute);
+void add_compute(CLI::App& options, ComputeOptions& compute, std::string_view devices = kOneDevice);
 
 }  // namespace convlab::app

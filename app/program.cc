@@ -12,6 +12,7 @@
 #include <new>
 #include <ranges>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/command_line.h"
@@ -59,14 +60,28 @@ int complain(const FindingError& error) {
   return complain(text, error.kind());
 }
 
+/// Returns the arguments and a nullptr, with 'convlab help COMMAND' rewritten as 'convlab COMMAND --help'.
+std::vector<char*> arguments_of(int argc, char** argv) {
+  static char help[] = "--help";
+  std::vector<char*> arguments(argv, argv + argc);
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    arguments.erase(arguments.begin() + 1);
+    arguments.push_back(help);
+  }
+  arguments.push_back(nullptr);
+  return arguments;
+}
+
 }  // namespace
 
 int run_program(const ProgramInfo& program, std::span<const Command> commands, int argc, char** argv) {
   start_usage_clock();
   open_standard_streams();
   try {
-    if (program.begin != nullptr) program.begin(argc, argv);
-    run_command_line(program, commands, argc, argv);
+    std::vector<char*> arguments = arguments_of(argc, argv);
+    const int count = static_cast<int>(arguments.size()) - 1;
+    if (program.begin != nullptr) program.begin(count, arguments.data());
+    run_command_line(program, commands, count, arguments.data());
     return 0;
   } catch (const ExitStatus& exit) {
     return exit.status;

@@ -182,7 +182,7 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
         parse_pixels(text, name);
         classify.pixels = text;
       });
-  add_compute(parser, classify.compute);
+  add_compute(parser, classify.compute, "auto, cpu, cuda, cuda:1, cuda:all (all GPUs) or simt");
   add_plan_file(parser, classify.compute);
   add_parsed(
       parser, "--plan", "layers|fused|folded",

@@ -43,6 +43,19 @@ TEST(CliUsage, HelpListsEveryCommandAndEachHasExamples) {
   }
 }
 
+TEST(CliUsage, HelpGroupsOptions) {
+  const std::string help = run_program({"run", "--help"}).output;
+  EXPECT_EQ(run_program({"help", "run"}).output, help);
+  size_t last = 0;
+  for (const char* text : {"\nOptions:\n", "  --device ", "\nImage preprocessing:\n", "  --size ", "\nMeasuring:\n",
+                           "  --repeat ", "\nAdvanced:\n", "  --plan-file "}) {
+    const size_t at = help.find(text);
+    ASSERT_NE(at, std::string::npos) << text;
+    EXPECT_GT(at, last) << text;
+    last = at;
+  }
+}
+
 TEST(CliUsage, ClassWithoutItsProgramSaysHowToBuildIt) {
   const TemporaryFolder folder;
   const std::filesystem::path alone = folder.path() / "convlab";
@@ -97,6 +110,15 @@ TEST(CliUsage, ValuesAreWholeAndInRange) {
   expect_usage_error({"m2.1", "10", "20"}, {"too many"});
   expect_usage_error({"m2.1", "--semester", "fa16"}, {"--semester", "fa17"});
   expect_usage_error({"m2.1", "--semester", "fa17", "ece408-mid", "10"}, {"ece408-mid", "ece408-low"});
+}
+
+TEST(CliUsage, DevicesHaveNames) {
+  for (const std::vector<std::string>& each :
+       {std::vector<std::string>{"explain", "fa19", "--device", "banana"}, {"verify", "x.cu", "--device", "banana"}}) {
+    const ProgramRun run = run_program(each);
+    EXPECT_EQ(run.status, 2);
+    EXPECT_THAT(run.complaint, HasSubstr("--device must be auto, cpu, cuda, cuda:N or simt, got 'banana'"));
+  }
 }
 
 TEST(CliUsage, AllGpusAreForRunAlone) {
