@@ -18,7 +18,7 @@ NETWORKS = {
     "resnet50": "ResNet-50 (He et al. 2015)",
     "vgg16": "VGG-16 (Simonyan and Zisserman 2014)",
     "mobilenet_v2": "MobileNetV2 (Sandler et al. 2018)",
-    "efficientnet_b0": "EfficientNet-B0 (Tan and Le 2019), without the 1x1 images of its gates",
+    "efficientnet_b0": "EfficientNet-B0 (Tan and Le 2019), without squeeze-and-excitation (1x1 images)",
     "convnext_tiny": "ConvNeXt-T (Liu et al. 2022); its dense layers over channels are 1x1 filters here",
     "unet": "U-Net (Ronneberger, Fischer and Brox 2015)",
 }

@@ -2,8 +2,8 @@
 """check_prose.py [ROOT]: fails on text of the program with words that users of GPUs and networks do not know.
 
 Reads the string literals of app, convlab, include and library, the comments of these and of tests, and the text of
-README.md, HACKING.md, CONTRIBUTING.md and docs. Prints FILE:LINE: what is wrong. Two kinds: terms that are not the
-field's, and error messages that are too long to read at a glance.
+README.md, HACKING.md, CONTRIBUTING.md, docs, classes and models/README.md. Prints FILE:LINE: what is wrong. Two kinds:
+terms that are not the field's, and error messages that are too long to read at a glance.
 """
 
 import pathlib
@@ -112,7 +112,7 @@ def main():
     found = []
     for path in files(["app", "convlab", "include", "library"], {".cc", ".h", ".cu", ".cuh"}):
         check_literals(path, found)
-    for path in files(["README.md", "HACKING.md", "CONTRIBUTING.md", "docs"], {".md"}):
+    for path in files(["README.md", "HACKING.md", "CONTRIBUTING.md", "docs", "classes", "models/README.md"], {".md"}):
         check_markdown(path, found)
     for path in files(["app", "convlab", "include", "library", "tests"], {".c", ".cc", ".h", ".hpp", ".cu", ".cuh"}):
         if "data" not in path.relative_to(ROOT).parts:  # students' kernel files
