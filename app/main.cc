@@ -48,7 +48,7 @@ constexpr std::array kCommands{
         "infer",
         "Run a model on arrays or images",
         {"convlab infer model.onnx --input x.npy --output y.npy", "convlab infer model.onnx --input x.npy --repeat 3",
-         "convlab infer model.onnx --image photo.jpg --channels grey --resize 28x28 --labels labels.txt"},
+         "convlab infer model.onnx --image photo.jpg --channels gray --resize 28x28 --labels labels.txt"},
         declare_infer},
     Command{"merge",
             "Merge the results of all shares of a run",

@@ -97,7 +97,7 @@ void report(const ReportOptions& options, Output& output) {
   const Report page = make_report(input);
   write_file(options.path, page.html);
 
-  output.print("{}: {} kB, from {} Records, {} runs and {} profiles\n", options.path, page.html.size() / 1000,
+  output.print("{}: {} kB; Records: {}, runs: {}, profiles: {}\n", options.path, page.html.size() / 1000,
                input.evidence.records.size(), input.evidence.runs.size(), input.evidence.profiles.size());
   for (const Deliverable& each : page.deliverables) {
     if (each.there) {

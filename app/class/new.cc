@@ -65,8 +65,10 @@ void make_class(NewClass& chosen, Output& output) {
   classroom::create_class(chosen.folder, settings);
   output.print("Created class {} in {} with {}\n", settings.name, chosen.folder, fmt::join(chosen.packs, ", "));
   if (common.deadline_s) {
-    output.print("Deadline: {} ({})\n", classroom::local_time_text(*common.deadline_s),
-                 classroom::time_text(*common.deadline_s));
+    const std::string local = classroom::local_time_text(*common.deadline_s);
+    const bool is_utc = local.ends_with("+00:00");
+    output.print("Deadline: {}{}\n", local,
+                 is_utc ? "" : fmt::format(" ({})", classroom::time_text(*common.deadline_s)));
   }
   output.print("Problem texts and starter files for students: {0}/public. Your settings: {0}/class.toml\n",
                chosen.folder);

@@ -45,7 +45,8 @@ void add_word(CLI::App& parser, const char* option, const char* help, std::optio
 
 constexpr Choice<Filter> kFilters[] = {{"bilinear", Filter::bilinear}, {"bicubic", Filter::bicubic}};
 constexpr Choice<bool> kRanges[] = {{"0..1", true}, {"0..255", false}};
-constexpr Choice<Channels> kChannels[] = {{"rgb", Channels::rgb}, {"bgr", Channels::bgr}, {"grey", Channels::grey}};
+constexpr Choice<Channels> kChannels[] = {
+    {"rgb", Channels::rgb}, {"bgr", Channels::bgr}, {"gray", Channels::gray}, {"grey", Channels::gray}};
 constexpr Choice<PixelOrder> kOrders[] = {{"nchw", PixelOrder::nchw}, {"nhwc", PixelOrder::nhwc}};
 
 /// Returns the list of presets for --help.

@@ -145,7 +145,7 @@ std::string describe(const Preparation& how) {
            : size->width == 0 ? std::to_string(size->height)
                               : fmt::format("{}x{}", size->height, size->width);
   };
-  const char* const channels = how.channels == Channels::rgb ? "rgb" : how.channels == Channels::bgr ? "bgr" : "grey";
+  const char* const channels = how.channels == Channels::rgb ? "rgb" : how.channels == Channels::bgr ? "bgr" : "gray";
   return fmt::format("{} resize {} {} crop {} {} mean {} deviation {} {}", channels, extent(how.resize),
                      how.filter == Filter::bilinear ? "bilinear" : "bicubic", extent(how.crop),
                      how.to_one ? "0..1" : "0..255", fmt::join(how.mean, ","), fmt::join(how.deviation, ","),

@@ -17,7 +17,7 @@
 namespace convlab {
 namespace {
 
-int64_t channel_count(Channels channels) { return channels == Channels::grey ? 1 : 3; }
+int64_t channel_count(Channels channels) { return channels == Channels::gray ? 1 : 3; }
 
 /// Converts RGB to these channels.
 Tensor in_channels(Tensor picture, Channels channels) {
@@ -25,14 +25,14 @@ Tensor in_channels(Tensor picture, Channels channels) {
   if (channels == Channels::bgr) {
     for (size_t i = 0; i < values.size(); i += 3) std::swap(values[i], values[i + 2]);
   }
-  if (channels != Channels::grey) return picture;
-  Tensor grey(ElementType::u8, {picture.shape()[0], picture.shape()[1], 1});
-  auto to = grey.values<uint8_t>();
+  if (channels != Channels::gray) return picture;
+  Tensor gray(ElementType::u8, {picture.shape()[0], picture.shape()[1], 1});
+  auto to = gray.values<uint8_t>();
   for (size_t i = 0; i < to.size(); ++i) {
     const uint8_t* const rgb = &values[3 * i];
     to[i] = static_cast<uint8_t>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
   }
-  return grey;
+  return gray;
 }
 
 Extent resized_to(const Extent& wanted, int64_t height, int64_t width) {

@@ -11,9 +11,9 @@
 
 namespace convlab {
 
-/// The order of a pixel's channels. grey is 0.299 red + 0.587 green + 0.114 blue, in Pillow's fixed point, before
+/// The order of a pixel's channels. gray is 0.299 red + 0.587 green + 0.114 blue, in Pillow's fixed point, before
 /// resizing.
-enum class Channels { rgb, bgr, grey };
+enum class Channels { rgb, bgr, gray };
 
 /// The memory order of the network's input: N x C x H x W or N x H x W x C.
 enum class PixelOrder { nchw, nhwc };

@@ -14,7 +14,7 @@ constexpr std::string_view kMethods =
     "<dl>\n"
     "<dt>Op Time</dt><dd>The host's clock around one convolution, with device synchronization before and after: "
     "the course's measure. Tables of kernels show the median of repeated launches with hot caches.</dd>\n"
-    "<dt>Prolog to epilog</dt><dd>For a kernel file in three phases: the host's clock from the begin of the "
+    "<dt>Prolog to epilog</dt><dd>For a kernel file in three phases: the host's clock from the start of the "
     "prolog to the end of the epilog, from host arrays to host arrays. Its Op Time is that of the second phase "
     "alone.</dd>\n"
     "<dt>Device time</dt><dd>Events on the GPU around each launch, the clock on a CPU: the median after a "

@@ -306,7 +306,7 @@ TEST_F(KernelFiles, MemoryThatIsNotFreedIsNoted) {
 TEST_F(KernelFiles, VariablesOfTheDeviceMayBeWritten) {
   std::string text =
       text_of(changed("mxnet", "mine.cuh", "  float sum = 0;\n", "  atomicAdd(&count, one);\n  float sum = 0;\n"));
-  const std::string kernel = "// A block makes", launch = "  forward_kernel<<<";
+  const std::string kernel = "// Each block computes", launch = "  forward_kernel<<<";
   ASSERT_NE(text.find(kernel), std::string::npos);
   text.insert(text.find(kernel), "__device__ int count;\n__constant__ int one;\n\n");
   text.insert(text.find(launch),

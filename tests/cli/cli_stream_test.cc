@@ -425,16 +425,16 @@ class StreamedPictures : public Stream {
     const std::string deep = std::string(80, 'd') + "/" + std::string(80, 'e');
     fs::create_directories(path("pictures/" + deep));
     for (int i = 0; i < kPictures; ++i) {
-      const auto grey = static_cast<uint8_t>(i * 10);
+      const auto gray = static_cast<uint8_t>(i * 10);
       names_.push_back((i < 20 ? std::string(1, static_cast<char>('A' + i)) : deep + "/" + std::to_string(i)) + ".png");
-      write_picture(i, grey);
+      write_picture(i, gray);
     }
     write_file(path("pictures/labels.txt"), "no picture");
   }
 
   std::string picture(int i) const { return path("pictures/" + names_[static_cast<size_t>(i)]); }
-  void write_picture(int i, uint8_t grey) const {
-    write_file(picture(i), png_bytes({.width = 4, .height = 4, .samples = filled(16, {grey, 1, 2})}));
+  void write_picture(int i, uint8_t gray) const {
+    write_file(picture(i), png_bytes({.width = 4, .height = 4, .samples = filled(16, {gray, 1, 2})}));
   }
 
   /// At this size, ten images are read at a time.

@@ -36,14 +36,14 @@ TEST(DecodePng, Rgb) {
 }
 
 TEST(DecodePng, GreyOfAnyDepth) {
-  const auto grey = [](int bits, const Bytes& samples, int width) {
+  const auto gray = [](int bits, const Bytes& samples, int width) {
     return pixels(png_bytes({.width = width, .bits = bits, .colors = PNG_COLOR_TYPE_GRAY, .samples = samples}));
   };
-  EXPECT_THAT(grey(1, {0b01000000}, 2), ElementsAre(0, 0, 0, 255, 255, 255));
-  EXPECT_THAT(grey(2, {0b01100000}, 2), ElementsAre(85, 85, 85, 170, 170, 170));
-  EXPECT_THAT(grey(4, {0x1f}, 2), ElementsAre(17, 17, 17, 255, 255, 255));
-  EXPECT_THAT(grey(8, {7}, 1), ElementsAre(7, 7, 7));
-  EXPECT_THAT(grey(16, {0x12, 0xff}, 1), ElementsAre(0x12, 0x12, 0x12)) << "the high byte";
+  EXPECT_THAT(gray(1, {0b01000000}, 2), ElementsAre(0, 0, 0, 255, 255, 255));
+  EXPECT_THAT(gray(2, {0b01100000}, 2), ElementsAre(85, 85, 85, 170, 170, 170));
+  EXPECT_THAT(gray(4, {0x1f}, 2), ElementsAre(17, 17, 17, 255, 255, 255));
+  EXPECT_THAT(gray(8, {7}, 1), ElementsAre(7, 7, 7));
+  EXPECT_THAT(gray(16, {0x12, 0xff}, 1), ElementsAre(0x12, 0x12, 0x12)) << "the high byte";
 }
 
 TEST(DecodePng, SixteenBitsOfRgbGiveTheirHighBytes) {
@@ -140,13 +140,13 @@ TEST(DecodeJpeg, ColorsAndGrey) {
     const auto values = values_of<uint8_t>(picture);
     for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], (std::vector{200, 30, 90})[i % 3], 2);
   }
-  const Bytes grey = jpeg_bytes({.width = 8,
+  const Bytes gray = jpeg_bytes({.width = 8,
                                  .height = 8,
                                  .components = 1,
                                  .colors = JCS_GRAYSCALE,
                                  .inside = JCS_GRAYSCALE,
                                  .samples = filled(64, {77})});
-  EXPECT_THAT(pixels(grey), Each(77));
+  EXPECT_THAT(pixels(gray), Each(77));
 }
 
 TEST(DecodeJpeg, CmykIsInvertedAndMultipliedWithBlack) {

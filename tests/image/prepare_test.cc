@@ -67,7 +67,7 @@ TEST(Prepare, Channels) {
   };
   EXPECT_THAT(with(Channels::rgb), ElementsAre(10, 100, 200));
   EXPECT_THAT(with(Channels::bgr), ElementsAre(200, 100, 10));
-  EXPECT_THAT(with(Channels::grey), ElementsAre(84)) << "0.299 * 10 + 0.587 * 100 + 0.114 * 200 = 84.49";
+  EXPECT_THAT(with(Channels::gray), ElementsAre(84)) << "0.299 * 10 + 0.587 * 100 + 0.114 * 200 = 84.49";
 }
 
 TEST(Prepare, AsANetworkTakesIt) {
@@ -114,7 +114,7 @@ TEST(Prepare, Text) {
               }),
               HasSubstr("--mean must have one number, or one for each channel (3), got 2"));
   EXPECT_THAT(bad_input_message([] {
-                check({.channels = Channels::grey, .deviation = {1, 2, 3}});
+                check({.channels = Channels::gray, .deviation = {1, 2, 3}});
               }),
               HasSubstr("one for each channel (1), got 3"));
   EXPECT_THAT(bad_input_message([] { check({.deviation = {0}}); }), HasSubstr("--std"));

@@ -79,7 +79,7 @@ std::string table_of(const Lines& lines) {
 }  // namespace
 
 std::string own_page(const Frame& frame, const OwnView& own) {
-  std::string body = fmt::format("<p class=\"where\">Your name on the boards: {}</p>\n", escaped(own.alias));
+  std::string body = fmt::format("<p class=\"where\">Your name in the rankings: {}</p>\n", escaped(own.alias));
   body += hand_in_form(frame, own);
   std::vector<std::string> names;
   for (const OwnView::Line& each : own.submissions) {

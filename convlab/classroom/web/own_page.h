@@ -13,7 +13,7 @@ namespace convlab::classroom {
 
 /// A student's own view.
 struct OwnView {
-  std::string alias;  ///< the student's name on the boards
+  std::string alias;  ///< the student's name in the rankings
   std::vector<AssignmentSettings> assignments;
   struct Line {
     Submission submission;
