@@ -6,11 +6,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,7 +56,8 @@ int complain(const FindingError& error) {
   const TextStyle style = text_style(messages_stream(), "auto");
   SourceLines lines;
   std::string text;
-  for (const Finding& finding : findings | std::views::take(kMost)) text += text_form(finding, lines, style);
+  for (const Finding& finding : std::span(findings).first(std::min(findings.size(), kMost)))
+    text += text_form(finding, lines, style);
   if (findings.size() > kMost) text += fmt::format("{} more errors\n", findings.size() - kMost);
   return complain(text, error.kind());
 }

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ranges>
+#include <span>
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -381,7 +381,7 @@ class OnnxImporter {
     const bool open = std::ranges::all_of(refusals_, &Refusal::open);
     constexpr size_t kMostFindings = 1000;  // merging them takes time
     std::vector<Finding> findings;
-    for (const Refusal& refusal : refusals_ | std::views::take(kMostFindings)) {
+    for (const Refusal& refusal : std::span(refusals_).first(std::min(refusals_.size(), kMostFindings))) {
       findings.push_back(
           {.kind = "unsupported node", .text = refusal.place + refusal.reason, .help = open ? what_to_give() : ""});
     }
