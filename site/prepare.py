@@ -13,7 +13,8 @@ from pathlib import Path
 
 # Documents and pictures that become part of the site.
 DOCUMENTS = ("README.md", "HACKING.md", "CONTRIBUTING.md", "CHANGELOG.md", "models/README.md", "fuzz/README.md", "classes/*/README.md",
-             "docs/*/*.md", "docs/*/*.svg", "bench/pages/*.md", "results/ablation/*.svg")
+             "docs/*/*.md", "docs/*/*.svg", "docs/*/images/*", "bench/pages/*.md", "results/ablation/*.svg")
+PICTURES = (".png", ".svg")
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -166,7 +167,7 @@ def draw_pictures(root, work, program, gallery):
         if result.returncode != 0:
             sys.exit(f"gallery.md: {' '.join(command)} ended with {result.returncode}: {result.stderr.strip()}")
     for path in made.iterdir():
-        if path.suffix == ".svg":
+        if path.suffix in PICTURES:
             shutil.copyfile(path, pictures / path.name)
         elif path.suffix == ".html":
             shutil.copyfile(path, extra / path.name)
