@@ -36,7 +36,7 @@ void open_standard_streams() {
   }
 }
 
-int complain(const std::string& text, ErrorKind kind) {
+int print_error(const std::string& text, ErrorKind kind) {
   std::fflush(results_stream());
   std::fputs(text.c_str(), messages_stream());
   return static_cast<int>(kind);
@@ -45,7 +45,7 @@ int complain(const std::string& text, ErrorKind kind) {
 /// "convlab: error: ...", and the exit status.
 int complain(const char* message, ErrorKind kind) {
   const TextStyle style = text_style(messages_stream(), "auto");
-  return complain(fmt::format("convlab: {} {}\n", severity_text(Severity::error, style), message), kind);
+  return print_error(fmt::format("convlab: {} {}\n", severity_text(Severity::error, style), message), kind);
 }
 
 /// Prints the findings as compilers do: "net.onnx: error: ...".
@@ -59,7 +59,7 @@ int complain(const FindingError& error) {
   for (const Finding& finding : std::span(findings).first(std::min(findings.size(), kMost)))
     text += text_form(finding, lines, style);
   if (findings.size() > kMost) text += fmt::format("{} more errors\n", findings.size() - kMost);
-  return complain(text, error.kind());
+  return print_error(text, error.kind());
 }
 
 /// Returns the arguments and a nullptr, with 'convlab help COMMAND' rewritten as 'convlab COMMAND --help'.
