@@ -49,16 +49,14 @@ class HelpFormatter : public CLI::Formatter {
   /// "N", "FILE ... REQUIRED": without the options that exclude this one, which errors name.
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_type_size() == 0) return "";
-    const bool is_list = option->get_expected_max() == CLI::detail::expected_max_vector_size;
     const bool has_dots = option->get_type_name().ends_with("...");
-    return fmt::format(" {}{}{}", option->get_type_name(), is_list && !has_dots ? " ..." : "",
+    return fmt::format(" {}{}{}", option->get_type_name(), is_list(option) && !has_dots ? " ..." : "",
                        option->get_required() ? " REQUIRED" : "");
   }
 
   /// A positional in the usage line: "FILE", "[FILE...]".
   std::string make_option_usage(const CLI::Option* option) const override {
-    const bool is_list = option->get_expected_max() == CLI::detail::expected_max_vector_size;
-    const std::string text = make_option_name(option, true) + (is_list ? "..." : "");
+    const std::string text = make_option_name(option, true) + (is_list(option) ? "..." : "");
     return option->get_required() ? text : fmt::format("[{}]", text);
   }
 
@@ -72,6 +70,10 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
+  static bool is_list(const CLI::Option* option) {
+    return option->get_expected_max() == CLI::detail::expected_max_vector_size;
+  }
+
   Examples examples_;
 };
 
