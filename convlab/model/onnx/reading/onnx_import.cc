@@ -443,7 +443,8 @@ Graph import_onnx(const OnnxBytes& bytes, std::string_view name, const OnnxImpor
     }
     return OnnxImporter(outline, bytes, name, options, FirstSizes::given).import();
   } catch (const OpenSize& error) {
-    throw OpenSize(in_file(name, error).what(), findings_in(name, error));
+    const FindingError named = in_file(name, error);
+    throw OpenSize(named.what(), named.findings());
   } catch (const Error& error) {
     throw in_file(name, error);
   }
