@@ -286,10 +286,12 @@ bool is_cuda_name(std::string_view name) {
   return std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
-/// Names of CUDA that are easy to misspell.
-const std::vector<std::string> kBuiltIns{"threadIdx",  "blockIdx",      "blockDim",  "gridDim",         "warpSize",
-                                         "__shared__", "__syncthreads", "atomicAdd", "cudaFree",        "cudaMalloc",
-                                         "cudaMemcpy", "cudaMemset",    "__ldg",     "__shfl_down_sync"};
+/// Returns the name of CUDA that was probably meant, among those that are easy to misspell; "" if none is similar.
+std::string closest_cuda_name(std::string_view name) {
+  return closest(
+      name, {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "__shared__", "__syncthreads", "atomicAdd",
+             "cudaFree", "cudaMalloc", "cudaMemcpy", "cudaMemset", "__ldg", "__shfl_down_sync"});
+}
 
 std::string hint_for(const KernelSource& source, const std::string& complaint) {
   for (const Hint& hint : kHints) {
@@ -298,9 +300,8 @@ std::string hint_for(const KernelSource& source, const std::string& complaint) {
   const std::vector<Token> tokens = tokens_of(source.text);
   for (const std::string& name : undeclared_names(complaint)) {
     if (declares(tokens, name)) continue;  // declared in the file, so the error is in the code before it
-    if (const std::string nearest = closest(name, kBuiltIns); !nearest.empty() && nearest != name) {
-      return fmt::format("did you mean '{}'?", nearest);
-    }
+    const std::string nearest = closest_cuda_name(name);
+    if (!nearest.empty() && nearest != name) return fmt::format("did you mean '{}'?", nearest);
     if (is_cuda_name(name))
       return fmt::format("simt does not support '{}'; compile it with nvcc on a machine with a GPU", name);
     return fmt::format("the file does not declare '{}'; convlab compiles it alone, without other files of its project",

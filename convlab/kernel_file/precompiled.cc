@@ -36,8 +36,8 @@ bool make(const fs::path& folder, const fs::path& place, const std::string& text
   const bool made = run_process(command.front(), command, kLimitS).status == 0;
   if (made) {
     fs::create_directories(folder.parent_path(), error);
-    if (!fs::exists(folder / kPrecompiled, error))
-      fs::remove_all(folder, error);   // an incomplete folder left by a cache cleaner
+    // A cache cleaner may have left an incomplete folder.
+    if (!fs::exists(folder / kPrecompiled, error)) fs::remove_all(folder, error);
     fs::rename(place, folder, error);  // fails if another process was faster
   }
   fs::remove_all(place, error);
