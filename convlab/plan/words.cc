@@ -14,6 +14,8 @@
 namespace convlab {
 namespace {
 
+constexpr std::initializer_list<Math> kMaths{Math::fp32, Math::tf32, Math::bf16x2, Math::bf16, Math::fp16};
+
 /// Returns the value whose name_of() is the text. Throws Error(bad_input) that lists the names.
 template <class Value>
 Value parse_word(const std::string& text, const std::string& name, std::initializer_list<Value> values) {
@@ -27,9 +29,7 @@ Value parse_word(const std::string& text, const std::string& name, std::initiali
 
 }  // namespace
 
-Math parse_math(const std::string& text, const std::string& name) {
-  return parse_word(text, name, {Math::fp32, Math::tf32, Math::bf16x2, Math::bf16, Math::fp16});
-}
+Math parse_math(const std::string& text, const std::string& name) { return parse_word(text, name, kMaths); }
 
 PlanMode parse_plan(const std::string& text, const std::string& name) {
   return parse_word(text, name, {PlanMode::layers, PlanMode::fused, PlanMode::folded});
@@ -42,7 +42,7 @@ void require_math(Math math, DeviceKind kind, const std::string& name) {
   };
   if (exists(math)) return;
   std::vector<std::string_view> others;
-  for (const Math each : {Math::fp32, Math::tf32, Math::bf16x2, Math::bf16, Math::fp16}) {
+  for (const Math each : kMaths) {
     if (exists(each)) others.push_back(name_of(each));
   }
   throw unavailable("{} {}: no convolution kernel on {} computes in {}; use {}", name, name_of(math), name_of(kind),
