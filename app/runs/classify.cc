@@ -147,7 +147,7 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
     loaded.images = reading.images.get();
   }
 
-  // Labels and original images are fewer bytes to transfer to and from a GPU than scores and scaled images.
+  // A GPU scales the images and finds the labels: transferring scaled images and scores would take longer.
   loaded.finds_labels = loaded.caps().kind == DeviceKind::cuda;
   EngineOptions engine{.plan = options.compute.plan_options(options.plan, ElementType::u8),
                        .batch = options.batch,

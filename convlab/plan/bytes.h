@@ -4,8 +4,8 @@
 
 namespace convlab {
 
-// Plans that keep quantized values in Layout::channel_bytes: see rewrite/quantized.h. Other operators read nchw copies,
-// each of which is made once.
+// Plans that keep quantized values in Layout::channel_bytes: see rewrite/quantized.h. Other operators read nchw copies.
+// Each copy is made once.
 
 /// Whether an operator exists only for Layout::channel_bytes.
 bool is_of_bytes(const Op& op);

@@ -135,7 +135,7 @@ TEST(CpuReduce, NanAndInfinity) {
   expect_near(run(ReduceOp{ReduceKind::log_sum_exp}, {&large}), {1, 1}, 0, [](const Index&) { return double(1e30f); });
 }
 
-/// Random integers of which many are equal, and some NaN.
+/// Random integers: many are equal, and some are NaN.
 Tensor ties(const Shape& shape, uint64_t seed, bool nan) {
   Rng rng(seed);
   Tensor tensor(ElementType::f32, shape);

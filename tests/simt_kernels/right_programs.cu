@@ -129,7 +129,7 @@ __global__ void vectors_kernel(const float* __restrict__ x, float* __restrict__ 
   }
 }
 
-// Each thread copies four floats of a tile, the last of which may not exist, while all threads sum the previous tile.
+// Each thread copies four floats of a tile while all threads sum the previous tile. The last tile may not exist.
 __global__ void copies_kernel(const float* x, float* sums, int tiles, int exist) {
   __shared__ __align__(16) float buffers[2][64];
   const auto begin_copying = [&](int tile) {

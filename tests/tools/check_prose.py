@@ -38,8 +38,7 @@ TERMS = [
      "American spelling"),
 ]
 KEYWORDS = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in TERMS]
-# Comments name layouts as the code does, and may be as dense as formulas.
-KEYWORDS_OF_COMMENTS = [each for each in KEYWORDS if each[1] not in ("nchw16n2c", "two sentences")]
+KEYWORDS_OF_COMMENTS = [each for each in KEYWORDS if each[1] != "nchw16n2c"]  # comments name layouts as the code does
 
 MOST_CHARACTERS = 160  # of an error message, without its arguments
 ERRORS = re.compile(r"\b(bad_input|unavailable|wrong_result)\s*\(")

@@ -25,7 +25,7 @@ inline constexpr bool kSecondOfNan = false;
 #endif
 
 /// tanh(x): Eigen's odd rational function of degree 13 over 6 (generic_fast_tanh_float). Error: at most 6 ulp for |x|
-/// >= 2^-100, of which the clamp at 7.905 contributes 4.5; NaN stays NaN.
+/// >= 2^-100; the clamp at 7.905 contributes 4.5 of them. NaN stays NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V tanh_of(D d, V x) {
   const V limit = hn::Set(d, 7.90531110763549805f);

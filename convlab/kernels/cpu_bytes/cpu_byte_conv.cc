@@ -169,8 +169,8 @@ class Launch {
   }
 
  private:
-  /// Fills in the positions of `pixels` pixels, the first of which is in this column. Tiles also process the positions
-  /// between the ends of rows.
+  /// Fills in the positions of `pixels` pixels, starting in this column. Tiles also process the positions between the
+  /// ends of rows.
   void fill_places(int64_t column, int64_t pixels, uint8_t* scratch, ByteSums& sums) const {
     auto *const x_at = reinterpret_cast<int32_t*>(scratch), *const y_at = reinterpret_cast<int32_t*>(scratch + places_);
     const bool flows = kUnit == ByteUnit::tiles && source_.flows();

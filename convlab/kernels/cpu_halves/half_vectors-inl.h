@@ -68,7 +68,7 @@ HWY_INLINE void round_and_store(D d, hn::Vec<D> value, uint16_t* to) {
   store_halves(d, value, to);
 }
 
-/// Returns x / (1 + exp(-x)) with 12 correct bits, of which bf16 keeps 8; NaN stays NaN.
+/// Returns x / (1 + exp(-x)) with 12 correct bits. bf16 keeps 8 of them. NaN stays NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> swish_of_half(D d, hn::Vec<D> x) {
 #if HWY_TARGET == HWY_AVX3

@@ -179,7 +179,7 @@ class Launch {
     transform_with_padding(row, end, cut_.tiles, padded, to);
   }
 
-  /// Transforms tiles [begin, end) of a row, some of which extend beyond it.
+  /// Transforms tiles [begin, end) of a row. Some of them extend beyond it.
   void transform_with_padding(const float* row, int64_t begin, int64_t end, float* padded, float* to) const {
     if (begin == end) return;
     const int64_t first = begin * cut_.outputs - problem_.pad_left;  // pixel of the row

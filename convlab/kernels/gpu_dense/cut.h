@@ -41,7 +41,7 @@ struct DenseCut {
   constexpr int64_t part_elements() const { return int64_t{groups()} * kDenseGroupRows * kDenseColumns; }
 };
 
-/// Returns the partition for blocks of up to `most_groups` groups of warps, each of which takes `step_cycles` per step.
+/// Returns the partition for blocks of up to `most_groups` groups of warps. A group takes `step_cycles` per step.
 /// Minimizes an estimate of an H200's cycles; any partition gives correct results.
 inline DenseCut cut_dense(int64_t rows, int64_t columns, int slices, int most_groups, int step_cycles) {
   constexpr double kMemory = 17.5;       // bytes of A that a multiprocessor loads per cycle

@@ -108,7 +108,7 @@ void* nan_filters(const ConvArgs& args) {
 bool keeps_nan(const Session& session, const ConvGraph& graph, const Plan& plan, const ConvArgs& args, Stream& stream) {
   execute(session, graph, plan, args, nan_filters(args));
   const bool halves = args.step.output_layout == Layout::channels_last;
-  uint32_t first = 0;  // first output element, of which exponent and fraction are tested
+  uint32_t first = 0;  // bits of the first output element
   stream.download(&first, args.y, halves ? sizeof(uint16_t) : sizeof(float));
   stream.synchronize();
   return halves ? (first & 0x7fffu) > 0x7c00u : (first & 0x7fffffffu) > 0x7f800000u;

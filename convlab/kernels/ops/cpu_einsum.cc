@@ -1,4 +1,4 @@
-// cpu.einsum: computes sums of products over any dimensions. Two operands, neither of which repeats an index, are
+// cpu.einsum: computes sums of products over any dimensions. Two operands without repeated indices are
 // multiplied as matrices, one product for each value of the indices that both operands and the output have. Other cases
 // are summed element by element, in double.
 // Threads: those of gemm(), or a work item is a range of outputs.

@@ -1,6 +1,6 @@
 // cpu.normalize: computes layer, group, instance and RMS normalization: subtracts the mean, divides by the standard
 // deviation, scales and shifts.
-// Threads: a work item is one or more ranges, each of which is normalized separately. Mean and variance are summed in
+// Threads: a work item is one or more ranges. Each range is normalized separately. Mean and variance are summed in
 // double, the variance about the mean.
 // Supports every case of its operator.
 // Limited by memory bandwidth: a range is read three times, mostly from a cache.

@@ -15,7 +15,7 @@
 namespace convlab::cpu_conv_transpose {
 namespace {
 
-constexpr int64_t kMostProducts = int64_t{1} << 22;  // floats, a part of which fits in L2
+constexpr int64_t kMostProducts = int64_t{1} << 22;  // floats; a part of them fits in L2
 
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<ConvTransposeOp>(step.op)) return "only ConvTranspose is supported";

@@ -273,7 +273,7 @@ OnnxValue* OnnxBuilder::known(const Step& step, int32_t type) {
   };
   if (std::ranges::any_of(step.operands, is_trial)) {
     // Rules that move elements may return many, and are evaluated only for the two trials. Other known results are
-    // small; their rules are evaluated for many batch sizes, of which two results are kept.
+    // small; their rules are evaluated for many batch sizes, and two results are kept.
     const bool moves = keeps_linear(step.op, step.operands);
     const auto rule = [&](const std::vector<const Tensor*>& tensors) {
       return typed(moves ? made_of(step.op, tensors) : known_result(step.op, tensors));

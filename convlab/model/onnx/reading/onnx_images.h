@@ -48,7 +48,7 @@ using KnownOperands = std::vector<const OnnxValue*>;
 /// Computes a tensor from tensors; returns nullopt if it does not support them.
 using KnownRule = std::function<std::optional<Tensor>(const std::vector<const Tensor*>&)>;
 
-/// Returns the result of a rule for operands of which one is known by trials; nullopt if the rule returns nullopt.
+/// Returns the result of a rule for operands, one of them known by trials; nullopt if the rule returns nullopt.
 /// Throws OpenSize if the result is not linear. A rule that `moves` elements, adds them, or multiplies them by
 /// constants keeps them linear even if the number of elements is linear in the batch size.
 std::optional<ByTrial<Tensor>> linear_result(const KnownOperands& operands, bool moves, const KnownRule& rule);

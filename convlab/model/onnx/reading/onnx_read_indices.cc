@@ -15,7 +15,7 @@
 namespace convlab {
 namespace {
 
-/// Translates a node to one operator with this many operands, the second of which are indices.
+/// Translates a node to one operator with this many operands. The second operand has the indices.
 template <class One>
 OnnxMeaning read_indexed(const OnnxNode& node, size_t operands, One op) {
   node.check_inputs(operands, operands);

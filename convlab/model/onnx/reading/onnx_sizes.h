@@ -14,7 +14,7 @@ namespace convlab {
 /// inferred (-1).
 ReshapeOp reshape_to(const std::vector<OnnxSize>& sizes, const OnnxValue& x);
 
-/// Adds the value broadcast to these sizes, some of which may be multiples of the batch size.
+/// Adds the value broadcast to these sizes. Some of them may be multiples of the batch size.
 OnnxRecipe::Value add_expansion(OnnxRecipe& recipe, OnnxRecipe::Value value, const std::vector<OnnxSize>& sizes);
 
 }  // namespace convlab
