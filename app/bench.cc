@@ -105,10 +105,10 @@ std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, Devic
 /// output; otherwise a network's first step, from nchw to the kernel's layout. Returns `plain` if none is supported.
 ConvStep step_for(const ConvKernel& kernel, const ConvStep& plain, const DeviceCaps& caps) {
   if (!kernel.refuses(plain, caps)) return plain;
-  for (const Layout input : {kernel.layout, Layout::plain}) {
+  for (const Format input : {kernel.format, kNchw}) {
     ConvStep own = plain;
-    own.input_layout = input;
-    own.output_layout = kernel.layout;
+    own.input_format = input;
+    own.output_format = kernel.format;
     if (!kernel.refuses(own, caps)) return own;
   }
   return plain;
@@ -383,8 +383,8 @@ class Session {
   /// Returns arrays for this step; reuses the current ones if they have its layouts.
   BenchArrays& arrays(const ConvStep& step) {
     if (!layer_) layer_ = timed_layer(step, oracle_);
-    if (!arrays_ || arrays_->step().input_layout != step.input_layout ||
-        arrays_->step().output_layout != step.output_layout) {
+    if (!arrays_ || arrays_->step().input_format != step.input_format ||
+        arrays_->step().output_format != step.output_format) {
       arrays_.reset();  // first, because both may not fit into memory
       arrays_.emplace(device_, step, layer_);
     }

@@ -92,9 +92,9 @@ ConvStep step_from(Choices& choices, const ConvKernel& kernel) {
                                                          {ActivationKind::clip, 0.75f, -0.5f},
                                                          {ActivationKind::sigmoid},
                                                          {ActivationKind::tanh}});
-  if (choices.flag()) step.input = ElementType::u8;
-  if (choices.flag()) step.output_layout = kernel.layout;
-  if (step.input == ElementType::f32 && choices.flag()) step.input_layout = kernel.layout;
+  if (choices.flag()) step.input_format = kRawPixels;
+  if (choices.flag()) step.output_format = kernel.format;
+  if (step.input_format != kRawPixels && choices.flag()) step.input_format = kernel.format;
   return step;
 }
 

@@ -25,8 +25,8 @@ inline const OpKernel& kernel_named(std::string_view name) {
                        [&](const OpKernel& each) { return each.info.name == name; });
 }
 
-/// Prepares and launches an operator kernel on the CPU. inputs[0] has step.input_layout; the result has
-/// step.output_layout. Fails the test if the kernel writes past its output or workspace.
+/// Prepares and launches an operator kernel on the CPU. inputs[0] has step.input_format; the result has
+/// step.output_format. Fails the test if the kernel writes past its output or workspace.
 inline std::vector<float> run_dense(const OpKernel& kernel, const OpStep& step,
                                     const std::vector<std::vector<float>>& values, int threads) {
   const auto device = open_device("cpu", {.threads = threads});
@@ -42,7 +42,7 @@ inline std::vector<float> run_dense(const OpKernel& kernel, const OpStep& step,
   const size_t workspace_bytes = kernel.workspace_bytes(step);
   const Buffer workspace = device->allocate(workspace_bytes + 64);
   std::fill_n(static_cast<unsigned char*>(workspace.data()), workspace_bytes + 64, 0xff);
-  const int64_t count = element_count(step.output, step.output_layout);
+  const int64_t count = element_count(step.output, step.output_format);
   const Buffer output = device->allocate(static_cast<size_t>(count + 16) * sizeof(float));
   auto* y = static_cast<float*>(output.data());
   std::fill_n(y, count + 16, NAN);

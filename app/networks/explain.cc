@@ -46,7 +46,7 @@ std::string why(const PlanStep& step) {
   if (step.conv == nullptr) return "";
   for (const Refused& refused : step.refused) {
     const ConvKernel* other = find_conv_kernel(refused.kernel, step.conv->info.device);
-    const bool competes = other != nullptr && !other->info.library && other->layout == step.conv->layout &&
+    const bool competes = other != nullptr && !other->info.library && other->format == step.conv->format &&
                           comes_before(other->info, step.conv->info);
     if (competes) return fmt::format("not {}: {}", refused.kernel, refused.reason);
   }

@@ -106,7 +106,7 @@ class Tuner {
     own.channel_lanes = true;
     const std::unique_ptr<ModelRun> other = run_of(inputs, engine_of(own));
     return std::ranges::any_of(other->plan().steps, [](const PlanStep& step) {
-      return step.conv != nullptr && (step.conv->layout == Layout::channel_lanes || has_pixel_rows(step.conv->layout));
+      return step.conv != nullptr && (step.conv->format == kNchw8c || step.conv->format.order == Order::nhwc);
     });
   }
 

@@ -29,7 +29,7 @@ Plan plan_of(const Graph& graph, Shape input, int64_t images, const DeviceCaps& 
 }
 
 bool writes_nhwc(const PlanStep& step) {
-  return step.conv_step() != nullptr && has_pixel_rows(step.conv_step()->output_layout);
+  return step.conv_step() != nullptr && step.conv_step()->output_format.order == Order::nhwc;
 }
 
 /// Returns the bytes of the weights as kernels read them. CPU plans in nhwc read bf16 weights, and plans on uint8
@@ -45,9 +45,8 @@ int64_t weight_bytes(const Graph& graph, const Plan& plan) {
 int64_t written_and_read(const Plan& plan) {
   int64_t bytes = 0;
   for (const PlanStep& step : plan.steps) {
-    bytes += step.conv_step() != nullptr
-                 ? layout_bytes(step.conv_step()->output_shape(), step.conv_step()->output_layout)
-                 : layout_bytes(step.op_step()->output, step.op_step()->output_layout);
+    bytes += step.conv_step() != nullptr ? byte_count(step.conv_step()->output_shape(), step.conv_step()->output_format)
+                                         : byte_count(step.op_step()->output, step.op_step()->output_format);
   }
   return 2 * bytes;
 }
@@ -77,9 +76,9 @@ int64_t least_traffic_batch(const Graph& graph, const Plan& most, const DeviceCa
 int64_t run_bytes(const Plan& plan) {
   int64_t bytes = plan.arena_bytes;
   for (const Shape& input : plan.inputs) {
-    bytes = checked_add(bytes, layout_bytes(input, Layout::plain, plan.options.input));
+    bytes = checked_add(bytes, byte_count(input, {Order::nchw, plan.options.input}));
   }
-  for (const Shape& output : plan.outputs) bytes = checked_add(bytes, layout_bytes(output, Layout::plain));
+  for (const Shape& output : plan.outputs) bytes = checked_add(bytes, byte_count(output, kNchw));
   return bytes;
 }
 

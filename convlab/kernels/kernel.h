@@ -11,7 +11,7 @@
 #include "convlab/conv/problem.h"
 #include "convlab/device/device.h"
 #include "convlab/tensor/element_type.h"
-#include "convlab/tensor/layout.h"
+#include "convlab/tensor/format.h"
 
 namespace convlab {
 
@@ -57,19 +57,15 @@ struct KernelInfo {
 /// Returns whether the planner prefers `a` to `b` if both support a step.
 bool comes_before(const KernelInfo& a, const KernelInfo& b);
 
-/// A convolution and everything fused with it. The input is NCHW with elements of type `input`; filters are always fp32
-/// KCRS and the bias fp32; the output is NCHW fp32. If input_layout or output_layout is not plain, that array has this
-/// layout and its element type.
+/// A convolution and everything fused with it. Filters are always fp32 KCRS and the bias fp32.
 struct ConvStep {
   ConvProblem problem;
   Epilogue epilogue;
-  ElementType input = ElementType::f32;  ///< f32, or u8: raw pixels with values 0..255
-  Layout input_layout = Layout::plain, output_layout = Layout::plain;
-  /// Adds an array like the output after the bias (residual). Only in Layout::channel_lanes (nchw8c) and the NHWC
-  /// layouts of has_pixel_rows(), never with pooling.
+  Format input_format = kNchw, output_format = kNchw;
+  /// Adds an array like the output after the bias (residual). Only in nchw8c float32 and nhwc, never with pooling.
   bool adds = false;
-  /// If not 0, the array is part of a larger (concatenated) one: elements between images in Layout::channel_lanes,
-  /// between pixels in NHWC layouts.
+  /// If not 0, the array is part of a larger (concatenated) one: elements between images in nchw8c,
+  /// between pixels in nhwc.
   int64_t input_step = 0, added_step = 0, output_step = 0;
 
   bool operator==(const ConvStep&) const = default;
@@ -135,7 +131,7 @@ struct ConvKernel {
   Refusal (*absent)() = nullptr;  ///< may be null: why this machine cannot run the kernel; it then supports no step
   std::string (*choice)(const ConvStep&, Stream&) = nullptr;  ///< may be null: what a library chose, and how
   std::span<const Tunable> tunables = {};                     ///< swept by `convlab bench --sweep`
-  Layout layout = Layout::plain;  ///< supported besides plain; refuses() is never called for steps in others
+  Format format = kNchw;       ///< supported besides nchw; refuses() is never called for steps in others
   bool packs_weights = false;  ///< prepare() reads all it needs from w: launch() gets no w, which may have been freed
 };
 

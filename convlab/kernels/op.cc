@@ -10,8 +10,9 @@ namespace {
 
 /// Why a kernel does not support a step: its own reason, an unsupported layout, or too little precision.
 Refusal refusal_of(const OpKernel& kernel, const OpStep& step, Math math) {
-  for (const Layout layout : {step.input_layout, step.output_layout}) {
-    if (layout != Layout::plain && layout != kernel.layout) return "an array's layout is not supported";
+  for (const Format format : {step.input_format, step.output_format}) {
+    if (format.order != Order::nchw && format != kernel.format)
+      return fmt::format("{} is not supported", name_of(format));
   }
   if (kernel.info.math > math) {
     return fmt::format("{} is less precise than {}", name_of(kernel.info.math), name_of(math));

@@ -7,22 +7,20 @@
 
 namespace convlab {
 
-/// One operator of a plan that is not a convolution. Inputs and output are dense float32, with two exceptions for uint8
-/// pixels: an ActivationOp converts them to float32 for operators that accept nothing else, and a ScaleOp reads and
-/// writes them. All arrays are plain (nchw), except inputs[0] and the output of kernels that support another layout,
-/// which then have its element type. In Layout::channel_lanes, channel_bytes and NHWC layouts, all inputs have the
-/// layout except constants and, in NHWC layouts, images of one pixel.
+/// One operator of a plan that is not a convolution. All arrays are nchw float32, with two exceptions. uint8 pixels: an
+/// ActivationOp converts them to float32 for operators that accept nothing else, and a ScaleOp reads and writes them.
+/// Kernels with a format of their own: inputs[0] and the output may have it; in nchw8c float32, nhwc and nhwc4, all
+/// inputs have it except constants and, in nhwc, images of one pixel.
 struct OpStep {
   Op op;
   std::vector<Shape> inputs;
   Shape output;
-  Activation activation;                 ///< applied to the operator's own result; set only for GemmOp and BatchNormOp
-  ElementType input = ElementType::f32;  ///< of inputs[0]; u8 only with ActivationOp and ScaleOp
-  std::vector<bool> constant;            ///< by input: whether prepare() gets it; empty: none
-  Layout input_layout = Layout::plain, output_layout = Layout::plain;
-  std::vector<int64_t> input_steps;  ///< by input, as ConvStep::input_step; empty: all 0
+  Activation activation;       ///< applied to the operator's own result; set only for GemmOp and BatchNormOp
+  std::vector<bool> constant;  ///< by input: whether prepare() gets it; empty: none
+  Format input_format = kNchw, output_format = kNchw;  ///< of inputs[0] and the output
+  std::vector<int64_t> input_steps;                    ///< by input, as ConvStep::input_step; empty: all 0
   int64_t output_step = 0;
-  Shape written;  ///< the shape of inputs[0] when it was written, if its layout is not plain; it may have been reshaped
+  Shape written;  ///< the shape of inputs[0] when it was written, if its order is not nchw; it may have been reshaped
                   ///< since
 };
 
@@ -48,8 +46,8 @@ struct OpKernel {
   size_t (*workspace_bytes)(const OpStep&) = nullptr;  ///< may be null: 0; for any number of threads
   void (*prepare)(const OpArgs&, Stream&) = nullptr;   ///< may be null
   void (*launch)(const OpArgs&, Stream&) = nullptr;    ///< writes all of output
-  Layout layout = Layout::plain;  ///< supported besides plain; refuses() is never called for steps in others
-  bool packs_weights = false;     ///< as in ConvKernel, for inputs[1], which is constant
+  Format format = kNchw;       ///< supported besides nchw; refuses() is never called for steps in others
+  bool packs_weights = false;  ///< as in ConvKernel, for inputs[1], which is constant
   size_t (*thread_bytes)(const OpStep&) = nullptr;  ///< may be null: 0; additional workspace for each thread
 };
 

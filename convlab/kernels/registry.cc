@@ -135,7 +135,8 @@ Refusal refuse_unless_plain(const ConvStep& step) {
   if (!step.epilogue.empty()) {
     return fmt::format("fusing {} is not supported", to_text(step.epilogue));
   }
-  if (step.input != ElementType::f32) return fmt::format("input must be float32, got {}", name_of(step.input));
+  if (step.input_format == kRawPixels)
+    return fmt::format("input must be float32, got {}", name_of(step.input_format.type));
   return std::nullopt;
 }
 

@@ -9,10 +9,11 @@
 #include <cstring>
 #include <thread>
 
+#include "convlab/base/checked.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/tensor/tensor.h"
-#include "convlab/verify/layouts.h"
+#include "convlab/verify/download.h"
 
 namespace convlab {
 namespace {
@@ -87,19 +88,20 @@ std::shared_ptr<const OracleLayer> timed_layer(const ConvStep& step, Oracle& ora
   ConvStep few = step;
   few.problem.n = 1;
   few.problem.n = std::clamp(static_cast<int64_t>(kFlops / few.problem.flops()), kLeast, kMost);
-  few.input_layout = few.output_layout = Layout::plain;
+  if (few.input_format.order != Order::nchw) few.input_format = kNchw;
+  few.output_format = kNchw;
   return oracle.layer(few, Fill::reals, {}, 0);
 }
 
 BenchArrays::BenchArrays(Device& device, const ConvStep& step, std::shared_ptr<const OracleLayer> layer)
     : device_(device), step_(step), layer_(std::move(layer)), stream_(device.make_stream()) {
-  const auto bytes = [](const Shape& shape, Layout layout, ElementType type) {
-    return static_cast<size_t>(layout_bytes(shape, layout, type)) + (kPlaces - 1) * kShift;
+  const auto bytes = [](const Shape& shape, Format format) {
+    return static_cast<size_t>(byte_count(shape, format)) + (kPlaces - 1) * kShift;
   };
-  x_ = device.allocate(bytes(step.problem.input_shape(), step.input_layout, step.input));
+  x_ = device.allocate(bytes(step.problem.input_shape(), step.input_format));
   w_ = uploaded(device, *stream_, layer_->convolved->w);
   if (step.epilogue.bias) bias_ = uploaded(device, *stream_, layer_->bias);
-  y_ = device.allocate(bytes(step.output_shape(), step.output_layout, ElementType::f32));
+  y_ = device.allocate(bytes(step.output_shape(), step.output_format));
   for (std::vector<int64_t>& at : at_) at.assign(static_cast<size_t>(step.problem.n), 0);
   if (stream_->threads() == nullptr) own_threads_ = std::make_unique<ThreadPool>();
   const auto piece = [&](const Shape& shape) {
@@ -153,15 +155,15 @@ void BenchArrays::upload_images() {
   };
   for (int64_t first = 0; first < step_.problem.n; first += step) {
     const int64_t count = std::min(step, step_.problem.n - first);
-    const int64_t offset = first == 0 ? 0 : layout_bytes(with_images(shape, first), step_.input_layout, step_.input);
+    const int64_t offset = first == 0 ? 0 : byte_count(with_images(shape, first), step_.input_format);
     char* const to = static_cast<char*>(x()) + offset;
-    if (step_.input_layout == Layout::plain) {
+    if (step_.input_format.order == Order::nchw) {
       gather(first, count, staging_.data());
       stream_->upload(to, staging_.data(), static_cast<size_t>(count) * image_bytes);
     } else {
       Tensor piece(images.type(), with_images(shape, count));
       gather(first, count, piece.raw());
-      piece = in_layout(piece, step_.input_layout);
+      piece = pack(piece, step_.input_format);
       stream_->upload(to, piece.raw(), piece.bytes());
     }
     stream_->synchronize();
@@ -175,15 +177,15 @@ Verdict BenchArrays::check(const KernelInfo& kernel) {
   for (int64_t first = 0; first < step_.problem.n; first += step) {
     const int64_t count = std::min(step, step_.problem.n - first);
     const Shape piece = with_images(shape, count);
-    const int64_t offset = first == 0 ? 0 : layout_bytes(with_images(shape, first), step_.output_layout);
+    const int64_t offset = first == 0 ? 0 : byte_count(with_images(shape, first), step_.output_format);
     const char* const from = static_cast<const char*>(y()) + offset;
     std::vector<float> converted;
     std::span<const float> got = std::span(staging_).first(static_cast<size_t>(element_count(piece)));
-    if (step_.output_layout == Layout::plain) {
+    if (step_.output_format.order == Order::nchw) {
       stream_->download(staging_.data(), from, got.size_bytes());
       stream_->synchronize();
     } else {
-      got = converted = download_plain(*stream_, from, piece, step_.output_layout);
+      got = converted = download_plain(*stream_, from, piece, step_.output_format);
     }
     comparison.add(first, std::span(at_[place_]).subspan(static_cast<size_t>(first), static_cast<size_t>(count)), got,
                    threads());

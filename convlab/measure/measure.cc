@@ -48,7 +48,7 @@ Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ce
                 .device = caps.kind,
                 .rung = kernel.info.rung,
                 .epilogue = to_text(step.epilogue),
-                .layout = step.output_layout == Layout::plain ? "" : std::string(name_of(step.output_layout))};
+                .layout = step.output_format.order == Order::nchw ? "" : name_of(step.output_format)};
   for (size_t i = 0; i < kernel.tunables.size(); ++i) {
     const Tunable& tunable = kernel.tunables[i];
     record.tuning[std::string(tunable.name)] = tuning.empty() ? tunable.value : tuning[i];
@@ -79,12 +79,10 @@ Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ce
   record.after = machine_state(caps);
   refuse_clocks_that_disagree(record);
 
-  const auto element_bytes = [](Layout layout, ElementType plain) {
-    return static_cast<int64_t>(size_in(layout, plain));
-  };
-  const int64_t bytes_per_output = element_bytes(step.output_layout, ElementType::f32);
+  const auto bytes_per_input = static_cast<int64_t>(size_of(step.input_format.type));
+  const auto bytes_per_output = static_cast<int64_t>(size_of(step.output_format.type));
   const int64_t pooled_away = step.problem.output_count() - element_count(step.output_shape());
-  const double bytes = step.problem.compulsory_bytes(element_bytes(step.input_layout, step.input), bytes_per_output) -
+  const double bytes = step.problem.compulsory_bytes(bytes_per_input, bytes_per_output) -
                        static_cast<double>(pooled_away * bytes_per_output);
   if (!record.waited_share || *record.waited_share <= kBusy) {
     refuse_the_impossible(kernel, step, ceilings, bytes, counted.min);

@@ -25,7 +25,7 @@ struct Record {
   DeviceKind device = DeviceKind::cpu;
   int rung = 0;
   std::string epilogue;               ///< what follows the sums, as to_text(Epilogue): "bias+relu"; "" for none
-  std::string layout;                 ///< of the output, and of the input unless plain: "images in lanes"; "" for nchw
+  std::string layout;                 ///< of the output, and of the input unless plain: "nchw16n"; "" for nchw
   std::map<std::string, int> tuning;  ///< the values of the kernel's tunables
   std::string choice;                 ///< what a library chose, and how long it searched; "" for other kernels
 

@@ -16,7 +16,7 @@ PlanArrays::PlanArrays(const PlanRequest& request) : request_(request) {
     output_of_root_.try_emplace(root_of(graph, graph.outputs[i].value), i);
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     of_value_[graph.inputs[i].value] = add_at(Location::Place::input, static_cast<int64_t>(i));
-    arrays_.back().pixels = request.options.input == ElementType::u8;
+    arrays_.back().format = {Order::nchw, request.options.input};
   }
 }
 
@@ -27,9 +27,9 @@ size_t PlanArrays::add_at(Location::Place place, int64_t at) {
 
 size_t PlanArrays::add_output(size_t number) { return add_at(Location::Place::output, static_cast<int64_t>(number)); }
 
-size_t PlanArrays::add_scratch(const Shape& shape, Layout layout) {
-  if (layout == Layout::channel_lanes && one_pixel(shape)) layout = Layout::plain;
-  arrays_.push_back({.bytes = layout_bytes(shape, layout), .layout = layout, .written = shape});
+size_t PlanArrays::add_scratch(const Shape& shape, Format format) {
+  if (format == kNchw8c && one_pixel(shape)) format = kNchw;
+  arrays_.push_back({.bytes = byte_count(shape, format), .format = format, .written = shape});
   return arrays_.size() - 1;
 }
 
@@ -39,28 +39,27 @@ size_t PlanArrays::of(ValueId value) {
   return of_value_[value] = add_at(Location::Place::constant, value);
 }
 
-size_t PlanArrays::add(ValueId value, Layout layout) {
+size_t PlanArrays::add(ValueId value, Format format) {
   const auto output = output_of_root_.find(value);
-  const bool own_layout = (request_.keeps_channels() && layout == request_.channels) || layout == Layout::channel_bytes;
+  const bool own_layout = (request_.keeps_channels() && format == request_.channels) || format == kNhwc4U8;
   const bool scratch = output == output_of_root_.end() || own_layout;
-  return of_value_[value] = scratch ? add_scratch(request_.shape_of(value), layout) : add_output(output->second);
+  return of_value_[value] = scratch ? add_scratch(request_.shape_of(value), format) : add_output(output->second);
 }
 
 size_t PlanArrays::add_pixels(ValueId value) {
   const Shape& shape = request_.shape_of(value);
-  arrays_.push_back({.bytes = layout_bytes(shape, Layout::plain, ElementType::u8), .written = shape, .pixels = true});
+  arrays_.push_back({.bytes = byte_count(shape, kRawPixels), .format = kRawPixels, .written = shape});
   return of_value_[value] = arrays_.size() - 1;
 }
 
 size_t PlanArrays::add_part(const Shape& shape, size_t joint, int64_t channels, int64_t first) {
   const int64_t pixels = shape[2] * shape[3];
-  const bool lanes = request_.channels == Layout::channel_lanes;
-  arrays_.push_back(
-      {.layout = request_.channels,
-       .written = shape,
-       .joint = joint,
-       .at = (lanes ? first * pixels : first) * static_cast<int64_t>(size_in(request_.channels, ElementType::f32)),
-       .step = lanes ? channels * pixels : channels});
+  const bool lanes = request_.channels == kNchw8c;
+  arrays_.push_back({.format = request_.channels,
+                     .written = shape,
+                     .joint = joint,
+                     .at = (lanes ? first * pixels : first) * static_cast<int64_t>(size_of(request_.channels.type)),
+                     .step = lanes ? channels * pixels : channels});
   return arrays_.size() - 1;
 }
 

@@ -14,9 +14,8 @@ namespace convlab {
 struct PlanArray {
   Location location;  ///< `place` is final; PlanArrays::place() sets the arena offset
   int64_t bytes = 0;
-  Layout layout = Layout::plain;
+  Format format = kNchw;
   Shape written = {};             ///< the shape with which it was written; only for arrays in the arena
-  bool pixels = false;            ///< uint8: the run's input, or scaled from it
   int64_t first = -1, last = -1;  ///< the steps that write it and that read it last
   std::optional<size_t> joint;    ///< the array that contains this one
   int64_t at = 0;                 ///< offset of its first byte in `joint`
@@ -42,7 +41,7 @@ class PlanArrays {
 
   /// Adds an array for a value that a step will write. It is an output of the run if the value is one and the layout is
   /// plain.
-  size_t add(ValueId value, Layout layout = Layout::plain);
+  size_t add(ValueId value, Format format = kNchw);
 
   /// Adds an array for a value of uint8 pixels. The run's outputs are float32, so it is never an output.
   size_t add_pixels(ValueId value);
@@ -51,8 +50,8 @@ class PlanArrays {
   /// and the layout request.channels.
   size_t add_part(const Shape& shape, size_t joint, int64_t channels, int64_t first);
 
-  /// Adds scratch memory. With one pixel per image, Layout::channel_lanes equals nchw, and the array counts as plain.
-  size_t add_scratch(const Shape& shape, Layout layout = Layout::plain);
+  /// Adds scratch memory. With one pixel per image, nchw8c equals nchw, and the array counts as plain.
+  size_t add_scratch(const Shape& shape, Format format = kNchw);
   size_t add_output(size_t number);
 
   /// Records that the next step of the plan reads `inputs` and writes `output`.

@@ -1,4 +1,4 @@
-// Finds the values that a plan keeps in Layout::channel_bytes.
+// Finds the values that a plan keeps in nhwc4 uint8.
 
 #include "convlab/plan/bytes.h"
 

@@ -4,10 +4,10 @@
 
 namespace convlab {
 
-// Plans that keep quantized values in Layout::channel_bytes: see rewrite/quantized.h. Other operators read nchw copies.
+// Plans that keep quantized values in nhwc4 uint8: see rewrite/quantized.h. Other operators read nchw copies.
 // Each copy is made once.
 
-/// Whether an operator exists only for Layout::channel_bytes.
+/// Whether an operator exists only for nhwc4 uint8.
 bool is_of_bytes(const Op& op);
 
 /// Whether a graph has such an operator.

@@ -40,23 +40,23 @@ bool joins_channels(const PlanRequest& request, const Node& node) {
 
 bool fits_channels(const Shape& shape) { return shape.size() == 4 && shape[1] > 0 && shape[1] % kChannelLanes == 0; }
 
-Layout channel_layout(const PlanRequest& request) {
+Format channel_format(const PlanRequest& request) {
   const PlanOptions& options = request.options;
-  if (options.mode == PlanMode::layers || request.images() == 0) return Layout::plain;
-  Layout layout = Layout::plain;
+  if (options.mode == PlanMode::layers || request.images() == 0) return kNchw;
+  Format format = kNchw;
   if (request.caps.kind != DeviceKind::cpu) {
-    layout = options.math == Math::fp16 ? Layout::channels_last : Layout::channels_last_floats;
+    format = options.math == Math::fp16 ? kNhwcF16 : kNhwc;
   } else if (options.math == Math::bf16 && has_unit(Bf16Unit::avx512_bf16)) {
-    layout = Layout::channel_halves;
+    format = kNhwcBf16;
   } else if (options.math == Math::fp32 || options.math == Math::bf16) {
-    layout = Layout::channel_lanes;  // without a bf16x2 instruction, fp32 sums are faster
+    format = kNchw8c;  // without a bf16x2 instruction, fp32 sums are faster
   }
-  const auto knows = [layout](const ConvKernel* kernel) { return kernel->layout == layout; };
-  return std::ranges::any_of(request.candidates, knows) ? layout : Layout::plain;
+  const auto knows = [format](const ConvKernel* kernel) { return kernel->format == format; };
+  return std::ranges::any_of(request.candidates, knows) ? format : kNchw;
 }
 
 bool keeps_channels(const PlanRequest& request) {
-  if (channel_layout(request) == Layout::plain) return false;
+  if (channel_format(request).order == Order::nchw) return false;
   double all = 0, wide = 0;
   for (const Node& node : request.graph.nodes) {
     const auto* op = std::get_if<ConvOp>(&node.op);
@@ -112,17 +112,17 @@ std::optional<FusedConv> pooled_conv(const PlanRequest& request, FusedConv fused
 }
 
 std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const std::vector<const ConvKernel*>& kernels,
-                                             const FusedConv& fused, Layout x_layout) {
+                                             const FusedConv& fused, Format x_format) {
   ConvStep step = fused.step;
-  step.input_layout = x_layout;
+  step.input_format = x_format;
   const Shape y = step.output_shape();
-  const bool plain = one_pixel(y) && (has_pixel_rows(request.channels) || !fits_channels(y));
-  step.output_layout = plain ? Layout::plain : request.channels;
+  const bool plain = one_pixel(y) && (request.channels.order == Order::nhwc || !fits_channels(y));
+  step.output_format = plain ? kNchw : request.channels;
   // Images of one pixel are nchw in any plan.
-  const bool only_plain = plain && x_layout == Layout::plain;
+  const bool only_plain = plain && x_format.order == Order::nchw;
   std::vector<const ConvKernel*> fitting;
   for (const ConvKernel* kernel : kernels) {
-    const bool knows = kernel->layout == request.channels || (only_plain && kernel->layout != Layout::plain);
+    const bool knows = kernel->format == request.channels || (only_plain && kernel->format.order != Order::nchw);
     if (knows && !kernel->refuses(step, request.caps)) fitting.push_back(kernel);
   }
   if (fitting.empty()) return std::nullopt;

@@ -9,7 +9,7 @@
 #include "convlab/base/text.h"
 #include "convlab/diagnostics/finding.h"
 #include "convlab/kernels/registry.h"
-#include "convlab/plan/layouts.h"
+#include "convlab/plan/formats.h"
 
 namespace convlab {
 namespace {
@@ -17,25 +17,24 @@ namespace {
 bool precise_enough(const ConvKernel& kernel, Math wanted) { return kernel.info.math <= wanted; }
 
 /// Returns why a kernel's layouts do not fit the plan's, or nullopt if they do.
-Refusal why_not_for_layout(const PlanRequest& request, const ConvKernel& kernel, Layout x_layout) {
-  if (x_layout != Layout::plain && kernel.layout != x_layout) {
-    return fmt::format("input in {} is not supported", name_of(x_layout));
+Refusal why_not_for_format(const PlanRequest& request, const ConvKernel& kernel, Format x_format) {
+  if (x_format.order != Order::nchw && kernel.format != x_format) {
+    return fmt::format("input in {} is not supported", name_of(x_format));
   }
   const bool asked_for = !request.options.kernel.empty();
-  const bool keeps = kernel.layout == Layout::channel_lanes || has_pixel_rows(kernel.layout);
-  if (keeps && kernel.layout != request.channels) {
+  const bool keeps = kernel.format == kNchw8c || kernel.format.order == Order::nhwc;
+  if (keeps && kernel.format != request.channels) {
     return fmt::format("only for plans that keep {} between steps (networks with many channels, in {})",
-                       name_of(kernel.layout),
-                       name_of(kernel.layout == Layout::channel_lanes ? Math::fp32 : kernel.info.math));
+                       name_of(kernel.format), name_of(kernel.format == kNchw8c ? Math::fp32 : kernel.info.math));
   }
-  if (!has_image_lanes(kernel.layout) || !request.layouts.empty() || asked_for) return std::nullopt;
+  if (!info(kernel.format.order).interleaves_images || !request.formats.empty() || asked_for) return std::nullopt;
   if (request.options.mode == PlanMode::layers) return "only for plans that keep images in lanes between steps";
   return fmt::format("batch size must be at least {}: the kernel computes 16 images at a time", kLeastImagesInLanes);
 }
 
 std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const ConvChoice& choice) {
   const PlanOptions& options = request.options;
-  if (const Refusal refusal = why_not_for_layout(request, kernel, choice.step.input_layout)) return *refusal;
+  if (const Refusal refusal = why_not_for_format(request, kernel, choice.step.input_format)) return *refusal;
   if (!precise_enough(kernel, options.math)) {
     return fmt::format("{} is less precise than {}", name_of(kernel.info.math), name_of(options.math));
   }
@@ -48,18 +47,19 @@ std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const 
   return fmt::format("supported, but {} is preferred", choice.kernel->info.name);
 }
 
-/// Returns the part of the convolution that this kernel computes, with output in `y_layout` if possible. Otherwise
+/// Returns the part of the convolution that this kernel computes, with output in `y_format` if possible. Otherwise
 /// returns nullopt and sets `refusal`.
 std::optional<ConvStep> step_by(const PlanRequest& request, const ConvKernel& kernel, const FusedConv& fused,
-                                bool pixels, Layout x_layout, Layout y_layout, Refusal& refusal) {
+                                Format x_format, Format y_format, Refusal& refusal) {
+  std::vector<Format> inputs{x_format};
+  if (x_format == kRawPixels) inputs.push_back(kNchw);
   std::vector<Epilogue> parts{fused.step.epilogue, {.bias = fused.step.epilogue.bias}, {}};
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   for (const Epilogue& part : parts) {
-    for (const ElementType input : {ElementType::u8, ElementType::f32}) {
-      if (input == ElementType::u8 && !pixels) continue;
-      for (const Layout output : {y_layout, Layout::plain}) {
-        if (output != Layout::plain && (output != kernel.layout || part != fused.step.epilogue)) continue;
-        const ConvStep step{fused.step.problem, part, input, x_layout, output};
+    for (const Format input : inputs) {
+      for (const Format output : {y_format, kNchw}) {
+        if (output.order != Order::nchw && (output != kernel.format || part != fused.step.epilogue)) continue;
+        const ConvStep step{fused.step.problem, part, input, output};
         refusal = kernel.refuses(step, request.caps);
         if (!refusal) return step;
       }
@@ -121,16 +121,16 @@ void require_chosen_step(const PlanRequest& request, const std::string& name, si
                   printable(name), choice.step);
 }
 
-ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t place, bool pixels, Layout x_layout) {
-  const Layout y_layout = layout_for_readers(request, fused.output);
+ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t place, Format x_format) {
+  const Format y_format = format_for_readers(request, fused.output);
   const bool named = !request.options.kernel.empty() || request.chosen != nullptr;
   std::optional<ConvChoice> choice;
   std::string refusals;
   for (const ConvKernel* kernel : kernels_for(request, fused, place)) {
-    Refusal refusal = why_not_for_layout(request, *kernel, x_layout);
+    Refusal refusal = why_not_for_format(request, *kernel, x_format);
     if (refusal && !named) continue;
     const std::optional<ConvStep> step =
-        refusal ? std::nullopt : step_by(request, *kernel, fused, pixels, x_layout, y_layout, refusal);
+        refusal ? std::nullopt : step_by(request, *kernel, fused, x_format, y_format, refusal);
     if (!step) {
       refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", kernel->info.name, *refusal);
     } else if (!choice) {

@@ -27,10 +27,10 @@ std::vector<const ConvKernel*> kernels_for(const PlanRequest& request, const Fus
 void require_chosen_step(const PlanRequest& request, const std::string& name, size_t place);
 
 /// Returns the first of kernels_for() that computes the convolution, with as much of its epilogue as it supports, and
-/// all others that would compute the same step. The input has layout `x_layout`; it may be read as uint8 pixels if
-/// `pixels`. If no kernel fits, throws Error(unavailable) with all reasons, or Error(bad_input) if a kernel was
-/// requested or chosen.
-ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t place, bool pixels, Layout x_layout);
+/// all others that would compute the same step. The input has this format; if it is uint8 pixels, a kernel that does
+/// not read them gets a float32 copy. If no kernel fits, throws Error(unavailable) with all reasons, or
+/// Error(bad_input) if a kernel was requested or chosen.
+ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t place, Format x_format);
 
 /// Returns why each other kernel of the device does not compute this step, in the registry's order.
 std::vector<Refused> refused_besides(const PlanRequest& request, const ConvChoice& choice);

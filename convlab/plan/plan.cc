@@ -18,8 +18,8 @@
 #include "convlab/plan/bytes.h"
 #include "convlab/plan/channels.h"
 #include "convlab/plan/choose.h"
+#include "convlab/plan/formats.h"
 #include "convlab/plan/fused_conv.h"
-#include "convlab/plan/layouts.h"
 #include "convlab/plan/request.h"
 #include "convlab/plan/squeeze_excite.h"
 #include "convlab/rewrite/readers.h"
@@ -32,14 +32,14 @@ PlanRequest request_for(const Graph& graph, InputShapes inputs, const DeviceCaps
   PlanRequest request{graph, caps, options, std::move(shapes), candidates(caps, options), Readers(graph)};
   if (options.choices) request.chosen = &options.choices->of(inputs);
   const std::optional<bool> lanes = request.chosen != nullptr ? request.chosen->channel_lanes : options.channel_lanes;
-  if (lanes ? *lanes : keeps_channels(request)) request.channels = channel_layout(request);
+  if (lanes ? *lanes : keeps_channels(request)) request.channels = channel_format(request);
   if (lanes && *lanes && !request.keeps_channels()) {
     throw bad_input("{}: a '{}' plan on {} in {} cannot keep channels in lanes", graph.name, name_of(options.mode),
                     name_of(caps.kind), name_of(options.math));
   }
   request.bytes = has_bytes(graph);
   if (!request.keeps_channels() && !request.bytes) {
-    request.layouts = inner_layouts(request.images(), caps, options, request.candidates);
+    request.formats = inner_formats(request.images(), caps, options, request.candidates);
   }
   return request;
 }
@@ -102,11 +102,11 @@ class Planner {
   void copy_output(size_t number) {
     const Operand output = operand(graph_.outputs[number].value);
     if (arrays_[output.array].location == Location{Location::Place::output, static_cast<int64_t>(number)}) return;
-    emit_copy(output, arrays_.add_output(number), Layout::plain, "output");
+    emit_copy(output, arrays_.add_output(number), kNchw, "output");
   }
 
   const Shape& shape_of(ValueId value) const { return request_.shape_of(value); }
-  bool is_pixels(size_t array) const { return arrays_[array].pixels; }
+  bool is_pixels(size_t array) const { return arrays_[array].format == kRawPixels; }
 
   Operand operand(ValueId value) { return {arrays_.of(value), shape_of(value), graph_.constants.contains(value)}; }
 
@@ -115,16 +115,16 @@ class Planner {
   Operand float_operand(ValueId value) {
     const Operand given = operand(value);
     const bool plain = lies_plain(given) || (!request_.keeps_channels() && !request_.bytes);
-    return plain && !is_pixels(given.array) ? given : copy_of(value, given, Layout::plain);
+    return plain && !is_pixels(given.array) ? given : copy_of(value, given, kNchw);
   }
 
   /// Returns a float32 copy in this layout, which is made once.
-  Operand copy_of(ValueId value, const Operand& given, Layout layout) {
+  Operand copy_of(ValueId value, const Operand& given, Format format) {
     const Shape shape = shape_to_copy(given);
-    const auto [found, is_new] = copies_.try_emplace({given.array, layout, shape}, 0);
+    const auto [found, is_new] = copies_.try_emplace({given.array, format, shape}, 0);
     if (is_new) {
-      found->second = arrays_.add_scratch(shape, layout);
-      emit_copy(given, found->second, layout, graph_.value_names[static_cast<size_t>(root_of(graph_, value))]);
+      found->second = arrays_.add_scratch(shape, format);
+      emit_copy(given, found->second, format, graph_.value_names[static_cast<size_t>(root_of(graph_, value))]);
     }
     return {found->second, given.shape};
   }
@@ -135,22 +135,21 @@ class Planner {
     return lies_plain(given) ? given.shape : arrays_[given.array].written;
   }
 
-  void emit_copy(const Operand& given, size_t to, Layout layout, std::string name) {
+  void emit_copy(const Operand& given, size_t to, Format format, std::string name) {
     const Shape shape = shape_to_copy(given);
     OpStep step = step_of(ActivationOp{}, {{given.array, shape}}, shape);
-    step.output_layout = layout;
+    step.output_format = format;
     emit_op(step, {given}, to, std::move(name));
   }
 
-  bool lies_plain(const Operand& operand) const { return arrays_[operand.array].layout == Layout::plain; }
+  bool lies_plain(const Operand& operand) const { return arrays_[operand.array].format.order == Order::nchw; }
 
   /// Whether the operand can be read in the plan's layout of channels. In nchw8c, this includes nchw images of one
   /// pixel.
   bool lies_in_channels(const Operand& operand) const {
     const PlanArray& array = arrays_[operand.array];
-    if (array.layout == request_.channels && array.written == operand.shape) return true;
-    const bool plain = array.layout == Layout::plain && one_pixel(operand.shape) && !array.pixels;
-    return plain && request_.channels == Layout::channel_lanes;
+    if (array.format == request_.channels && array.written == operand.shape) return true;
+    return array.format == kNchw && one_pixel(operand.shape) && request_.channels == kNchw8c;
   }
 
   /// Returns the operand in the plan's layout of channels, or in nchw if the plan does not use that layout for its
@@ -172,7 +171,7 @@ class Planner {
   }
 
   /// Returns the layout in which the plan keeps values of this shape.
-  Layout channels_of(const Shape& shape) const { return keeps(request_, shape) ? request_.channels : Layout::plain; }
+  Format channels_of(const Shape& shape) const { return keeps(request_, shape) ? request_.channels : kNchw; }
 
   size_t part_of(const JointPlace& place, const Shape& shape) {
     return arrays_.add_part(shape, joint_array(place.joint), shape_of(place.joint)[1], place.channel);
@@ -185,18 +184,18 @@ class Planner {
     return found->second;
   }
 
-  /// Returns the operand in Layout::channel_bytes.
+  /// Returns the operand in nhwc4 uint8.
   Operand bytes_operand(ValueId value) {
     const Operand given = operand(value);
-    return lies_in_bytes(given) ? given : copy_of(value, float_operand(value), Layout::channel_bytes);
+    return lies_in_bytes(given) ? given : copy_of(value, float_operand(value), kNhwc4U8);
   }
 
   bool lies_in_bytes(const Operand& operand) const {
     const PlanArray& array = arrays_[operand.array];
-    return array.layout == Layout::channel_bytes && same_in_bytes(array.written, operand.shape);
+    return array.format == kNhwc4U8 && same_in_bytes(array.written, operand.shape);
   }
 
-  /// Plans an operator that reads or writes Layout::channel_bytes. Returns false if it does neither, or if no kernel
+  /// Plans an operator that reads or writes nhwc4 uint8. Returns false if it does neither, or if no kernel
   /// supports it.
   bool plan_op_in_bytes(const Node& node) {
     const bool only = is_of_bytes(node.op), begins = std::holds_alternative<QuantizeOp>(node.op);
@@ -205,8 +204,8 @@ class Planner {
     if (!only && !begins && !lies_in_bytes(operand(node.inputs[0]))) return false;
     OpStep step{.op = node.op, .output = shape_of(node.output)};
     if (auto* pool = std::get_if<PoolOp>(&step.op)) *pool = {resolved_pool(*pool, shape_of(node.inputs[0]))};
-    step.input_layout = begins ? Layout::plain : Layout::channel_bytes;
-    step.output_layout = ends ? Layout::plain : Layout::channel_bytes;
+    step.input_format = begins ? kNchw : kNhwc4U8;
+    step.output_format = ends ? kNchw : kNhwc4U8;
     for (const ValueId input : node.inputs) {
       step.inputs.push_back(shape_of(input));
       step.constant.push_back(graph_.constants.contains(input));
@@ -218,7 +217,7 @@ class Planner {
       const bool plain = begins || graph_.constants.contains(input);
       operands.push_back(plain ? float_operand(input) : bytes_operand(input));
     }
-    emit_op(step, operands, arrays_.add(node.output, step.output_layout), node.name);
+    emit_op(step, operands, arrays_.add(node.output, step.output_format), node.name);
     return true;
   }
 
@@ -239,10 +238,10 @@ class Planner {
 
     for (const size_t node : fused.nodes) done_[node] = true;
     ConvStep& step = choice->step;
-    const bool plain = step.input_layout == Layout::plain;
-    const Operand x = step.input == ElementType::u8 ? given
-                      : plain                       ? float_operand(values[0])
-                                                    : channels_operand(values[0]);
+    const bool plain = step.input_format.order == Order::nchw;
+    const Operand x = step.input_format == kRawPixels ? given
+                      : plain                         ? float_operand(values[0])
+                                                      : channels_operand(values[0]);
     std::vector<size_t> inputs{x.array, arrays_.of(values[1])};
     step.input_step = plain ? 0 : arrays_[inputs[0]].step;
     if (step.epilogue.bias) inputs.push_back(arrays_.of(values[2]));
@@ -261,10 +260,9 @@ class Planner {
   std::optional<ConvChoice> choose_joined(FusedConv fused, const Operand& given) {
     const std::vector<const ConvKernel*> kernels = kernels_for(request_, fused, convolutions_);
     std::optional<ConvChoice> choice;
-    for (const ElementType input : {ElementType::u8, ElementType::f32}) {
-      if (choice || !lies_plain(given) || (input == ElementType::u8 && !is_pixels(given.array))) continue;
-      fused.step.input = input;
-      choice = choose_to_channels(request_, kernels, fused, Layout::plain);
+    for (const Format input : {kRawPixels, kNchw}) {
+      if (choice || !lies_plain(given) || (input == kRawPixels && !is_pixels(given.array))) continue;
+      choice = choose_to_channels(request_, kernels, fused, input);
     }
     if (choice || !keeps(request_, fused.step.problem.input_shape())) return choice;
     return choose_to_channels(request_, kernels, fused, request_.channels);
@@ -278,7 +276,7 @@ class Planner {
     std::vector<Operand> operands;
     for (const ValueId input : gate->inputs) operands.push_back(operand(input));
     OpStep step = step_of(gate->op, operands, shape_of(gate->output));
-    step.output_layout = request_.channels;
+    step.output_format = request_.channels;
     if (find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
 
     for (const size_t node : gate->nodes) done_[node] = true;
@@ -305,8 +303,8 @@ class Planner {
       step.constant.push_back(given.constant);
     }
     if (!any || !fits_channels(step.output)) return false;
-    step.input_layout = request_.channels;
-    step.output_layout = channels_of(step.output);
+    step.input_format = request_.channels;
+    step.output_format = channels_of(step.output);
     step.written = step.inputs[0];
     if (find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
     std::string name = node.name;
@@ -318,8 +316,8 @@ class Planner {
       step.input_steps.push_back(arrays_[operands.back().array].step);
     }
     // An array with one pixel per image counts as plain, although the kernel writes the plan's layout.
-    if (in_order(step, result)) step.output_layout = Layout::plain;
-    const size_t output = step.output_layout == Layout::plain ? arrays_.add(result) : channels_array(result);
+    if (in_order(step, result)) step.output_format = kNchw;
+    const size_t output = step.output_format.order == Order::nchw ? arrays_.add(result) : channels_array(result);
     step.output_step = arrays_[output].step;
     emit_op(step, operands, output, std::move(name));
     return true;
@@ -332,7 +330,7 @@ class Planner {
       if (!reader || !is_alias(graph_.nodes[*reader].op)) return false;
       value = graph_.nodes[*reader].output;
     }
-    step.output_layout = Layout::plain;
+    step.output_format = kNchw;
     return find_op_kernel(step, request_.caps.kind, request_.options.math) != nullptr;
   }
 
@@ -348,7 +346,7 @@ class Planner {
       if (array.joint == wanted.joint && array.at == wanted.at) continue;
       const Operand from = !is_pixels(given.array) && lies_in_channels(given) ? given : float_operand(input);
       OpStep step = step_of(ActivationOp{}, {from}, given.shape);
-      step.output_layout = request_.channels;
+      step.output_format = request_.channels;
       step.output_step = wanted.step;
       emit_op(step, {from}, part, node.name);
     }
@@ -359,15 +357,15 @@ class Planner {
     for (const size_t node : fused.nodes) done_[node] = true;
     const std::vector<ValueId>& values = graph_.nodes[place].inputs;
     size_t x = request_.keeps_channels() || request_.bytes ? float_operand(values[0]).array : arrays_.of(values[0]);
-    const ConvChoice choice = choose(request_, fused, convolutions_, is_pixels(x), arrays_[x].layout);
+    const ConvChoice choice = choose(request_, fused, convolutions_, arrays_[x].format);
     const Epilogue &wanted = fused.step.epilogue, &taken = choice.step.epilogue;
-    if (choice.step.input == ElementType::f32) x = float_operand(values[0]).array;
+    if (choice.step.input_format != kRawPixels) x = float_operand(values[0]).array;
     std::vector<size_t> inputs{x, arrays_.of(values[1])};
     if (taken.bias) inputs.push_back(arrays_.of(values[2]));
 
     const bool complete = taken == wanted;
     const Shape y = choice.step.output_shape();
-    const size_t array = complete ? arrays_.add(fused.output, choice.step.output_layout) : arrays_.add_scratch(y);
+    const size_t array = complete ? arrays_.add(fused.output, choice.step.output_format) : arrays_.add_scratch(y);
     emit_conv(choice, std::move(inputs), array, fused.name_with(taken));
     if (!complete) plan_remaining_epilogue(fused, taken, {array, y});
   }
@@ -408,13 +406,15 @@ class Planner {
     OpStep step = step_of(op, operands, shape_of(node.output));
     std::string name = node.name;
     const ValueId output = fuse_activation(node, step, name);
-    if (step.input_layout != Layout::plain) step.output_layout = op_output_layout(request_, step, output);
-    emit_op(step, operands, arrays_.add(output, step.output_layout), std::move(name));
+    if (step.input_format.order != Order::nchw) step.output_format = op_output_format(request_, step, output);
+    emit_op(step, operands, arrays_.add(output, step.output_format), std::move(name));
   }
 
   void plan_scaling(const Node& node) {
     const Operand x = operand(node.inputs[0]);
-    emit_op(step_of(node.op, {x}, shape_of(node.output)), {x}, arrays_.add_pixels(node.output), node.name);
+    OpStep step = step_of(node.op, {x}, shape_of(node.output));
+    step.output_format = kRawPixels;
+    emit_op(std::move(step), {x}, arrays_.add_pixels(node.output), node.name);
   }
 
   /// Fuses the activation after the node into the step if a kernel supports that. Returns the value that the step then
@@ -432,7 +432,7 @@ class Planner {
   /// Returns the index of the activation after a dense layer, or after a batch normalization in the plan's layout of
   /// channels, if a kernel computes both in one step.
   std::optional<size_t> activation_with(const Node& node, OpStep step) const {
-    const bool scales = request_.keeps_channels() && step.output_layout == request_.channels &&
+    const bool scales = request_.keeps_channels() && step.output_format == request_.channels &&
                         std::holds_alternative<BatchNormOp>(node.op);
     if (request_.options.mode == PlanMode::layers) return std::nullopt;
     if (!scales && !std::holds_alternative<GemmOp>(node.op)) return std::nullopt;
@@ -451,9 +451,8 @@ class Planner {
       step.constant.push_back(operand.constant);
     }
     const PlanArray& x = arrays_[operands[0].array];
-    if (x.pixels) step.input = ElementType::u8;
-    step.input_layout = x.layout;
-    if (x.layout != Layout::plain) step.written = x.written;
+    step.input_format = x.format;
+    if (x.format.order != Order::nchw) step.written = x.written;
     if (x.step != 0) step.input_steps = {x.step};
     return step;
   }
@@ -522,7 +521,7 @@ class Planner {
   std::string first_unsupported_;                               // the first of them, with its node and reason
   size_t convolutions_ = 0;                                     // planned so far
   std::vector<bool> done_;                                      // by node: computed by the step of an earlier node
-  std::map<std::tuple<size_t, Layout, Shape>, size_t> copies_;  // by array, layout and shape: see copy_of()
+  std::map<std::tuple<size_t, Format, Shape>, size_t> copies_;  // by array, layout and shape: see copy_of()
   std::map<ValueId, JointPlace> places_;
   std::map<ValueId, size_t> joints_;  // by output of a Concat
   Plan plan_;

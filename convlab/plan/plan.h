@@ -29,13 +29,13 @@ struct PlanOptions {
   Math math = Math::fp32;                ///< the lowest precision allowed for a convolution
   std::string kernel;                    ///< one kernel for every convolution; "": the best that fits
   ElementType input = ElementType::f32;  ///< of the run's inputs: f32, or u8 (raw pixels, 0..255)
-  /// Whether values are in channel_layout() (Layout::channel_lanes or nhwc) between steps; nullopt: decided by
+  /// Whether values are in channel_format() (nchw8c or nhwc) between steps; nullopt: decided by
   /// keeps_channels().
   std::optional<bool> channel_lanes = {};
   std::shared_ptr<const PlanChoices> choices = {};  ///< from a plan file: its kernels, without a search; null: none
 };
 
-/// The fewest images in a batch for which Layout::image_lanes pays off. With fewer, too many of the 16 lanes are idle.
+/// The fewest images in a batch for which nchw16n pays off. With fewer, too many of the 16 lanes are idle.
 inline constexpr int64_t kLeastImagesInLanes = 12;
 
 /// Where a step finds an array. The arena is the scratch memory that all steps share.
@@ -93,7 +93,7 @@ struct Plan {
   std::vector<Shape> inputs, outputs;  ///< as in the graph
   std::vector<PlanStep> steps;
   int64_t arena_bytes = 0;
-  bool channel_lanes = false;  ///< values are in channel_layout() (Layout::channel_lanes or nhwc) where they can be
+  bool channel_lanes = false;  ///< values are in channel_format() (nchw8c or nhwc) where they can be
 };
 
 /// Returns the plan of a graph that simplified() has returned. Throws Error(bad_input) if shapes do not fit, a forced

@@ -54,7 +54,7 @@ std::string PlanStep::op_name() const {
   const OpStep& step = *op_step();
   const auto* activation = std::get_if<ActivationOp>(&step.op);
   if (activation != nullptr && activation->activation.kind == ActivationKind::none) {
-    return step.input == ElementType::u8 ? "Convert" : "Copy";
+    return step.input_format == kRawPixels ? "Convert" : "Copy";
   }
   const std::string name = name_of(step.op);
   return step.activation.kind == ActivationKind::none ? name : name + "+" + to_text(step.activation);
@@ -80,11 +80,11 @@ std::string to_text(const Plan& plan) {
     for (const Location& input : step.inputs) inputs += (inputs.empty() ? "" : ", ") + to_text(input);
     const ConvStep* conv = step.conv_step();
     const Shape& shape = conv != nullptr ? conv->output_shape() : step.op_step()->output;
-    const Layout layout = conv != nullptr ? conv->output_layout : step.op_step()->output_layout;
+    const Format format = conv != nullptr ? conv->output_format : step.op_step()->output_format;
     text += fmt::format("  {}: {}{} by {}: {} -> {} {}{}", step.name, step.op_name(),
                         conv != nullptr ? " " + to_text(conv->problem) : "", step.kernel_name(), inputs,
                         to_text(step.output), to_text(shape),
-                        layout == Layout::plain ? "" : fmt::format(", in {}", name_of(layout)));
+                        format.order == Order::nchw ? "" : fmt::format(", in {}", name_of(format)));
     if (step.prepared_bytes != 0) text += fmt::format(", prepared {} bytes", step.prepared_bytes);
     if (step.workspace_bytes != 0) {
       text += fmt::format(", workspace arena {} of {} bytes", step.workspace_at, step.workspace_bytes);

@@ -19,9 +19,9 @@ struct PlanRequest {
   std::vector<Shape> shapes;                  ///< by ValueId, from infer_shapes()
   std::vector<const ConvKernel*> candidates;  ///< for convolutions: see candidates()
   Readers readers;
-  std::vector<Layout> layouts;         ///< other than nchw, for values between steps: see inner_layouts()
-  bool bytes = false;                  ///< 8-bit values are in Layout::channel_bytes: see bytes.h
-  Layout channels = Layout::plain;     ///< the layout of a plan that keeps channels (see channels.h); otherwise plain
+  std::vector<Format> formats;         ///< other than nchw, for values between steps: see inner_formats()
+  bool bytes = false;                  ///< 8-bit values are in nhwc4 uint8: see bytes.h
+  Format channels = kNchw;             ///< the layout of a plan that keeps channels (see channels.h); otherwise plain
   const PlanChoice* chosen = nullptr;  ///< from options.choices, for these shapes; null: the planner chooses
 
   /// Returns the batch size: the first size of the first input, or 0 if that is a scalar.
@@ -30,7 +30,7 @@ struct PlanRequest {
     return input.empty() ? 0 : input[0];
   }
 
-  bool keeps_channels() const { return channels != Layout::plain; }
+  bool keeps_channels() const { return channels.order != Order::nchw; }
 
   const Shape& shape_of(ValueId value) const { return shapes[static_cast<size_t>(value)]; }
 };

@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "convlab/base/bf16.h"
 #include "convlab/base/checked.h"
 #include "convlab/base/half.h"
 
@@ -94,21 +95,37 @@ Tensor Tensor::reshaped(Shape shape) && {
 }
 
 void Tensor::require(ElementType wanted) const {
-  if (type_ != wanted) throw bad_input("expected a tensor of {}, got {}", name_of(wanted), name_of(type_));
+  const bool same_bits = wanted == ElementType::f16 && type_ == ElementType::bf16;
+  if (type_ != wanted && !same_bits)
+    throw bad_input("expected a tensor of {}, got {}", name_of(wanted), name_of(type_));
 }
 
 namespace {
 
 struct Half {
   uint16_t bits;
+  explicit Half(float value) : bits(float_to_half(value)) {}
+  float value() const { return half_to_float(bits); }
+};
+
+struct Bf16 {
+  uint16_t bits;
+  explicit Bf16(float value) : bits(to_bf16(value)) {}
+  float value() const { return from_bf16(bits); }
+};
+
+struct Bf16x2 {
+  uint16_t bits, residual;
+  explicit Bf16x2(float value) : bits(to_bf16(value)), residual(to_bf16(value - from_bf16(bits))) {}
+  float value() const { return from_bf16(bits) + from_bf16(residual); }
 };
 
 template <class To, class From>
 To convert_one(From value) {
-  if constexpr (std::is_same_v<From, Half>) {
-    return convert_one<To>(half_to_float(value.bits));
-  } else if constexpr (std::is_same_v<To, Half>) {
-    return {float_to_half(static_cast<float>(value))};
+  if constexpr (std::is_class_v<From>) {
+    return convert_one<To>(value.value());
+  } else if constexpr (std::is_class_v<To>) {
+    return To(static_cast<float>(value));
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
     if (!(value == value)) return 0;
     if (value <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
@@ -127,6 +144,10 @@ void with_type(ElementType type, Visit visit) {
       return visit(static_cast<float*>(nullptr));
     case ElementType::f16:
       return visit(static_cast<Half*>(nullptr));
+    case ElementType::bf16:
+      return visit(static_cast<Bf16*>(nullptr));
+    case ElementType::bf16x2:
+      return visit(static_cast<Bf16x2*>(nullptr));
     case ElementType::f64:
       return visit(static_cast<double*>(nullptr));
     case ElementType::u8:

@@ -89,7 +89,8 @@ class Tensor {
   }
   const void* raw() const { return elements(); }
 
-  /// Returns all elements. Throws Error(bad_input) unless T matches the element type (uint16_t for f16).
+  /// Returns all elements. Throws Error(bad_input) unless T matches the element type (uint16_t for f16
+  /// and bf16).
   template <class T>
   std::span<T> values() {
     require(element_type_of<T>());

@@ -54,8 +54,8 @@ std::vector<ConvStep> steps_beyond_plain(const ConvProblem& problem) {
       {problem, {.bias = true, .pool = kMax3x3Ceil, .activation = clip}},
       {problem, {.pool = kAverage2x2}},
       {problem, {.bias = true, .pool = kAverage3x3, .activation = sigmoid}},
-      {problem, {}, ElementType::u8},
-      {problem, {.bias = true, .pool = kMax2x2, .activation = tanh}, ElementType::u8},
+      {problem, {}, kRawPixels},
+      {problem, {.bias = true, .pool = kMax2x2, .activation = tanh}, kRawPixels},
   };
   std::vector<ConvStep> steps;  // without those whose pooling window is larger than the output
   std::copy_if(all.begin(), all.end(), std::back_inserter(steps), [](const ConvStep& step) {
@@ -65,25 +65,15 @@ std::vector<ConvStep> steps_beyond_plain(const ConvProblem& problem) {
   return steps;
 }
 
-std::string_view short_name(Layout layout) {
-  if (layout == Layout::image_lanes) return "lanes";
-  if (layout == Layout::channel_lanes) return "channel lanes";
-  if (layout == Layout::channel_halves) return "channel halves";
-  if (layout == Layout::channels_last) return "channels last";
-  if (layout == Layout::channels_last_floats) return "floats with channels last";
-  return layout == Layout::channel_blocks ? "blocks" : name_of(layout);
-}
-
 /// Adds steps from and to the kernel's own layout, all that the kernel supports. Always adds the convolution alone in
 /// that layout from end to end, so that an unsupported problem is reported.
-void add_steps_in_own_layout(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps,
+void add_steps_in_own_format(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps,
                              std::vector<ConvStep>& steps) {
-  constexpr Layout kPlain = Layout::plain;
-  const Layout own = kernel.layout;
+  const Format own = kernel.format;
   const size_t first = steps.size();
   std::vector<ConvStep> all = steps_beyond_plain(problem);
   all.insert(all.begin(), {problem});
-  const bool adds = own == Layout::channel_lanes || has_pixel_rows(own);
+  const bool adds = own == kNchw8c || own.order == Order::nhwc;
   if (adds) {
     const Activation relu{ActivationKind::relu}, swish{ActivationKind::swish}, hard_swish{ActivationKind::hard_swish};
     all.push_back({.problem = problem, .epilogue = {.bias = true, .activation = swish}});
@@ -91,10 +81,11 @@ void add_steps_in_own_layout(const ConvKernel& kernel, const ConvProblem& proble
     all.push_back({.problem = problem, .epilogue = {.bias = true, .activation = relu}, .adds = true});
   }
   for (ConvStep& step : all) {
-    for (const auto& [input, output] : {std::pair{own, own}, {own, kPlain}, {kPlain, own}}) {
-      if (input == own && step.input != ElementType::f32) continue;
-      step.input_layout = input;
-      step.output_layout = output;
+    const bool pixels = step.input_format == kRawPixels;
+    for (const auto& [input, output] : {std::pair{own, own}, {own, kNchw}, {kNchw, own}}) {
+      if (input == own && pixels) continue;
+      step.input_format = pixels ? kRawPixels : input;
+      step.output_format = output;
       if (step.adds && output != own) continue;
       if (steps.size() == first || !kernel.refuses(step, caps)) steps.push_back(step);
     }
@@ -145,7 +136,7 @@ std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProble
   if (std::any_of(beyond.begin(), beyond.end(), [&](const ConvStep& step) { return !kernel.refuses(step, caps); })) {
     steps.insert(steps.end(), beyond.begin(), beyond.end());
   }
-  if (kernel.layout != Layout::plain) add_steps_in_own_layout(kernel, problem, caps, steps);
+  if (kernel.format.order != Order::nchw) add_steps_in_own_format(kernel, problem, caps, steps);
   return steps;
 }
 
@@ -153,9 +144,9 @@ std::string describe(const ConvStep& step) {
   std::string text = to_text(step.problem);
   if (step.adds) text += " add";
   if (!step.epilogue.empty()) text += " " + to_text(step.epilogue);
-  if (step.input != ElementType::f32) text += fmt::format(" {}", name_of(step.input));
-  if (step.input_layout != Layout::plain) text += fmt::format(" from {}", short_name(step.input_layout));
-  if (step.output_layout != Layout::plain) text += fmt::format(" to {}", short_name(step.output_layout));
+  if (step.input_format == kRawPixels) text += fmt::format(" {}", name_of(step.input_format.type));
+  if (step.input_format.order != Order::nchw) text += fmt::format(" from {}", name_of(step.input_format));
+  if (step.output_format.order != Order::nchw) text += fmt::format(" to {}", name_of(step.output_format));
   return text;
 }
 

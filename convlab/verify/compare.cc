@@ -76,7 +76,7 @@ double final_roundings(const Epilogue& epilogue) {
 /// Returns the roundings of an fp16 output. Integers have none, since their fill's limits keep them exact. An
 /// elementary function as activation may add one.
 double fp16_roundings(const ConvStep& step) {
-  if (step.output_layout != Layout::channel_blocks) return 0;
+  if (step.output_format != kNchw8cF16) return 0;
   const ActivationKind kind = step.epilogue.activation.kind;
   if (kind == ActivationKind::tanh || kind == ActivationKind::sigmoid) return 2;
   return final_roundings(step.epilogue) > 0 ? 1 : 0;
@@ -84,25 +84,17 @@ double fp16_roundings(const ConvStep& step) {
 
 /// Returns the relative rounding error of a bf16 or fp16 output. In bf16 pairs, the activation may add a quarter of
 /// that.
-double rounding_of(Layout layout) {
-  switch (layout) {
-    case Layout::plain:
-    case Layout::image_lanes:
-    case Layout::channel_lanes:
-    case Layout::channel_bytes:
-    case Layout::channels_last_floats:
-    case Layout::channel_blocks:  // see fp16_roundings()
-      return 0;
-    case Layout::channel_halves:
-      return 0x1p-8;
-    case Layout::channels_last:
-      return 0x1p-11;
-    case Layout::lane_pairs:
-      return 0x1p-8 + 0x1p-10;
-    case Layout::split_lane_pairs:
+double rounding_of(Format format) {
+  switch (format.type) {
+    case ElementType::f16:
+      return format == kNchw8cF16 ? 0 : 0x1p-11;  // see fp16_roundings()
+    case ElementType::bf16:
+      return format.order == Order::nchw16n2c ? 0x1p-8 + 0x1p-10 : 0x1p-8;
+    case ElementType::bf16x2:
       return 0x1p-16;
+    default:
+      return 0;
   }
-  return 0;
 }
 
 /// Accumulates the results of comparing elements. The batch's images may repeat the expected ones: `index` counts
@@ -226,7 +218,7 @@ ErrorModel exact_model(const ConvStep& step) {
   if (elementary) model.absolute = kElementaryError / model.slope;
   if (kind == ActivationKind::swish) model.per_value += kElementaryError;
   model.per_scale = pool_additions(step.epilogue) * kFloatUnit;
-  model.per_value += rounding_of(step.output_layout);
+  model.per_value += rounding_of(step.output_format);
   model.relative_l2 = std::numeric_limits<double>::infinity();
   return model;
 }

@@ -27,7 +27,8 @@ struct Element {
 /// The step's arrays, as a wrong kernel may read them.
 class Arrays {
  public:
-  Arrays(const ConvStep& step, const OracleLayer& layer) : problem(step.problem), layer_(layer), bytes_(step.input) {}
+  Arrays(const ConvStep& step, const OracleLayer& layer)
+      : problem(step.problem), layer_(layer), pixels_(step.input_format == kRawPixels) {}
 
   /// Returns 0 outside the image.
   double x(int64_t n, int64_t c, int64_t h, int64_t w) const {
@@ -39,8 +40,8 @@ class Arrays {
   double x_at(int64_t index) const {
     const Tensor& x = *layer_.convolved->x;
     if (index < 0 || index >= x.count()) return NAN;
-    return bytes_ == ElementType::u8 ? static_cast<double>(x.values<uint8_t>()[static_cast<size_t>(index)])
-                                     : static_cast<double>(x.values<float>()[static_cast<size_t>(index)]);
+    return pixels_ ? static_cast<double>(x.values<uint8_t>()[static_cast<size_t>(index)])
+                   : static_cast<double>(x.values<float>()[static_cast<size_t>(index)]);
   }
 
   double w(int64_t k, int64_t c, int64_t r, int64_t s) const {
@@ -89,7 +90,7 @@ class Arrays {
 
  private:
   const OracleLayer& layer_;
-  ElementType bytes_;
+  bool pixels_;
 };
 
 /// A mistake, and the value that it produces for an element.

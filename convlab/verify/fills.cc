@@ -19,7 +19,7 @@ Rng generator(Fill fill, int layer, uint64_t array, uint64_t seed) {
 }
 
 bool raw_pixels(const ConvStep& step, Fill fill) {
-  return step.input == ElementType::u8 || (step.problem.c <= 3 && fill != Fill::signed_reals);
+  return step.input_format == kRawPixels || (step.problem.c <= 3 && fill != Fill::signed_reals);
 }
 
 /// Returns the index of a pixel that some output reads, or -1 if none was found since the filters are in the padding.
@@ -57,7 +57,7 @@ IntegerLimits integer_limits(const ConvStep& step, Math math) {
       operand_x = operand_w = 256, sum = int64_t{1} << 11;
       break;
   }
-  if (step.input == ElementType::u8) operand_x = std::min(operand_x, kLargestPixel);
+  if (step.input_format == kRawPixels) operand_x = std::min(operand_x, kLargestPixel);
   IntegerLimits limits{.bias = kLargestBias};
   sum -= step.adds ? 2 * kLargestBias : kLargestBias;
   const int64_t terms = step.problem.terms();
@@ -68,9 +68,9 @@ IntegerLimits integer_limits(const ConvStep& step, Math math) {
 }
 
 Tensor fill_images(const ConvStep& step, Fill fill, const IntegerLimits& limits, uint64_t seed) {
-  Tensor x(step.input, step.problem.input_shape());
+  Tensor x(step.input_format == kRawPixels ? ElementType::u8 : ElementType::f32, step.problem.input_shape());
   Rng rng = generator(fill, 0, 0, seed);
-  if (step.input == ElementType::u8) {
+  if (step.input_format == kRawPixels) {
     const int64_t most = fill == Fill::integers ? limits.x : kLargestPixel;
     for (uint8_t& pixel : x.values<uint8_t>()) pixel = static_cast<uint8_t>(rng.integer(0, most));
     return x;

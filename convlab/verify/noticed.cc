@@ -92,10 +92,10 @@ void name_elements_of(const ConvStep& step) {
   const Shape output = step.output_shape();
   std::vector<SimtArrayShape> shapes{
       {"w", {"filter", "channel", "row", "column"}, {problem.k, problem.channels_per_group(), problem.r, problem.s}}};
-  if (step.input_layout == Layout::plain && step.input == ElementType::f32) {
+  if (step.input_format.order == Order::nchw && step.input_format != kRawPixels) {
     shapes.push_back({"x", {"image", "channel", "row", "column"}, {problem.n, problem.c, problem.h, problem.w}});
   }
-  if (step.output_layout == Layout::plain) {
+  if (step.output_format.order == Order::nchw) {
     shapes.push_back({"y", {"image", "output channel", "row", "column"}, {output[0], output[1], output[2], output[3]}});
   }
   set_simt_array_shapes(shapes);

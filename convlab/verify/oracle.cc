@@ -143,8 +143,8 @@ int64_t bytes_of(const Expected& expected) {
 }  // namespace
 
 Expected convolve(const ConvStep& step, const Tensor& x, const Tensor& w, ThreadPool& threads) {
-  return step.input == ElementType::u8 ? convolve_as<uint8_t>(step.problem, x, w, threads)
-                                       : convolve_as<float>(step.problem, x, w, threads);
+  return step.input_format == kRawPixels ? convolve_as<uint8_t>(step.problem, x, w, threads)
+                                         : convolve_as<float>(step.problem, x, w, threads);
 }
 
 Expected finish(const ConvStep& step, const Expected& sums, const Tensor& bias, const Tensor& added,
@@ -190,7 +190,7 @@ std::shared_ptr<const OracleLayer> Oracle::layer(const ConvStep& step, Fill fill
     held_bytes_ = 0;
     problem_ = step.problem;
   }
-  const Key key{step.input, fill, fill == Fill::integers ? limits : IntegerLimits{}, layer};
+  const Key key{step.input_format == kRawPixels, fill, fill == Fill::integers ? limits : IntegerLimits{}, layer};
   for (const KeptLayer& kept : layers_) {
     if (kept.key == key && kept.epilogue == step.epilogue && kept.adds == step.adds) return kept.layer;
   }
@@ -211,7 +211,8 @@ std::shared_ptr<const Convolved> Oracle::convolve_once(const ConvStep& step, con
   std::shared_ptr<const Tensor> images;
   for (const auto& [kept_key, convolved] : convolved_) {
     if (kept_key == key) return convolved;
-    const bool same_images = kept_key.input == key.input && kept_key.fill == key.fill && kept_key.limits == key.limits;
+    const bool same_images =
+        kept_key.pixels == key.pixels && kept_key.fill == key.fill && kept_key.limits == key.limits;
     if (same_images) images = convolved->x;
   }
   auto made = std::make_shared<Convolved>();

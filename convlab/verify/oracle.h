@@ -63,7 +63,7 @@ class Oracle {
 
  private:
   struct Key {
-    ElementType input;
+    bool pixels;
     Fill fill;
     IntegerLimits limits;
     int layer;

@@ -16,8 +16,8 @@
 #include "convlab/verify/cases.h"
 #include "convlab/verify/compare.h"
 #include "convlab/verify/diagnosis.h"
+#include "convlab/verify/download.h"
 #include "convlab/verify/guards.h"
-#include "convlab/verify/layouts.h"
 #include "convlab/verify/noticed.h"
 
 namespace convlab {
@@ -41,9 +41,9 @@ class Rig {
         step_(step),
         device_(device),
         stream_(device.make_stream()),
-        x_(device, *stream_, "x",
-           static_cast<size_t>(layout_bytes(step.problem.input_shape(), step.input_layout, step.input)), Role::input),
-        y_(device, *stream_, "y", static_cast<size_t>(layout_bytes(step.output_shape(), step.output_layout)),
+        x_(device, *stream_, "x", static_cast<size_t>(byte_count(step.problem.input_shape(), step.input_format)),
+           Role::input),
+        y_(device, *stream_, "y", static_cast<size_t>(byte_count(step.output_shape(), step.output_format)),
            Role::output),
         workspace_(device, *stream_, "workspace",
                    kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step, device.caps()) : 0, Role::output) {
@@ -54,12 +54,12 @@ class Rig {
   void load(int index, std::shared_ptr<const OracleLayer> values) {
     LayerMemory& layer = layers_[index];
     layer.values = std::move(values);
-    images_ = in_layout(*layer.values->convolved->x, step_.input_layout);
+    images_ = pack(*layer.values->convolved->x, step_.input_format);
     x_.upload(*stream_, images_.raw());
     layer.w.upload(*stream_, layer.values->convolved->w.raw());
     if (layer.bias) layer.bias->upload(*stream_, layer.values->bias.raw());
     if (layer.added) {
-      layer.added_values = in_layout(layer.values->added, step_.output_layout);
+      layer.added_values = pack(layer.values->added, step_.output_format);
       layer.added->upload(*stream_, layer.added_values.raw());
     }
     layer.prepared.mark_uninitialized(*stream_);
@@ -74,7 +74,7 @@ class Rig {
     workspace_.mark_uninitialized(*stream_);
     kernel_.launch(arguments(layers_[index], static_cast<float*>(y_.data())), *stream_);
     check_memory("launch");
-    return download_plain(*stream_, y_.data(), step_.output_shape(), step_.output_layout);
+    return download_plain(*stream_, y_.data(), step_.output_shape(), step_.output_format);
   }
 
   const OracleLayer& layer(int index) const { return *layers_[index].values; }
@@ -90,7 +90,7 @@ class Rig {
       layer.bias.emplace(device_, *stream_, "bias", static_cast<size_t>(step_.problem.k) * sizeof(float), Role::input);
     }
     if (step_.adds) {
-      const auto bytes = static_cast<size_t>(layout_bytes(step_.output_shape(), step_.output_layout));
+      const auto bytes = static_cast<size_t>(byte_count(step_.output_shape(), step_.output_format));
       layer.added.emplace(device_, *stream_, "added", bytes, Role::input);
     }
     return layer;
@@ -184,7 +184,7 @@ double check_reals(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Ora
 }
 
 void check_nan(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
-  if (step.input != ElementType::f32) return;
+  if (step.input_format == kRawPixels) return;
   rig.load(0, oracle.layer(step, Fill::one_nan, {}, 0));
   const Verdict verdict =
       compare_nan(rig.expected(0), rig.launch(0), rounding_model(step, kernel.info), kernel.info.sum == Sum::transform);

@@ -15,10 +15,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/half.h"
-#include "convlab/tensor/channel_blocks.h"
-#include "convlab/tensor/image_lanes.h"
-#include "convlab/tensor/lane_pairs.h"
-#include "convlab/tensor/layout.h"
+#include "convlab/tensor/format.h"
 #include "tests/errors.h"
 #include "tests/tensor_values.h"
 
@@ -161,18 +158,17 @@ TEST(Converted, EveryPairOfTypesKeepsSmallIntegers) {
 }
 
 }  // namespace
-TEST(Layout, BlocksOfChannelsAreRoundedUpToFourAndImagesTo128Bytes) {
-  EXPECT_EQ(channel_blocks_stride({7, 12, 33, 33}), 13120);  // 13068 = 12 * 1089, plus 52 zeros
-  EXPECT_EQ(channel_blocks_stride({7, 9, 4, 4}), 192);       // 12 channels of 16 pixels, 3 channels are padding
-  EXPECT_EQ(channel_blocks_stride({7, 3}), 64);
-  EXPECT_EQ(element_count({7, 12, 33, 33}, Layout::channel_blocks), 7 * 13120);
-  EXPECT_EQ(layout_bytes({7, 12, 33, 33}, Layout::channel_blocks), 2 * 7 * 13120);
+TEST(Format, BlocksOfChannelsAreRoundedUpToFourAndImagesTo128Bytes) {
+  EXPECT_EQ(element_count({7, 12, 33, 33}, kNchw8cF16), 7 * 13120);  // 13068 = 12 * 1089, plus 52 zeros
+  EXPECT_EQ(element_count({7, 9, 4, 4}, kNchw8cF16), 7 * 192);       // 12 channels of 16 pixels, 3 channels are padding
+  EXPECT_EQ(element_count({7, 3}, kNchw8cF16), 7 * 64);
+  EXPECT_EQ(byte_count({7, 12, 33, 33}, kNchw8cF16), 2 * 7 * 13120);
 }
 
 TEST(ChannelBlocks, HoldEachPixelsChannelsTogether) {
   Tensor images(ElementType::f32, {2, 10, 3, 1});  // blocks of 8 and 4 channels; the last 2 channels are padding
   for (int i = 0; i < 60; ++i) images.values<float>()[i] = static_cast<float>(i + 1);
-  const Tensor blocks = to_channel_blocks(images);
+  const Tensor blocks = pack(images, kNchw8cF16);
   ASSERT_EQ(blocks.type(), ElementType::f16);
   ASSERT_EQ(blocks.count(), 128);
   const auto at = [&](int element) { return half_to_float(blocks.values<uint16_t>()[element]); };
@@ -185,15 +181,15 @@ TEST(ChannelBlocks, HoldEachPixelsChannelsTogether) {
   EXPECT_EQ(at(28), 26);  // channel 8, pixel 1
   EXPECT_EQ(at(36), 0);   // padding after the image
   EXPECT_EQ(at(64), 31);  // the second image
-  const std::vector<float> back = from_channel_blocks(blocks.values<uint16_t>(), images.shape());
+  const std::vector<float> back = unpack(blocks.raw(), images.shape(), kNchw8cF16);
   EXPECT_TRUE(std::ranges::equal(back, images.values<float>()));
 }
 
 TEST(ChannelBlocks, WhatBelongsToNoChannelMustBeZero) {
-  Tensor blocks = to_channel_blocks(Tensor(ElementType::f32, {1, 3, 1, 1}));
+  Tensor blocks = pack(Tensor::of<float>({1, 3, 1, 1}, std::vector<float>(3)), kNchw8cF16);
   const auto message = [&] {
     try {
-      from_channel_blocks(blocks.values<uint16_t>(), {1, 3, 1, 1});
+      unpack(blocks.raw(), {1, 3, 1, 1}, kNchw8cF16);
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -201,49 +197,49 @@ TEST(ChannelBlocks, WhatBelongsToNoChannelMustBeZero) {
   };
   EXPECT_EQ(message(), "");
   blocks.values<uint16_t>()[3] = float_to_half(2);
-  EXPECT_EQ(message(), "padding element 3 of an nchw8c array must be 0, got 2");
+  EXPECT_EQ(message(), "padding element 3 of an nchw8c float16 array must be 0, got 2");
   blocks.values<uint16_t>()[3] = 0;
   blocks.values<uint16_t>()[63] = float_to_half(1);
   EXPECT_THAT(message(), testing::StartsWith("padding element 63 "));
 }
 
-TEST(Layout, PairsHaveAnEvenNumberOfChannels) {
-  EXPECT_EQ(layout_bytes({17, 3, 5}, Layout::lane_pairs), 2 * 32 * 4 * 5);
-  EXPECT_EQ(layout_bytes({17, 3, 5}, Layout::split_lane_pairs), 2 * 2 * 32 * 4 * 5);
-  EXPECT_EQ(layout_bytes({16, 10}, Layout::lane_pairs), 2 * 16 * 10);
+TEST(Format, PairsHaveAnEvenNumberOfChannels) {
+  EXPECT_EQ(byte_count({17, 3, 5}, kNchw16n2cBf16), 2 * 32 * 4 * 5);
+  EXPECT_EQ(byte_count({17, 3, 5}, kNchw16n2cBf16x2), 2 * 2 * 32 * 4 * 5);
+  EXPECT_EQ(byte_count({16, 10}, kNchw16n2cBf16), 2 * 16 * 10);
 }
 
-TEST(Layout, PairsComeBackAndRefuseWhatLiesInNoChannel) {
+TEST(Format, PairsComeBackAndRefuseWhatLiesInNoChannel) {
   Tensor images(ElementType::f32, {18, 3, 2, 2});
   for (int64_t i = 0; i < images.count(); ++i) {
     images.values<float>()[static_cast<size_t>(i)] = 1 + static_cast<float>(i) * 0x1p-9f;
   }
-  const auto back = [&](Layout layout) {
-    const Tensor pairs = to_lane_pairs(images, layout);
-    return from_lane_pairs(pairs.values<uint16_t>(), images.shape(), layout);
+  const auto back = [&](Format format) {
+    const Tensor pairs = pack(images, format);
+    return unpack(pairs.raw(), images.shape(), format);
   };
-  const std::vector<float> split = back(Layout::split_lane_pairs), nearest = back(Layout::lane_pairs);
+  const std::vector<float> split = back(kNchw16n2cBf16x2), nearest = back(kNchw16n2cBf16);
   for (size_t i = 0; i < split.size(); ++i) {
     EXPECT_EQ(split[i], images.values<float>()[i]) << i;
     EXPECT_LE(std::abs(nearest[i] - split[i]), 0x1p-8f * split[i]) << i;
   }
-  Tensor pairs = to_lane_pairs(images, Layout::lane_pairs);
+  Tensor pairs = pack(images, kNchw16n2cBf16);
   // Channels 0 and 1 of one pixel for 16 images, then channel 2 and a padding channel.
   EXPECT_EQ(pairs.values<uint16_t>()[0], 0x3f80);
   EXPECT_EQ(pairs.values<uint16_t>()[33], 0);
   pairs.values<uint16_t>()[33] = 1;
-  EXPECT_THROW(from_lane_pairs(pairs.values<uint16_t>(), images.shape(), Layout::lane_pairs), Error);
+  EXPECT_THROW(unpack(pairs.raw(), images.shape(), kNchw16n2cBf16), Error);
 }
 
-TEST(Layout, LanesAreFilledUpToSixteenImages) {
-  EXPECT_EQ(layout_bytes({17, 3, 5}, Layout::image_lanes), 4 * 32 * 15);
-  EXPECT_EQ(layout_bytes({17, 3, 5}, Layout::plain, ElementType::u8), 17 * 15);
+TEST(Format, LanesAreFilledUpToSixteenImages) {
+  EXPECT_EQ(byte_count({17, 3, 5}, kNchw16n), 4 * 32 * 15);
+  EXPECT_EQ(byte_count({17, 3, 5}, kRawPixels), 17 * 15);
 }
 
-TEST(Layout, ImagesInLanesStandSideBySideAndComeBack) {
+TEST(Format, ImagesInLanesStandSideBySideAndComeBack) {
   Tensor images(ElementType::f32, {18, 3, 2});
   std::iota(images.values<float>().begin(), images.values<float>().end(), 0.0f);
-  const Tensor lanes = to_image_lanes(images);
+  const Tensor lanes = pack(images, kNchw16n);
   EXPECT_EQ(lanes.count(), 32 * 6);
   const std::span<const float> values = lanes.values<float>();
   EXPECT_EQ(values[0], 0) << "the first element of the first image";
@@ -251,7 +247,7 @@ TEST(Layout, ImagesInLanesStandSideBySideAndComeBack) {
   EXPECT_EQ(values[16], 1) << "the second element of the first image";
   EXPECT_EQ(values[16 * 6 + 1], 17 * 6) << "the first element of the last image, in the second block";
   EXPECT_TRUE(std::isnan(values[16 * 6 + 2])) << "there is no 19th image";
-  EXPECT_THAT(from_image_lanes(values, images.shape()), testing::ElementsAreArray(images.values<float>()));
+  EXPECT_THAT(unpack(values.data(), images.shape(), kNchw16n), testing::ElementsAreArray(images.values<float>()));
 }
 
 TEST(TensorSharing, ClonesHaveTheSameElementsUntilOneIsWritten) {

@@ -135,7 +135,7 @@ TEST(CliBench, AModelOfASingleNumberHasNoConvolution) {
 TEST(CliBench, TimesEveryKernelOrSaysWhyNot) {
   const ProgramRun run = bench({"--device", "cpu", "--kernel", "cpu.*", "--problem", "n20_c12h12w12_k24r3s3"});
   ASSERT_EQ(run.status, 0) << run.complaint;
-  EXPECT_THAT(run.output, HasSubstr("layout: images in lanes"));
+  EXPECT_THAT(run.output, HasSubstr("layout: nchw16n"));
   EXPECT_THAT(run.output, HasSubstr("hot: launches back to back"));
   EXPECT_THAT(run.output, Not(HasSubstr("inf")));
   EXPECT_THAT(run.output, Not(HasSubstr("times as fast")));

@@ -31,7 +31,7 @@ TEST_P(Labels, AreThoseOfTheReferenceWhateverTheKernel) {
     // Skipped: transform kernels do not support every convolution, and nchw8c kernels support none in these networks.
     // The plans below use those that pay off.
     if (kernel.info.name == "cpu.reference" || kernel.info.sum == Sum::transform) continue;
-    if (kernel.layout == Layout::channel_lanes) continue;
+    if (kernel.format == kNchw8c) continue;
     for (const char* plan : {"layers", "fused"}) {
       const json result = classify(GetParam(), {"--kernel", std::string(kernel.info.name), "--plan", plan});
       EXPECT_EQ(result["labels"], expected["labels"]) << kernel.info.name << " " << plan;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs kernels of uint8 `nhwc` (Layout::channel_bytes) in tests: arrays between guards, with arbitrary bytes in a
+// Runs kernels of uint8 nhwc4 uint8 in tests: arrays between guards, with arbitrary bytes in a
 // pixel's padding.
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ class GuardedBytes {
   Buffer buffer_;
 };
 
-/// Returns the offset of an element in uint8 `nhwc` (Layout::channel_bytes).
+/// Returns the offset of an element in uint8 nhwc4 uint8.
 inline size_t place_in_bytes(const Shape& shape, const Index& index) {
   int64_t pixel = index[0];
   for (size_t i = 2; i < shape.size(); ++i) pixel = pixel * shape[i] + index[i];
@@ -72,7 +72,7 @@ inline Tensor taken_bytes(const Shape& shape, const uint8_t* bytes) {
 inline OpStep byte_step(const Op& op, const std::vector<const Tensor*>& inputs, size_t images, bool added = false) {
   OpStep step = step_of(op, inputs);
   for (size_t i = images; i + (added ? 1 : 0) < inputs.size(); ++i) step.constant[i] = true;
-  step.input_layout = step.output_layout = Layout::channel_bytes;
+  step.input_format = step.output_format = kNhwc4U8;
   step.written = step.inputs[0];
   return step;
 }
@@ -86,11 +86,9 @@ inline Tensor run_on_bytes(const OpKernel& kernel, const OpStep& step, const std
   std::vector<std::unique_ptr<GuardedBytes>> arrays;
   std::vector<const float*> addresses, known;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool plain = step.constant[i] || step.input_layout == Layout::plain;
-    const Layout layout = plain ? Layout::plain : Layout::channel_bytes;
-    const size_t size = size_in(layout, ElementType::f32);
-    arrays.push_back(
-        std::make_unique<GuardedBytes>(*device, static_cast<size_t>(element_count(step.inputs[i], layout)) * size));
+    const bool plain = step.constant[i] || step.input_format.order == Order::nchw;
+    const Format format = plain ? kNchw : kNhwc4U8;
+    arrays.push_back(std::make_unique<GuardedBytes>(*device, static_cast<size_t>(byte_count(step.inputs[i], format))));
     if (plain) {
       std::memcpy(arrays.back()->first(), inputs[i]->raw(), inputs[i]->bytes());
     } else {
@@ -99,8 +97,7 @@ inline Tensor run_on_bytes(const OpKernel& kernel, const OpStep& step, const std
     addresses.push_back(arrays.back()->as_floats());
     known.push_back(step.constant[i] ? addresses.back() : nullptr);
   }
-  const size_t size = size_in(step.output_layout, ElementType::f32);
-  const GuardedBytes output(*device, static_cast<size_t>(element_count(step.output, step.output_layout)) * size);
+  const GuardedBytes output(*device, static_cast<size_t>(byte_count(step.output, step.output_format)));
   const GuardedBytes prepared(*device, kernel.prepared_bytes ? kernel.prepared_bytes(step) : 0);
   const GuardedBytes workspace(*device, workspace_bytes(kernel, step, threads));
   const OpArgs first{step, known, nullptr, prepared.first(), nullptr};
@@ -108,7 +105,7 @@ inline Tensor run_on_bytes(const OpKernel& kernel, const OpStep& step, const std
   if (kernel.packs_weights) addresses[1] = nullptr;
   kernel.launch({step, addresses, output.as_floats(), prepared.first(), workspace.first()}, *stream);
   stream->synchronize();
-  if (step.output_layout == Layout::channel_bytes) return taken_bytes(step.output, output.first());
+  if (step.output_format == kNhwc4U8) return taken_bytes(step.output, output.first());
   const auto count = static_cast<size_t>(element_count(step.output));
   return Tensor::of<float>(step.output, {output.as_floats(), count});
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Arrays in `nchw8c` (Layout::channel_lanes) for kernel tests: dense, or with each image a part of a joint array.
+// Arrays in nchw8c for kernel tests: dense, or with each image a part of a joint array.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "convlab/device/device.h"
-#include "convlab/tensor/channel_lanes.h"
+#include "convlab/tensor/format.h"
 
 namespace convlab {
 
@@ -28,7 +28,7 @@ class LaneArray {
   }
 
   LaneArray(Device& device, const Tensor& images, bool joint) : LaneArray(device, images.shape(), joint) {
-    const Tensor lanes = to_channel_lanes(images);
+    const Tensor lanes = pack(images, kNchw8c);
     for (size_t n = 0; n < static_cast<size_t>(shape_[0]); ++n) {
       std::copy_n(lanes.values<float>().data() + n * size_, size_, first() + n * step_);
     }
@@ -45,7 +45,7 @@ class LaneArray {
       for (size_t i = size_; i < step_ - before_; ++i) EXPECT_TRUE(std::isnan(image[i])) << "written behind an image";
       for (size_t i = 1; i <= before_; ++i) EXPECT_TRUE(std::isnan(*(image - i))) << "written before an image";
     }
-    return Tensor::of<float>(shape_, from_channel_lanes(lanes, shape_));
+    return Tensor::of<float>(shape_, unpack(lanes.data(), shape_, kNchw8c));
   }
 
  private:

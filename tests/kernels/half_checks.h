@@ -1,6 +1,6 @@
 #pragma once
 
-// Arrays in bf16 `nhwc` (Layout::channel_halves) for kernel tests: dense, or with each pixel a part of a joint array.
+// Arrays in bf16 nhwc bfloat16 for kernel tests: dense, or with each pixel a part of a joint array.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "convlab/base/bf16.h"
 #include "convlab/device/device.h"
-#include "convlab/tensor/pixel_rows.h"
+#include "convlab/tensor/format.h"
 
 namespace convlab {
 
@@ -27,7 +27,7 @@ class HalfArray {
   }
 
   HalfArray(Device& device, const Tensor& images, bool joint) : HalfArray(device, images.shape(), joint) {
-    const Tensor halves = to_pixel_rows(images, Layout::channel_halves);
+    const Tensor halves = pack(images, kNhwcBf16);
     for (size_t i = 0; i < pixels_; ++i) {
       std::copy_n(halves.values<uint16_t>().data() + i * channels_, channels_, pixel(i));
     }
@@ -43,7 +43,7 @@ class HalfArray {
       for (size_t c = channels_; c < step_ - before_; ++c) EXPECT_EQ(pixel(i)[c], kOther) << "written behind a pixel";
       for (size_t c = 1; c <= before_; ++c) EXPECT_EQ(*(pixel(i) - c), kOther) << "written before a pixel";
     }
-    return Tensor::of<float>(shape_, from_pixel_rows(halves, shape_, Layout::channel_halves));
+    return Tensor::of<float>(shape_, unpack(halves.data(), shape_, kNhwcBf16));
   }
 
  private:

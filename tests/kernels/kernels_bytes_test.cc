@@ -1,4 +1,4 @@
-// Tests kernels on uint8 nhwc (Layout::channel_bytes) against the reference definitions (convlab/model/op.h), with
+// Tests kernels on uint8 nhwc4 uint8 against the reference definitions (convlab/model/op.h), with
 // every instruction set and any number of threads. Sums are exact, so quantized values are equal. Only after an
 // addition or a mean of real numbers may a quantized value be off by one, if the number is halfway between two.
 
@@ -324,13 +324,13 @@ TEST_P(Bytes, FromPlainNumbersAndBack) {
     for (const Tensor* by : {&scale, &fine}) {
       const std::vector<const Tensor*> inputs{&x, by, &zero};
       OpStep step = byte_step(QuantizeOp{}, inputs, 1);
-      step.input_layout = Layout::plain;
+      step.input_format = kNchw;
       const Tensor levels = result_of("cpu.byte_reorder", step, inputs);
       const Tensor expected = run(QuantizeOp{}, inputs);
       EXPECT_EQ(std::memcmp(levels.raw(), expected.raw(), levels.bytes()), 0);
       const std::vector<const Tensor*> back{&levels, by, &zero};
       step = byte_step(DequantizeOp{}, back, 1);
-      step.output_layout = Layout::plain;
+      step.output_format = kNchw;
       const Tensor numbers = result_of("cpu.byte_reorder", step, back);
       const Tensor wanted = run(DequantizeOp{}, back);
       EXPECT_EQ(std::memcmp(numbers.raw(), wanted.raw(), numbers.bytes()), 0);
@@ -338,7 +338,7 @@ TEST_P(Bytes, FromPlainNumbersAndBack) {
     const Tensor levels = whole(shape, 0, 255, 2);
     for (const bool to_bytes : {false, true}) {
       OpStep step = byte_step(ActivationOp{}, {&levels}, 1);
-      (to_bytes ? step.input_layout : step.output_layout) = Layout::plain;
+      (to_bytes ? step.input_format : step.output_format) = kNchw;
       const Tensor copy = result_of("cpu.byte_reorder", step, {&levels});
       EXPECT_EQ(std::memcmp(copy.raw(), levels.raw(), copy.bytes()), 0);
     }
@@ -352,7 +352,7 @@ TEST_P(Bytes, NoNumberIsTheLowestLevel) {
     const Tensor scale = filled({}, {1}), zero = filled({}, {7});
     const std::vector<const Tensor*> inputs{&x, &scale, &zero};
     OpStep step = byte_step(QuantizeOp{}, inputs, 1);
-    step.input_layout = Layout::plain;
+    step.input_format = kNchw;
     const Tensor levels = result_of("cpu.byte_reorder", step, inputs);
     for (const float each : levels.values<float>()) EXPECT_EQ(each, 0);
   }
@@ -364,13 +364,13 @@ TEST(ByteKernels, SayWhatTheyDoNotCompute) {
   EXPECT_EQ(op_kernel("cpu.byte_depthwise").refuses(odd.step()),
             "only depthwise convolution with depth multiplier 1 is supported");
   OpStep plain = conv_of("n1_c4h4w4_k4r1s1", 1, false).step();
-  plain.input_layout = Layout::plain;
+  plain.input_format = kNchw;
   for (const char* name : kKernels) {
-    EXPECT_EQ(op_kernel(name).refuses(plain), "input and output layout must be 'channels in bytes'") << name;
+    EXPECT_EQ(op_kernel(name).refuses(plain), "input and output layout must be nhwc4 uint8") << name;
   }
   const Tensor x = whole({1, 4, 4, 4}, 0, 255, 1), scales = filled({4}, {1, 2, 3, 4});
   OpStep several = byte_step(QuantizeOp{}, {&x, &scales}, 1);
-  several.input_layout = Layout::plain;
+  several.input_format = kNchw;
   EXPECT_EQ(op_kernel("cpu.byte_reorder").refuses(several), "scale and zero point must be scalars");
 }
 

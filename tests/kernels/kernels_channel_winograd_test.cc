@@ -42,7 +42,7 @@ double activation_of(const Activation& activation, double x) {
   }
 }
 
-/// Returns the offset of a pixel of a channel in nchw8c (Layout::channel_lanes).
+/// Returns the offset of a pixel of a channel in nchw8c.
 size_t at(const Shape& shape, int64_t step, int64_t n, int64_t c, int64_t h, int64_t w) {
   return static_cast<size_t>(n * image_step(step, shape) +
                              ((c / kChannelLanes * shape[2] + h) * shape[3] + w) * kChannelLanes + c % kChannelLanes);
@@ -131,8 +131,7 @@ struct Case {
 };
 
 ConvStep step_of(const char* problem) {
-  return {
-      .problem = parse_problem(problem), .input_layout = Layout::channel_lanes, .output_layout = Layout::channel_lanes};
+  return {.problem = parse_problem(problem), .input_format = kNchw8c, .output_format = kNchw8c};
 }
 
 class ChannelWinograd : public testing::TestWithParam<int64_t> {

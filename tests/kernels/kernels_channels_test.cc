@@ -1,4 +1,4 @@
-// Tests fused and joint nchw8c convolutions (Layout::channel_lanes): with an added array (if supported), with any
+// Tests fused and joint nchw8c convolutions: with an added array (if supported), with any
 // activation, and on parts of joint arrays, the results must equal those of the bare step, added and activated
 // separately, bit by bit; with every instruction set, any number of threads, and image by image.
 
@@ -56,10 +56,10 @@ Inputs inputs_of(const ConvProblem& problem) {
 Tensor convolve(const ConvKernel& kernel, ConvStep step, const Inputs& inputs, bool joint, int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
-  step.output_layout = Layout::channel_lanes;
-  step.input_layout = step.problem.c % kChannelLanes == 0 ? Layout::channel_lanes : Layout::plain;
+  step.output_format = kNchw8c;
+  step.input_format = step.problem.c % kChannelLanes == 0 ? kNchw8c : kNchw;
   std::optional<LaneArray> x;
-  if (step.input_layout == Layout::channel_lanes) {
+  if (step.input_format == kNchw8c) {
     x.emplace(*device, inputs.x, joint);
     step.input_step = x->step();
   }

@@ -96,7 +96,7 @@ class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const c
   /// partition is the same for all sets.
   std::vector<ConvStep> steps(size_t problem, const DeviceCaps& caps) const {
     std::vector<ConvStep> all = steps_to_verify(kernel(), parse_problem(kProblems[problem]), caps);
-    if (!may_lack_fused_multiply_add(target()) || keeps_order(kernel().layout)) return all;
+    if (!may_lack_fused_multiply_add(target()) || info(kernel().format.order).reshapes_freely) return all;
     std::vector<ConvStep> some;
     for (size_t i = problem % 3; i < all.size(); i += 3) some.push_back(all[i]);
     return some;
@@ -141,11 +141,9 @@ TEST(CpuConvolutionRefusals, OfWinogradAreExplainedAndLeaveEveryFilterWidth) {
   const ConvKernel& kernel = require_conv_kernel("cpu.winograd", DeviceKind::cpu);
   const auto refusal = [&](const char* text, Epilogue epilogue = {}) {
     return kernel
-        .refuses({.problem = parse_problem(text),
-                  .epilogue = epilogue,
-                  .input_layout = Layout::image_lanes,
-                  .output_layout = Layout::image_lanes},
-                 device->caps())
+        .refuses(
+            {.problem = parse_problem(text), .epilogue = epilogue, .input_format = kNchw16n, .output_format = kNchw16n},
+            device->caps())
         .value_or("");
   };
   for (const char* s : {"3", "4", "5", "6", "7"}) {
@@ -173,7 +171,7 @@ TEST(CpuConvolutionRefusals, AreFew) {
     for (const char* text : kProblems) {
       for (const ConvStep& step : steps_to_verify(kernel, parse_problem(text), device->caps())) {
         const std::optional<Pool>& pool = step.epilogue.pool;
-        const bool may = (has_image_lanes(kernel.layout) && pool &&
+        const bool may = (info(kernel.format.order).interleaves_images && pool &&
                           (!pool->is_max_2x2() || (!in_pairs && step.problem.terms() > 768))) ||
                          (in_pairs && step.problem.groups > 1);
         EXPECT_EQ(kernel.refuses(step, device->caps()).has_value(), may) << name << " " << describe(step);

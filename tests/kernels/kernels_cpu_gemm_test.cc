@@ -15,7 +15,7 @@
 #include "convlab/kernels/cpu_gemm/gemm.h"
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
-#include "convlab/tensor/image_lanes.h"
+#include "convlab/tensor/format.h"
 #include "tests/dense_layers.h"
 #include "tests/kernels_simd_targets.h"
 
@@ -355,14 +355,15 @@ TEST_P(CpuGemm, ImagesInLanesGiveTheBitsOfPlainOnes) {
                     .constant = {false, true, true}};
         std::vector<std::vector<float>> values{random_values(m * k, 1), random_values(k * n, 2), random_values(n, 3)};
         const std::vector<float> expected = run_dense(kernel_named("cpu.dense"), step, values, threads);
-        const Tensor lanes = to_image_lanes(Tensor::of<float>({m, k}, values[0]));
+        const Tensor lanes = pack(Tensor::of<float>({m, k}, values[0]), kNchw16n);
         values[0].assign(lanes.values<float>().begin(), lanes.values<float>().end());
-        step.input_layout = Layout::image_lanes;
+        step.input_format = kNchw16n;
         const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
         EXPECT_EQ(kernel.info.name, "cpu.dense_lanes");
         EXPECT_EQ(run_dense(kernel, step, values, threads), expected) << m << " " << n << " " << k;
-        step.output_layout = Layout::image_lanes;
-        const std::vector<float> output = from_image_lanes(run_dense(kernel, step, values, threads), step.output);
+        step.output_format = kNchw16n;
+        const std::vector<float> output =
+            unpack(run_dense(kernel, step, values, threads).data(), step.output, kNchw16n);
         EXPECT_EQ(output, expected) << m << " " << n << " " << k;
       }
     }
@@ -375,7 +376,7 @@ TEST(CpuDense, InLanesRefusesInWords) {
                     .inputs = {{20, 4}, {4, 3}, {3}},
                     .output = {20, 3},
                     .constant = {false, true, true},
-                    .input_layout = Layout::image_lanes};
+                    .input_format = kNchw16n};
   const auto refusal = [&](const auto& change) {
     OpStep changed = step;
     change(changed);
@@ -387,9 +388,9 @@ TEST(CpuDense, InLanesRefusesInWords) {
   EXPECT_NE(refusal([](OpStep& s) { s.op = GemmOp{.transpose_a = true}; }), "");
   EXPECT_NE(refusal([](OpStep& s) { s.inputs[2] = {20, 3}; }), "");
   EXPECT_NE(refusal([](OpStep& s) { s.constant[1] = false; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.input_layout = Layout::plain; }), "");
+  EXPECT_NE(refusal([](OpStep& s) { s.input_format = kNchw; }), "");
   // Kernels that support only plain arrays are not even asked.
-  OpStep softmax{.op = SoftmaxOp{}, .inputs = {{20, 4}}, .output = {20, 4}, .input_layout = Layout::image_lanes};
+  OpStep softmax{.op = SoftmaxOp{}, .inputs = {{20, 4}}, .output = {20, 4}, .input_format = kNchw16n};
   EXPECT_EQ(find_op_kernel(softmax, DeviceKind::cpu), nullptr);
 }
 

@@ -1,4 +1,4 @@
-// Tests dense layers in nchw16n2c (Layout::lane_pairs and split_lane_pairs), on every multiply unit of this processor
+// Tests dense layers in nchw16n2c, on every multiply unit of this processor
 // and with every instruction set. kernels_cpu_conv_test.cc verifies convolutions in these layouts.
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "convlab/kernels/cpu/bf16.h"
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
-#include "convlab/tensor/lane_pairs.h"
+#include "convlab/tensor/format.h"
 #include "tests/kernels_simd_targets.h"
 
 namespace convlab {
@@ -62,7 +62,7 @@ std::vector<float> random_values(int64_t count, uint64_t seed) {
 /// output in the plain order.
 std::vector<float> run(const OpKernel& kernel, const OpStep& step, const std::vector<float>& x,
                        const std::vector<float>& w, const std::vector<float>& bias, int threads) {
-  const Tensor pairs = to_lane_pairs(Tensor::of<float>(step.written, x), kernel.layout);
+  const Tensor pairs = pack(Tensor::of<float>(step.written, x), kernel.format);
   const auto device = open_device("cpu", {.threads = threads});
   const auto stream = device->make_stream();
   const auto copied = [&](const void* from, size_t bytes) {
@@ -78,7 +78,7 @@ std::vector<float> run(const OpKernel& kernel, const OpStep& step, const std::ve
     std::memset(buffer.data(), 0xff, bytes + kGuard);
     return buffer;
   };
-  const auto bytes = static_cast<size_t>(layout_bytes(step.output, step.output_layout));
+  const auto bytes = static_cast<size_t>(byte_count(step.output, step.output_format));
   const Buffer prepared = guarded(kernel.prepared_bytes(step)), workspace = guarded(kernel.workspace_bytes(step)),
                output = guarded(bytes);
   const std::vector<const float*> inputs{static_cast<const float*>(images.data()),
@@ -91,12 +91,7 @@ std::vector<float> run(const OpKernel& kernel, const OpStep& step, const std::ve
     const auto* end = static_cast<const std::byte*>(buffer->data()) + buffer->bytes() - kGuard;
     EXPECT_TRUE(std::all_of(end, end + kGuard, [](std::byte each) { return each == std::byte{0xff}; })) << "overrun";
   }
-  const auto count = static_cast<size_t>(element_count(step.output, step.output_layout));
-  if (step.output_layout == Layout::plain) {
-    const auto* y = static_cast<const float*>(output.data());
-    return {y, y + count};
-  }
-  return from_lane_pairs({static_cast<const uint16_t*>(output.data()), count}, step.output, step.output_layout);
+  return unpack(output.data(), step.output, step.output_format);
 }
 
 struct Case {
@@ -117,13 +112,13 @@ TEST_P(CpuPairs, DenseLayersAreRight) {
                   .output = {size.n, size.outputs},
                   .activation = {ActivationKind::tanh},
                   .constant = {false, true, true},
-                  .input_layout = dense.layout,
+                  .input_format = dense.format,
                   .written = {size.n, size.c, size.pixels, 1}};
       if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
       const std::vector<float> plain = random_values(size.n * terms, 1), b = random_values(terms * size.outputs, 2),
                                bias = random_values(size.outputs, 3);
-      for (const Layout layout : {Layout::plain, dense.layout}) {
-        step.output_layout = layout;
+      for (const Format format : {kNchw, dense.format}) {
+        step.output_format = format;
         const std::vector<float> got = run(dense, step, plain, b, bias, 3);
         EXPECT_EQ(run(dense, step, plain, b, bias, 1), got) << "depends on the threads";
         for (int64_t i = 0; i < size.n; ++i) {
@@ -160,8 +155,8 @@ TEST_P(CpuPairs, TanhIsTheNearestNumberOrAlmost) {
                     .output = {count, 1},
                     .activation = {ActivationKind::tanh},
                     .constant = {false, true, true},
-                    .input_layout = dense.layout,
-                    .output_layout = dense.layout,
+                    .input_format = dense.format,
+                    .output_format = dense.format,
                     .written = {count, 1}};
   if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
   const std::vector<float> got = run(dense, step, x, {1}, {0}, 1);
@@ -182,7 +177,7 @@ TEST_P(CpuPairs, ANanStaysInItsImage) {
                     .inputs = {{20, 63}, {5, 63}, {5}},
                     .output = {20, 5},
                     .constant = {false, true, true},
-                    .input_layout = dense.layout,
+                    .input_format = dense.format,
                     .written = {20, 7, 9, 1}};
   if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
   std::vector<float> plain = random_values(20 * 63, 1);
@@ -197,7 +192,7 @@ TEST_P(CpuPairs, RefusesInWords) {
                     .inputs = {{20, 4}, {4, 3}, {3}},
                     .output = {20, 3},
                     .constant = {false, true, true},
-                    .input_layout = dense.layout,
+                    .input_format = dense.format,
                     .written = {20, 4}};
   if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
   const auto refusal = [&](const auto& change) {
@@ -210,7 +205,7 @@ TEST_P(CpuPairs, RefusesInWords) {
   EXPECT_NE(refusal([](OpStep& s) { s.op = GemmOp{.transpose_a = true}; }), "");
   EXPECT_NE(refusal([](OpStep& s) { s.inputs[2] = {20, 3}; }), "");
   EXPECT_NE(refusal([](OpStep& s) { s.constant[1] = false; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.input_layout = Layout::plain; }), "");
+  EXPECT_NE(refusal([](OpStep& s) { s.input_format = kNchw; }), "");
   EXPECT_NE(refusal([](OpStep& s) { s.written = {20}; }), "");
   EXPECT_EQ(find_op_kernel(step, DeviceKind::cpu), nullptr) << "fp32 is asked for";
 }
@@ -223,14 +218,14 @@ TEST(CpuPairsOfBytes, ANanWeightSpoilsItsMapAlone) {
     const ConvStep step{.problem = parse_problem("n16_c1h9w9_k4r3s3"),
                         .epilogue = {.pool = Pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2},
                                      .activation = {ActivationKind::tanh}},
-                        .input = ElementType::u8,
-                        .output_layout = kernel.layout};
+                        .input_format = kRawPixels,
+                        .output_format = kernel.format};
     if (kernel.refuses(step, device->caps())) continue;  // absent: covered by another test
     const Buffer x = device->allocate(static_cast<size_t>(step.problem.input_count())),
                  w = device->allocate(4 * 9 * sizeof(float)),
                  prepared = device->allocate(kernel.prepared_bytes(step, device->caps())),
                  workspace = device->allocate(kernel.workspace_bytes(step, device->caps()));
-    const auto count = static_cast<size_t>(element_count(step.output_shape(), kernel.layout));
+    const auto count = static_cast<size_t>(element_count(step.output_shape(), kernel.format));
     const Buffer y = device->allocate(count * sizeof(uint16_t));
     std::fill_n(static_cast<uint8_t*>(x.data()), step.problem.input_count(), uint8_t{200});
     auto* const weights = static_cast<float*>(w.data());
@@ -244,8 +239,7 @@ TEST(CpuPairsOfBytes, ANanWeightSpoilsItsMapAlone) {
                         .workspace = workspace.data()};
     kernel.prepare(args, *stream);
     kernel.launch(args, *stream);
-    const std::vector<float> got =
-        from_lane_pairs({static_cast<const uint16_t*>(y.data()), count}, step.output_shape(), kernel.layout);
+    const std::vector<float> got = unpack(y.data(), step.output_shape(), kernel.format);
     for (size_t i = 0; i < got.size(); ++i) {
       EXPECT_EQ(std::isnan(got[i]), i / 9 % 4 == 1) << name << " " << i;
     }
@@ -268,9 +262,9 @@ TEST(CpuUnits, AbsentOnesSaySoAndVectorsAreEverywhere) {
 TEST(CpuUnits, AbsentKernelsRefuseEveryStep) {
   for (const ConvKernel& kernel : conv_kernels()) {
     if (kernel.absent == nullptr || !kernel.absent()) continue;
-    for (const Layout input : {kernel.layout, Layout::plain}) {
+    for (const Format input : {kernel.format, kNchw}) {
       const ConvStep step{
-          .problem = parse_problem("c16h8w8_k16r3s3_p1"), .input_layout = input, .output_layout = kernel.layout};
+          .problem = parse_problem("c16h8w8_k16r3s3_p1"), .input_format = input, .output_format = kernel.format};
       EXPECT_TRUE(kernel.refuses(step, {})) << kernel.info.name;
     }
   }

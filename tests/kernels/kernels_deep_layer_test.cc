@@ -59,9 +59,9 @@ TEST_P(DeepLayer, IsRightOnItsEdges) {
 }
 
 TEST_P(DeepLayer, RefusesInWords) {
-  const Layout layout = kernel_->layout;
+  const Format format = kernel_->format;
   const auto refusal = [&](const char* text, Epilogue epilogue = {}) {
-    const ConvStep step{.problem = parse_problem(text), .epilogue = epilogue, .input_layout = layout};
+    const ConvStep step{.problem = parse_problem(text), .epilogue = epilogue, .input_format = format};
     return kernel_->refuses(step, device_->caps()).value_or("");
   };
   EXPECT_EQ(refusal("c12h33w33_k24r5s5"), "");
@@ -76,7 +76,7 @@ TEST_P(DeepLayer, RefusesInWords) {
   EXPECT_NE(refusal("c12h33w70000_k24r5s5"), "");
   DeviceCaps old = device_->caps();
   old.compute_capability = 75;
-  const ConvStep step{.problem = parse_problem("c12h33w33_k24r5s5"), .input_layout = layout};
+  const ConvStep step{.problem = parse_problem("c12h33w33_k24r5s5"), .input_format = format};
   EXPECT_EQ(kernel_->refuses(step, old), "compute capability 8.0 or later is required");
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "convlab/base/checked.h"
-#include "convlab/tensor/image_lanes.h"
+#include "convlab/tensor/format.h"
 #include "tests/dense_layers.h"
 #include "tests/kernels_simd_targets.h"
 
@@ -38,7 +38,7 @@ struct Layer {
             .inputs = {{n, k}, {m, k}, {m}},
             .output = {n, m},
             .constant = {false, true, true},
-            .input_layout = Layout::image_lanes};
+            .input_format = kNchw16n};
   }
 
   float* image(int64_t i) { return x.data() + i * k; }
@@ -46,7 +46,7 @@ struct Layer {
 
   /// Returns the output, row-major.
   std::vector<float> run(std::string_view kernel, int threads = 2) const {
-    const Tensor lanes = to_image_lanes(Tensor::of<float>({n, k}, x));
+    const Tensor lanes = pack(Tensor::of<float>({n, k}, x), kNchw16n);
     const auto pixels = lanes.values<float>();
     return run_dense(kernel_named(kernel), step(), {{pixels.begin(), pixels.end()}, w, bias}, threads);
   }
@@ -117,16 +117,16 @@ TEST_P(DenseStrassen, SameBitsWhateverTheThreadsAndTheOrder) {
   const std::vector<float> one = layer.run("cpu.dense_strassen", 1);
   for (const int threads : {2, 3, 16}) EXPECT_EQ(layer.run("cpu.dense_strassen", threads), one) << threads;
   OpStep step = layer.step();
-  step.output_layout = Layout::image_lanes;
-  const Tensor lanes = to_image_lanes(Tensor::of<float>({layer.n, layer.k}, layer.x));
+  step.output_format = kNchw16n;
+  const Tensor lanes = pack(Tensor::of<float>({layer.n, layer.k}, layer.x), kNchw16n);
   const auto pixels = lanes.values<float>();
   const std::vector<std::vector<float>> values{{pixels.begin(), pixels.end()}, layer.w, layer.bias};
-  EXPECT_EQ(from_image_lanes(run_dense(kernel_named("cpu.dense_strassen"), step, values, 2), step.output), one);
+  EXPECT_EQ(unpack(run_dense(kernel_named("cpu.dense_strassen"), step, values, 2).data(), step.output, kNchw16n), one);
 }
 
 TEST_P(DenseStrassen, TakesAllThatADenseLayerHas) {
   constexpr int64_t kImages = 70, kOutputs = 20, kTerms = 520;
-  const Tensor lanes = to_image_lanes(Tensor::of<float>({kImages, kTerms}, random_values(kImages * kTerms, 1)));
+  const Tensor lanes = pack(Tensor::of<float>({kImages, kTerms}, random_values(kImages * kTerms, 1)), kNchw16n);
   const auto pixels = lanes.values<float>();
   for (const Shape& addend : {Shape{kOutputs}, Shape{1}, Shape{}}) {
     const OpStep step{.op = GemmOp{.alpha = 0.05f},
@@ -134,7 +134,7 @@ TEST_P(DenseStrassen, TakesAllThatADenseLayerHas) {
                       .output = {kImages, kOutputs},
                       .activation = {ActivationKind::tanh},
                       .constant = {false, true, true},
-                      .input_layout = Layout::image_lanes};
+                      .input_format = kNchw16n};
     const std::vector<std::vector<float>> values{
         {pixels.begin(), pixels.end()}, random_values(kTerms * kOutputs, 2), random_values(element_count(addend), 3)};
     const std::vector<float> y = run_dense(kernel_named("cpu.dense_strassen"), step, values, 2);
@@ -215,12 +215,12 @@ TEST_P(DenseStrassen, WeightsThatMustNotBeCoupledAreMultipliedDirectly) {
 }
 
 TEST(DenseStrassenPlan, IsTakenWhereItPays) {
-  const auto chosen = [](int64_t n, int64_t m, int64_t k, Layout layout = Layout::image_lanes) {
+  const auto chosen = [](int64_t n, int64_t m, int64_t k, Format format = kNchw16n) {
     const OpStep step{.op = GemmOp{},
                       .inputs = {{n, k}, {k, m}, {m}},
                       .output = {n, m},
                       .constant = {false, true, true},
-                      .input_layout = layout};
+                      .input_format = format};
     return choose_op_kernel(step, DeviceKind::cpu).info.name;
   };
   EXPECT_EQ(chosen(1000, 500, 7200), "cpu.dense_strassen");
@@ -229,7 +229,7 @@ TEST(DenseStrassenPlan, IsTakenWhereItPays) {
   EXPECT_EQ(chosen(1000, 500, 300), "cpu.dense_lanes") << "few terms";
   EXPECT_EQ(chosen(200, 500, 7200), "cpu.dense_lanes") << "few images";
   EXPECT_EQ(chosen(1000, 501, 7200), "cpu.dense_lanes") << "an odd number of outputs";
-  EXPECT_EQ(chosen(1000, 500, 7200, Layout::plain), "cpu.dense");
+  EXPECT_EQ(chosen(1000, 500, 7200, kNchw), "cpu.dense");
 }
 
 }  // namespace

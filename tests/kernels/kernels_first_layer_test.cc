@@ -22,12 +22,11 @@ namespace {
 
 constexpr Pool kMax2x2{.kind = PoolKind::max, .kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
 
-ConvStep pooled_step(const char* problem, ElementType input, Activation activation,
-                     Layout output_layout = Layout::plain) {
+ConvStep pooled_step(const char* problem, Format input, Activation activation, Format output_format = kNchw) {
   return {.problem = parse_problem(problem),
           .epilogue = {.bias = true, .pool = kMax2x2, .activation = activation},
-          .input = input,
-          .output_layout = output_layout};
+          .input_format = input,
+          .output_format = output_format};
 }
 
 /// A step's arrays on the host, with random values, and a simt device without a GPU's limits.
@@ -41,10 +40,10 @@ class FirstLayer : public testing::Test {
 
   void fill(const ConvStep& step) {
     Rng rng(7);
-    x_ = Tensor(step.input, step.problem.input_shape());
+    x_ = Tensor(step.input_format.type, step.problem.input_shape());
     w_ = Tensor(ElementType::f32, step.problem.filter_shape());
     bias_ = Tensor(ElementType::f32, {step.problem.k});
-    const bool bytes = step.input == ElementType::u8;
+    const bool bytes = step.input_format == kRawPixels;
     if (bytes) {
       for (uint8_t& pixel : x_.values<uint8_t>()) pixel = static_cast<uint8_t>(rng.integer(0, 255));
     } else {
@@ -58,7 +57,7 @@ class FirstLayer : public testing::Test {
   std::vector<uint8_t> launch(const char* name, const ConvStep& step, std::vector<int> tuning = {}) {
     const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::simt);
     EXPECT_EQ(kernel.refuses(step, device_->caps()), std::nullopt);
-    std::vector<uint8_t> output(static_cast<size_t>(layout_bytes(step.output_shape(), step.output_layout)));
+    std::vector<uint8_t> output(static_cast<size_t>(byte_count(step.output_shape(), step.output_format)));
     const Buffer x = device_->allocate(x_.bytes()), w = device_->allocate(w_.bytes());
     const Buffer bias = device_->allocate(bias_.bytes()), y = device_->allocate(output.size());
     stream_->upload(x.data(), x_.raw(), x_.bytes());
@@ -95,13 +94,13 @@ class FirstLayer : public testing::Test {
     }
   }
 
-  /// Same for fp16 in `nchw8c` (Layout::channel_blocks); padding must be zero.
+  /// Same for fp16 in nchw8c float16; padding must be zero.
   void expect_right_in_blocks(const ConvStep& step) {
     fill(step);
     const std::vector<uint8_t> output = launch("cuda.first_layer_fp16", step);
     const Expected want = expected(step);
     const int64_t n = want.shape[0], k = want.shape[1], pixels = want.shape[2] * want.shape[3];
-    const int64_t image = channel_blocks_stride(want.shape);
+    const int64_t image = element_count(want.shape, kNchw8cF16) / n;
     std::vector<bool> seen(output.size() / 2);
     for (int64_t i = 0; i < n * k * pixels; ++i) {
       const int64_t pixel = i % pixels, channel = i / pixels % k, block = channel / 8;
@@ -133,7 +132,7 @@ const Activation kActivations[] = {{},
 
 TEST_F(FirstLayer, EachActivationIsRight) {
   for (const Activation& activation : kActivations) {
-    for (const ElementType input : {ElementType::f32, ElementType::u8}) {
+    for (const Format input : {kNchw, kRawPixels}) {
       const ConvStep step = pooled_step("n3_c1h19w22_k7r5s5", input, activation);
       expect_right("cuda.first_layer_3xfp16", step, 1e-6, 1e-6);
       expect_right("cuda.first_layer_1xfp16", step, 0x1p-10, 1e-6);
@@ -144,19 +143,19 @@ TEST_F(FirstLayer, EachActivationIsRight) {
 TEST_F(FirstLayer, BlocksAreRight) {
   for (const Activation& activation : kActivations) {
     if (activation.kind == ActivationKind::sigmoid || activation.kind == ActivationKind::clip) continue;
-    expect_right_in_blocks(pooled_step("n3_c1h20w24_k12r5s5", ElementType::u8, activation, Layout::channel_blocks));
+    expect_right_in_blocks(pooled_step("n3_c1h20w24_k12r5s5", kRawPixels, activation, kNchw8cF16));
   }
   for (const char* problem : {"n2_c1h21w23_k3r3s3", "n2_c1h18w30_k6r5s5_p2", "n2_c1h24w24_k9r7s7", "c1h16w16_k24r5s4",
                               "n2_c1h12w12_k16r1s1", "n5_c1h70w70_k12r5s5",
                               // Several bands, of whole image rows and with padding; only one cell per row.
                               "n2_c1h300w64_k12r5s5", "c1h260w81_k4r7s7_p3", "n3_c1h41w8_k8r7s7"}) {
-    expect_right_in_blocks(pooled_step(problem, ElementType::u8, {ActivationKind::tanh}, Layout::channel_blocks));
+    expect_right_in_blocks(pooled_step(problem, kRawPixels, {ActivationKind::tanh}, kNchw8cF16));
   }
 }
 
 TEST_F(FirstLayer, FiltersBeyondHalvesAreTakenAsTheyAre) {
   for (const char* problem : {"n2_c1h20w24_k12r5s5", "n2_c1h20w24_k24r5s5"}) {  // one pass, and three
-    const ConvStep step = pooled_step(problem, ElementType::u8, {}, Layout::channel_blocks);
+    const ConvStep step = pooled_step(problem, kRawPixels, {}, kNchw8cF16);
     fill(step);
     w_.values<float>()[7] = std::numeric_limits<float>::quiet_NaN();
     const std::vector<uint8_t> output = launch("cuda.first_layer_fp16", step);
@@ -177,7 +176,7 @@ TEST_F(FirstLayer, FiltersBeyondHalvesAreTakenAsTheyAre) {
 TEST_F(FirstLayer, HoweverTheWorkIsDividedTheBitsAreTheSame) {
   const ConvStep steps[] = {{parse_problem("n2_c1h70w70_k12r5s5")},
                             {parse_problem("n2_c1h37w41_k10r7s7")},
-                            pooled_step("n2_c1h70w70_k12r5s5", ElementType::u8, {ActivationKind::tanh})};
+                            pooled_step("n2_c1h70w70_k12r5s5", kRawPixels, {ActivationKind::tanh})};
   const ConvKernel& kernel = require_conv_kernel("cuda.first_layer_3xfp16", DeviceKind::simt);
   ASSERT_EQ(kernel.tunables.size(), 5u);
   for (const ConvStep& step : steps) {
@@ -206,17 +205,17 @@ TEST_F(FirstLayer, RefusesInWords) {
   const char* problem = "c1h20w20_k4r5s5";
   ConvStep step{parse_problem(problem), {.bias = true}};
   EXPECT_THAT(refusal("cuda.first_layer_3xfp16", step), testing::HasSubstr("only supported with fused pooling"));
-  step = {parse_problem(problem), {}, ElementType::u8};
+  step = {parse_problem(problem), {}, kRawPixels};
   EXPECT_THAT(refusal("cuda.first_layer_1xfp16", step),
               testing::HasSubstr("uint8 input is only supported with fused pooling"));
-  step = pooled_step(problem, ElementType::f32, {}, Layout::channel_blocks);
+  step = pooled_step(problem, kNchw, {}, kNchw8cF16);
   EXPECT_EQ(refusal("cuda.first_layer_3xfp16", step), "output layout must be nchw");
   EXPECT_EQ(refusal("cuda.first_layer_fp16", step), "input must be uint8");
-  step = pooled_step(problem, ElementType::u8, {ActivationKind::sigmoid}, Layout::channel_blocks);
+  step = pooled_step(problem, kRawPixels, {ActivationKind::sigmoid}, kNchw8cF16);
   EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("must map 0 to 0"));
-  step = pooled_step("c1h20w20_k4r10s3", ElementType::u8, {}, Layout::channel_blocks);
+  step = pooled_step("c1h20w20_k4r10s3", kRawPixels, {}, kNchw8cF16);
   EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("at most 7x7"));
-  step = pooled_step("c1h20w20_k20r5s5", ElementType::u8, {}, Layout::channel_blocks);
+  step = pooled_step("c1h20w20_k20r5s5", kRawPixels, {}, kNchw8cF16);
   EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("last block of 8 must have more than 4"));
 }
 

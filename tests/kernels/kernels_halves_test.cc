@@ -1,4 +1,4 @@
-// Tests bf16 nhwc convolutions (Layout::channel_halves) that read and write parts of joint arrays, with any number of
+// Tests bf16 nhwc convolutions that read and write parts of joint arrays, with any number of
 // threads, and image by image: the bits must equal those of dense arrays, with every instruction set.
 // kernels_cpu_conv_test.cc verifies the values themselves.
 
@@ -46,7 +46,7 @@ Tensor convolve(const ConvKernel& kernel, ConvStep step, const Inputs& inputs, b
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
   std::optional<HalfArray> x;
-  if (step.input_layout != Layout::plain) {
+  if (step.input_format.order != Order::nchw) {
     x.emplace(*device, inputs.x, joint);
     step.input_step = x->step();
   }
@@ -97,8 +97,8 @@ TEST_P(HalfConvolution, GivesTheSameBitsInJointArraysByThreadsAndByImages) {
     const bool plain = problem.c % kChannelLanes != 0;
     const ConvStep step{.problem = problem,
                         .epilogue = {.bias = true, .activation = {ActivationKind::relu}},
-                        .input_layout = plain ? Layout::plain : Layout::channel_halves,
-                        .output_layout = Layout::channel_halves,
+                        .input_format = plain ? kNchw : kNhwcBf16,
+                        .output_format = kNhwcBf16,
                         .adds = true};
     if (kernel().refuses(step, open_cpu({.threads = 1})->caps())) continue;
     SCOPED_TRACE(text);
@@ -124,8 +124,8 @@ TEST_P(HalfConvolution, SwishAtItsEdges) {
   const ConvProblem problem = parse_problem("n1_c32h4w9_k32r1s1_g32");
   const ConvStep step{.problem = problem,
                       .epilogue = {.activation = {ActivationKind::swish}},
-                      .input_layout = Layout::channel_halves,
-                      .output_layout = Layout::channel_halves};
+                      .input_format = kNhwcBf16,
+                      .output_format = kNhwcBf16};
   if (kernel().refuses(step, open_cpu({.threads = 1})->caps())) GTEST_SKIP() << "other convolutions";
   constexpr float kInf = std::numeric_limits<float>::infinity();
   Inputs inputs{random(problem.input_shape(), 1), Tensor(ElementType::f32, problem.filter_shape()), random({32}, 3),
@@ -162,8 +162,8 @@ TEST_P(HalfConvolution, PoolsWhatItGives) {
       SCOPED_TRACE(fmt::format("{} {}", text, to_text(pool)));
       ConvStep step{.problem = problem,
                     .epilogue = {.bias = true, .activation = {ActivationKind::relu}},
-                    .input_layout = problem.c % kChannelLanes != 0 ? Layout::plain : Layout::channel_halves,
-                    .output_layout = Layout::channel_halves};
+                    .input_format = problem.c % kChannelLanes != 0 ? kNchw : kNhwcBf16,
+                    .output_format = kNhwcBf16};
       if (kernel().refuses(step, open_cpu({.threads = 1})->caps())) continue;
       Inputs inputs{random(problem.input_shape(), 1), random(problem.filter_shape(), 2), random({problem.k}, 3),
                     random(problem.output_shape(), 4)};

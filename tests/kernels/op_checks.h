@@ -58,7 +58,8 @@ inline OpStep step_of(const Op& op, const std::vector<const Tensor*>& inputs) {
   for (const Tensor* input : inputs) step.inputs.push_back(input->shape());
   step.output = output_shape(op, step.inputs);
   step.constant.assign(inputs.size(), false);
-  step.input = inputs[0]->type();
+  if (inputs[0]->type() == ElementType::u8) step.input_format = kRawPixels;
+  if (std::holds_alternative<ScaleOp>(op)) step.output_format = kRawPixels;
   return step;
 }
 

@@ -1,4 +1,4 @@
-// Tests operators on nchw8c (Layout::channel_lanes) against the kernels of plain arrays, with every instruction set, in
+// Tests operators on nchw8c against the kernels of plain arrays, with every instruction set, in
 // dense arrays and in parts of joint ones, with 1, 2 and 3 threads.
 
 #include "convlab/kernels/registry.h"
@@ -19,7 +19,7 @@ OpStep channel_step(const Op& op, const std::vector<Operand>& operands) {
   for (const Operand& operand : operands) inputs.push_back(operand.tensor);
   OpStep step = step_of(op, inputs);
   for (size_t i = 0; i < operands.size(); ++i) step.constant[i] = operands[i].constant;
-  step.input_layout = step.output_layout = Layout::channel_lanes;
+  step.input_format = step.output_format = kNchw8c;
   return step;
 }
 
@@ -120,7 +120,7 @@ TEST(ChannelOps, MeansOfMaps) {
   expect_like_plain("cpu.channel_global_average_pool", ReduceOp{ReduceKind::mean, {2, 3}}, {{&x}}, kUnit);
   expect_like_plain("cpu.channel_global_average_pool", ReduceOp{ReduceKind::mean, {-1, -2}}, {{&x}}, kUnit);
   OpStep step = channel_step(GlobalAveragePoolOp{}, {{&x}});
-  step.output_layout = Layout::plain;
+  step.output_format = kNchw;
   EXPECT_EQ(choose_op_kernel(step, DeviceKind::cpu).info.name, "cpu.channel_global_average_pool");
   step.op = ReduceOp{ReduceKind::max, {2, 3}};
   EXPECT_EQ(find_op_kernel(step, DeviceKind::cpu), nullptr);
@@ -174,7 +174,7 @@ TEST(ChannelOps, Reorder) {
           const std::unique_ptr<Stream> stream = device->make_stream();
           OpStep step = channel_step(ActivationOp{}, {{&images}});
           const LaneArray lanes(*device, shape, joint);
-          step.input_layout = Layout::plain;
+          step.input_format = kNchw;
           step.output_step = lanes.step();
           const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
           EXPECT_EQ(kernel.info.name, "cpu.channel_reorder");
@@ -183,7 +183,7 @@ TEST(ChannelOps, Reorder) {
           expect_same_bits(lanes.images(), images);
 
           OpStep back = channel_step(ActivationOp{}, {{&images}});
-          back.output_layout = Layout::plain;
+          back.output_format = kNchw;
           back.input_steps = {lanes.step()};
           EXPECT_EQ(&choose_op_kernel(back, DeviceKind::cpu), &kernel);
           Tensor again(ElementType::f32, shape);

@@ -54,26 +54,26 @@ struct Dense {
     return shape.op.transpose_b ? b[term + column * shape.terms()] : b[term * shape.columns + column];
   }
 
-  OpStep step(Layout layout) const {
+  OpStep step(Format format) const {
     OpStep step{
         .op = shape.op,
         .inputs = {{shape.rows(), shape.terms()},
                    shape.op.transpose_b ? Shape{shape.columns, shape.terms()} : Shape{shape.terms(), shape.columns}},
         .output = {shape.rows(), shape.columns},
         .constant = {false, true},
-        .input_layout = layout};
+        .input_format = format};
     if (!shape.addend.empty()) {
       step.inputs.push_back(shape.addend);
       step.constant.push_back(true);
     }
-    if (layout != Layout::plain) step.written = shape.input;
+    if (format.order != Order::nchw) step.written = shape.input;
     step.activation = {shape.activation};
     return step;
   }
 
-  /// Returns A in nchw8c (Layout::channel_blocks), built from the layout's definition.
+  /// Returns A in nchw8c float16, built from the layout's definition.
   std::vector<uint16_t> blocks() const {
-    const int64_t stride = channel_blocks_stride(shape.input), channels = shape.input[1];
+    const int64_t stride = element_count(shape.input, kNchw8cF16) / shape.input[0], channels = shape.input[1];
     const int64_t pixels = shape.terms() / channels;
     std::vector<uint16_t> halves(static_cast<size_t>(shape.rows() * stride), 0);
     for (int64_t n = 0; n < shape.rows(); ++n) {
@@ -88,13 +88,13 @@ struct Dense {
     return halves;
   }
 
-  std::vector<float> run(std::string_view name, Layout layout = Layout::plain) const {
+  std::vector<float> run(std::string_view name, Format format = kNchw) const {
     const OpKernel* kernel = nullptr;
     for (const OpKernel& each : op_kernels()) {
       if (each.info.name == name && each.info.device == DeviceKind::simt) kernel = &each;
     }
     if (kernel == nullptr) throw std::runtime_error("no kernel " + std::string(name));
-    const OpStep step = this->step(layout);
+    const OpStep step = this->step(format);
     if (const Refusal refusal = kernel->refuses(step)) throw std::runtime_error(*refusal);
     const std::unique_ptr<Device> device = open_simt({});
     const std::unique_ptr<Stream> stream = device->make_stream();
@@ -105,9 +105,9 @@ struct Dense {
       if (from == nullptr) stream->fill(buffers.back().data(), 0xff, bytes);
       return static_cast<float*>(buffers.back().data());
     };
-    const std::vector<uint16_t> halves = layout == Layout::plain ? std::vector<uint16_t>() : blocks();
+    const std::vector<uint16_t> halves = format.order == Order::nchw ? std::vector<uint16_t>() : blocks();
     std::vector<const float*> inputs = {
-        layout == Layout::plain ? place(a.data(), a.size() * 4) : place(halves.data(), halves.size() * 2),
+        format.order == Order::nchw ? place(a.data(), a.size() * 4) : place(halves.data(), halves.size() * 2),
         place(b.data(), b.size() * 4)};
     if (!c.empty()) inputs.push_back(place(c.data(), c.size() * 4));
     std::vector<float> result(static_cast<size_t>(element_count(step.output)));
@@ -184,7 +184,7 @@ TEST_F(CudaDense, HalvesAreRightForOddSizes) {
   for (const Case& each : odd_cases()) {
     const Dense dense(each);
     SCOPED_TRACE(to_text(each.input));
-    dense.expect_right(dense.run("cuda.dense_fp16", Layout::channel_blocks), kHalves);
+    dense.expect_right(dense.run("cuda.dense_fp16", kNchw8cF16), kHalves);
   }
 }
 
@@ -226,7 +226,7 @@ TEST_F(CudaDense, SmallIntegersAreExact) {
   Dense dense({.input = {9, 5, 3, 7}, .columns = 12, .op = {.transpose_b = true}});
   for (float& value : dense.a) value = std::round(value * 7);
   for (float& value : dense.b) value = std::round(value * 7);
-  dense.expect_right(dense.run("cuda.dense_fp16", Layout::channel_blocks), 0);
+  dense.expect_right(dense.run("cuda.dense_fp16", kNchw8cF16), 0);
   dense.expect_right(dense.run("cuda.dense_3xfp16"), 0);
   dense.expect_right(dense.run("cuda.dense_narrow"), 0);
 }
@@ -235,7 +235,7 @@ TEST_F(CudaDense, ANanStaysInItsRow) {
   Dense dense({.input = {20, 11, 2, 2}, .columns = 13, .op = {.transpose_b = true}});
   dense.a[7 * 44 + 43] = kNan;
   dense.a[9 * 44] = kInfinity;
-  dense.expect_right(dense.run("cuda.dense_fp16", Layout::channel_blocks), kHalves);
+  dense.expect_right(dense.run("cuda.dense_fp16", kNchw8cF16), kHalves);
   dense.expect_right(dense.run("cuda.dense_3xfp16"), kSplit);
   dense.expect_right(dense.run("cuda.dense_narrow"), kFloats);
 }
@@ -264,7 +264,7 @@ TEST_F(CudaDense, WeightsOfAnySizeAreScaledIntoHalves) {
   Dense dense({.input = {4, 30}, .columns = 6, .op = {.transpose_b = true}});
   for (int64_t i = 0; i < 30; ++i) dense.b[30 + i] *= 1e-9f;
   for (int64_t i = 0; i < 30; ++i) dense.b[60 + i] *= 1e9f;
-  const std::vector<float> result = dense.run("cuda.dense_fp16", Layout::channel_blocks);
+  const std::vector<float> result = dense.run("cuda.dense_fp16", kNchw8cF16);
   for (int64_t column = 1; column < 3; ++column) {
     for (int64_t row = 0; row < 4; ++row) {
       double sum = 0, magnitude = 0;
@@ -284,17 +284,17 @@ TEST_F(CudaDense, WhatIsNotComputedIsRefused) {
     SCOPED_TRACE(kernel.info.name);
     const bool wide = kernel.info.name == "cuda.dense_rows";
     const Dense dense({.input = {4, wide ? 32 : 30}, .columns = wide ? 512 : 6});
-    const Layout layout = kernel.layout;
-    EXPECT_FALSE(kernel.refuses(dense.step(layout)));
-    OpStep transposed = dense.step(layout);
+    const Format format = kernel.format;
+    EXPECT_FALSE(kernel.refuses(dense.step(format)));
+    OpStep transposed = dense.step(format);
     transposed.inputs[0] = {30, 4};
     std::get<GemmOp>(transposed.op).transpose_a = true;
     EXPECT_TRUE(kernel.refuses(transposed));
-    OpStep other = dense.step(layout);
+    OpStep other = dense.step(format);
     other.op = MatMulOp{};
     EXPECT_TRUE(kernel.refuses(other));
     if (kernel.prepare == nullptr) continue;
-    OpStep variable = dense.step(layout);
+    OpStep variable = dense.step(format);
     variable.constant = {false, false};
     EXPECT_TRUE(kernel.refuses(variable));
   }

@@ -59,7 +59,11 @@ std::vector<uint8_t> run_op(Device& device, const OpStep& step, const Tensor& x,
 }
 
 OpStep scale_step(const Shape& x, int64_t side) {
-  return {.op = ScaleOp{side}, .inputs = {x}, .output = {x[0], x[1], side, side}, .input = ElementType::u8};
+  return {.op = ScaleOp{side},
+          .inputs = {x},
+          .output = {x[0], x[1], side, side},
+          .input_format = kRawPixels,
+          .output_format = kRawPixels};
 }
 
 void expect_scaled(Device& device, const Tensor& images, int64_t side) {
@@ -137,7 +141,7 @@ TEST(Scale, OfRealImagesGivesTheBytesOfTheHost) {
 
 TEST(Scale, RefusesInWords) {
   OpStep floats = scale_step({1, 1, 28, 28}, 70);
-  floats.input = ElementType::f32;
+  floats.input_format = kNchw;
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::simt}) {
     if (find_op_kernel(scale_step({1, 1, 28, 28}, 70), kind) == nullptr) continue;  // a build without simt
     EXPECT_EQ(find_op_kernel(floats, kind), nullptr);

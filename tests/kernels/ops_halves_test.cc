@@ -1,4 +1,4 @@
-// Tests operators on bf16 nhwc (Layout::channel_halves) against the kernels of plain arrays with rounded inputs and
+// Tests operators on bf16 nhwc bfloat16 against the kernels of plain arrays with rounded inputs and
 // results; with every instruction set, in dense arrays and in parts of joint ones, with 1 and 3 threads.
 
 #include "convlab/kernels/registry.h"
@@ -22,8 +22,8 @@ OpStep half_step(const Op& op, const std::vector<HalfOperand>& operands) {
   for (const HalfOperand& operand : operands) inputs.push_back(operand.tensor);
   OpStep step = step_of(op, inputs);
   for (size_t i = 0; i < operands.size(); ++i) step.constant[i] = operands[i].constant;
-  step.input_layout = Layout::channel_halves;
-  step.output_layout = is_one_pixel(step.output) ? Layout::plain : Layout::channel_halves;
+  step.input_format = kNhwcBf16;
+  step.output_format = is_one_pixel(step.output) ? kNchw : kNhwcBf16;
   return step;
 }
 
@@ -43,7 +43,7 @@ Tensor run_in_halves(const OpKernel& kernel, OpStep step, const std::vector<Half
     inputs.push_back(arrays.back().first());
     step.input_steps.push_back(arrays.back().step());
   }
-  if (step.output_layout == Layout::plain) {
+  if (step.output_format.order == Order::nchw) {
     Tensor output(ElementType::f32, step.output);
     kernel.launch({step, inputs, output.values<float>().data()}, *stream);
     stream->synchronize();
@@ -138,19 +138,18 @@ TEST(HalfOps, Reorder) {
         const std::unique_ptr<Device> device = open_cpu({.threads = 3});
         const std::unique_ptr<Stream> stream = device->make_stream();
         const HalfArray halves(*device, shape, joint), again(*device, shape, !joint);
-        const auto copy = [&](Layout from, int64_t x_step, const float* x, Layout to, int64_t y_step, float* y) {
+        const auto copy = [&](Format from, int64_t x_step, const float* x, Format to, int64_t y_step, float* y) {
           OpStep step = half_step(ActivationOp{}, {{&images}});
-          step.input_layout = from, step.input_steps = {x_step};
-          step.output_layout = to, step.output_step = y_step;
+          step.input_format = from, step.input_steps = {x_step};
+          step.output_format = to, step.output_step = y_step;
           const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu, Math::bf16);
           EXPECT_EQ(kernel.info.name, "cpu.half_reorder");
           kernel.launch({step, std::span(&x, 1), y}, *stream);
         };
         Tensor back(ElementType::f32, shape);
-        copy(Layout::plain, 0, images.values<float>().data(), Layout::channel_halves, halves.step(), halves.first());
-        copy(Layout::channel_halves, halves.step(), halves.first(), Layout::channel_halves, again.step(),
-             again.first());
-        copy(Layout::channel_halves, again.step(), again.first(), Layout::plain, 0, back.values<float>().data());
+        copy(kNchw, 0, images.values<float>().data(), kNhwcBf16, halves.step(), halves.first());
+        copy(kNhwcBf16, halves.step(), halves.first(), kNhwcBf16, again.step(), again.first());
+        copy(kNhwcBf16, again.step(), again.first(), kNchw, 0, back.values<float>().data());
         expect_same_bits(back, rounded(images));
       }
     }

@@ -1,4 +1,4 @@
-// Tests GPU operators on fp16 and fp32 nhwc (Layout::channels_last and channels_last_floats), and scalar functions, on
+// Tests GPU operators on fp16 and fp32 nhwc, and scalar functions, on
 // the host (simt) against the CPU's kernels of plain arrays with rounded inputs and results; in dense arrays and in
 // parts of joint ones.
 
@@ -20,13 +20,13 @@ bool is_one_pixel(const Shape& shape) { return shape.size() == 4 && shape[2] == 
 
 bool is_plain(const Operand& operand) { return operand.constant || is_one_pixel(operand.tensor->shape()); }
 
-OpStep pixel_step_of(Layout layout, const Op& op, const std::vector<Operand>& operands) {
+OpStep pixel_step_of(Format format, const Op& op, const std::vector<Operand>& operands) {
   std::vector<const Tensor*> inputs;
   for (const Operand& operand : operands) inputs.push_back(operand.tensor);
   OpStep step = step_of(op, inputs);
   for (size_t i = 0; i < operands.size(); ++i) step.constant[i] = operands[i].constant;
-  step.input_layout = layout;
-  step.output_layout = is_one_pixel(step.output) ? Layout::plain : layout;
+  step.input_format = format;
+  step.output_format = is_one_pixel(step.output) ? kNchw : format;
   return step;
 }
 
@@ -52,7 +52,7 @@ class PixelOps : public PixelTest {
     if (kernel.prepare != nullptr) {
       kernel.prepare({step, inputs, nullptr, prepared.data(), workspace.data()}, simt_->stream());
     }
-    if (step.output_layout == Layout::plain) {
+    if (step.output_format.order == Order::nchw) {
       Tensor output(ElementType::f32, step.output);
       const Buffer plain = simt_->uninitialized(output.bytes());
       kernel.launch({step, inputs, static_cast<float*>(plain.data()), prepared.data(), workspace.data()},
@@ -89,7 +89,7 @@ class PixelOps : public PixelTest {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Layouts, PixelOps, kPixelLayouts, layout_in_name);
+INSTANTIATE_TEST_SUITE_P(Layouts, PixelOps, kPixelFormats, format_in_name);
 
 TEST_P(PixelOps, Pool) {
   Tensor x = with_nan(random({3, 72, 9, 21}, 1));
@@ -109,7 +109,7 @@ TEST_P(PixelOps, PoolToPlainImages) {
   for (const PoolKind kind : {PoolKind::max, PoolKind::average}) {
     const PoolOp op{{.kind = kind, .kernel_h = 2, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .pad_left = 1}};
     OpStep step = pixel_step_of(GetParam(), op, {{&x}});
-    step.output_layout = Layout::plain;
+    step.output_format = kNchw;
     const Tensor expected = run(op, {&of_elements});
     const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
     EXPECT_EQ(kernel.info.name, named("cuda.pixel_pool"));
@@ -199,7 +199,7 @@ TEST_P(PixelOps, SqueezeExcite) {
 TEST_P(PixelOps, SqueezeExciteLeavesFewLargeImagesToOthers) {
   OpStep step{.op = SqueezeExciteOp{}, .output = {1, 64, 250, 250}};
   step.inputs = {step.output, {4, 64, 1, 1}, {4}, {64, 4, 1, 1}, {64}};
-  step.input_layout = step.output_layout = GetParam();
+  step.input_format = step.output_format = GetParam();
   EXPECT_EQ(find_op_kernel(step, DeviceKind::simt, math()), nullptr);
   step.inputs[0][0] = step.output[0] = 8;
   EXPECT_NE(find_op_kernel(step, DeviceKind::simt, math()), nullptr);
@@ -274,16 +274,16 @@ TEST_P(PixelOps, Reorder) {
     for (const bool joint : {false, true}) {
       const PixelArray pixels = array(shape, joint), again = array(shape, !joint);
       const Buffer back = simt_->uninitialized(images.bytes());
-      const auto copy = [&](Layout from, int64_t x_step, const void* x, Layout to, int64_t y_step, void* y) {
+      const auto copy = [&](Format from, int64_t x_step, const void* x, Format to, int64_t y_step, void* y) {
         OpStep step = pixel_step_of(GetParam(), ActivationOp{}, {{&images}});
-        step.input_layout = from, step.input_steps = {x_step};
-        step.output_layout = to, step.output_step = y_step;
+        step.input_format = from, step.input_steps = {x_step};
+        step.output_format = to, step.output_step = y_step;
         const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
         EXPECT_EQ(kernel.info.name, named("cuda.pixel_reorder"));
         const auto* input = static_cast<const float*>(x);
         kernel.launch({step, std::span(&input, 1), static_cast<float*>(y)}, simt_->stream());
       };
-      const Layout plainly = Layout::plain, last = GetParam();
+      const Format plainly = kNchw, last = GetParam();
       copy(plainly, 0, plain.data(), last, pixels.step(), pixels.first());
       copy(last, pixels.step(), pixels.first(), last, again.step(), again.first());
       copy(last, again.step(), again.first(), plainly, 0, back.data());
@@ -330,12 +330,12 @@ TEST_P(PixelOps, RefuseWhatTheyDoNotCompute) {
   EXPECT_TRUE(refused(pixel_step_of(GetParam(), AddOp{}, {{&odd}, {&odd}})));
   OpStep pool = pixel_step_of(GetParam(), PoolOp{{.kernel_h = 2, .kernel_w = 2}}, {{&even}});
   EXPECT_FALSE(refused(pool));
-  pool.input_layout = Layout::plain;
+  pool.input_format = kNchw;
   EXPECT_TRUE(refused(pool));
   const OpStep activation = pixel_step_of(GetParam(), ActivationOp{{ActivationKind::relu}}, {{&even}});
-  for (Layout OpStep::*side : {&OpStep::input_layout, &OpStep::output_layout}) {
+  for (Format OpStep::*side : {&OpStep::input_format, &OpStep::output_format}) {
     OpStep half_plain = activation;
-    half_plain.*side = Layout::plain;
+    half_plain.*side = kNchw;
     EXPECT_TRUE(refused(half_plain));
   }
 }

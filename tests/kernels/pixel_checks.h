@@ -1,6 +1,6 @@
 #pragma once
 
-// Arrays in fp16 and fp32 `nhwc` (Layout::channels_last and channels_last_floats) for kernel tests, in device memory:
+// Arrays in fp16 and fp32 nhwc for kernel tests, in device memory:
 // dense, or with each pixel a part of a joint array.
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "convlab/device/device.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernels/kernel.h"
-#include "convlab/tensor/pixel_rows.h"
+#include "convlab/tensor/format.h"
 #include "convlab/tensor/tensor.h"
 
 namespace convlab {
@@ -49,20 +49,20 @@ class SimtDevice {
 /// and 16 follow them; those are NaN, and must stay so.
 class PixelArray {
  public:
-  PixelArray(const SimtDevice& simt, Layout layout, Shape shape, bool joint)
+  PixelArray(const SimtDevice& simt, Format format, Shape shape, bool joint)
       : simt_(simt),
-        layout_(layout),
+        format_(format),
         shape_(std::move(shape)),
-        size_(size_in(layout, ElementType::f32)),
+        size_(size_of(format.type)),
         channels_(static_cast<size_t>(shape_[1]) * size_),
         pixels_(static_cast<size_t>(shape_[0] * shape_[2] * shape_[3])),
         before_(joint ? 8 * size_ : 0),
         step_(channels_ + (joint ? 24 * size_ : 0)),
         buffer_(simt.uninitialized(pixels_ * step_)) {}
 
-  PixelArray(const SimtDevice& simt, Layout layout, const Tensor& images, bool joint)
-      : PixelArray(simt, layout, images.shape(), joint) {
-    const Tensor rows = to_pixel_rows(images, layout);
+  PixelArray(const SimtDevice& simt, Format format, const Tensor& images, bool joint)
+      : PixelArray(simt, format, images.shape(), joint) {
+    const Tensor rows = pack(images, format);
     std::vector<unsigned char> all(pixels_ * step_, kOther);
     for (size_t i = 0; i < pixels_; ++i) {
       std::copy_n(static_cast<const unsigned char*>(rows.raw()) + i * channels_, channels_,
@@ -86,38 +86,28 @@ class PixelArray {
         EXPECT_TRUE(own || pixel[c] == kOther) << "written beside a pixel";
       }
     }
-    if (layout_ == Layout::channels_last_floats) {
-      return Tensor::of<float>(shape_, from_pixel_rows(elements_of<float>(rows), shape_));
-    }
-    return Tensor::of<float>(shape_, from_pixel_rows(elements_of<uint16_t>(rows), shape_, layout_));
+    return Tensor::of<float>(shape_, unpack(rows.data(), shape_, format_));
   }
 
  private:
   static constexpr unsigned char kOther = 0xff;
 
-  template <class Element>
-  static std::vector<Element> elements_of(const std::vector<unsigned char>& bytes) {
-    std::vector<Element> elements(bytes.size() / sizeof(Element));
-    std::memcpy(elements.data(), bytes.data(), bytes.size());
-    return elements;
-  }
-
   const SimtDevice& simt_;
-  Layout layout_;
+  Format format_;
   Shape shape_;
   size_t size_, channels_, pixels_, before_, step_;  // in bytes, except pixels_
   Buffer buffer_;
 };
 
 /// Tests kernels of both layouts in the same way.
-class PixelTest : public testing::TestWithParam<Layout> {
+class PixelTest : public testing::TestWithParam<Format> {
  protected:
   void SetUp() override {
     if (!simt_present()) GTEST_SKIP() << how_to_get_simt();
     simt_.emplace();
   }
 
-  static bool of_floats() { return GetParam() == Layout::channels_last_floats; }
+  static bool of_floats() { return GetParam() == kNhwc; }
   static Math math() { return of_floats() ? Math::fp32 : Math::fp16; }
   static std::string named(std::string name) { return of_floats() ? name + "_fp32" : name; }
   static double unit() { return of_floats() ? 0x1p-19 : 0x1p-11; }  ///< relative error of a result
@@ -136,9 +126,9 @@ class PixelTest : public testing::TestWithParam<Layout> {
   std::optional<SimtDevice> simt_;
 };
 
-inline std::string layout_in_name(const testing::TestParamInfo<Layout>& layout) {
-  return layout.param == Layout::channels_last ? "Halves" : "Floats";
+inline std::string format_in_name(const testing::TestParamInfo<Format>& format) {
+  return format.param == kNhwcF16 ? "Halves" : "Floats";
 }
-inline const auto kPixelLayouts = testing::Values(Layout::channels_last, Layout::channels_last_floats);
+inline const auto kPixelFormats = testing::Values(kNhwcF16, kNhwc);
 
 }  // namespace convlab

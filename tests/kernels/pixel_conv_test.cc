@@ -1,4 +1,4 @@
-// Tests GPU depthwise convolutions in fp16 and fp32 nhwc (Layout::channels_last and channels_last_floats), and 1x1
+// Tests GPU depthwise convolutions in fp16 and fp32 nhwc, and 1x1
 // convolutions without tensor cores, on the host (simt) against a reference in double: in dense arrays and in parts of
 // joint ones, with filters that do and do not run down strips, images that fill no strip or band, and pixels and output
 // channels that fill no tile.
@@ -140,7 +140,7 @@ class PixelConv : public PixelTest {
   }
 
   static ConvStep step_of(const ConvProblem& problem) {
-    return {.problem = problem, .input_layout = GetParam(), .output_layout = GetParam()};
+    return {.problem = problem, .input_format = GetParam(), .output_format = GetParam()};
   }
 
   void expect_right_bare_and_ended(const char* text) {
@@ -210,8 +210,8 @@ class PixelPointwise : public PixelConv {
   PixelPointwise() : PixelConv("cuda.pixel_pointwise_fp32") {}
 };
 
-INSTANTIATE_TEST_SUITE_P(Layouts, PixelDepthwise, kPixelLayouts, layout_in_name);
-INSTANTIATE_TEST_SUITE_P(Layouts, PixelPointwise, testing::Values(Layout::channels_last_floats), layout_in_name);
+INSTANTIATE_TEST_SUITE_P(Layouts, PixelDepthwise, kPixelFormats, format_in_name);
+INSTANTIATE_TEST_SUITE_P(Layouts, PixelPointwise, testing::Values(kNhwc), format_in_name);
 
 TEST_P(PixelDepthwise, IsRight) {
   for (const char* text : kProblems) expect_right_bare_and_ended(text);
@@ -263,7 +263,7 @@ TEST_P(PixelPointwise, RefusesWhatPaysOnTensorCoresAndOtherConvolutions) {
   }
   ConvStep step = step_of(parse_problem("n1_c64h8w8_k72r1s1"));
   EXPECT_EQ(kernel().refuses(step, caps), std::nullopt);
-  step.output_layout = Layout::plain;
+  step.output_format = kNchw;
   EXPECT_TRUE(kernel().refuses(step, caps));
 }
 

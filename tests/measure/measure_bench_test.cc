@@ -177,10 +177,10 @@ TEST(Bench, FewImagesAreOthersEachTime) {
 TEST(Bench, KernelsAreTimedInTheLayoutThatTheyKnow) {
   const ConvKernel& kernel = require_conv_kernel("cpu.image_lanes", DeviceKind::cpu);
   ConvStep step{parse_problem("n70_c3h12w12_k4r3s3")};
-  step.input_layout = step.output_layout = Layout::image_lanes;
+  step.input_format = step.output_format = kNchw16n;
   Bench bench(step);
   const Record record = measure(kernel, bench.arrays, kAnything, kShort, Checked::all);
-  EXPECT_EQ(record.layout, "images in lanes");
+  EXPECT_EQ(record.layout, "nchw16n");
 }
 
 /// Keeps every CPU busy with four threads each.

@@ -28,7 +28,7 @@ Record some_record() {
           .device = DeviceKind::cuda,
           .rung = 11,
           .epilogue = "bias+max2x2/2+relu",
-          .layout = "images in lanes",
+          .layout = "nchw16n",
           .tuning = {{"block_rows", 4}},
           .choice = "FFT, searched for 3 ms",
           .cold_ms = summarize({3, 4}),

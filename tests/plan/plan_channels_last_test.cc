@@ -31,7 +31,7 @@ class LastPlan : public testing::TestWithParam<Math> {
     device_ = open_device("simt", {});
   }
 
-  Layout layout() const { return GetParam() == Math::fp16 ? Layout::channels_last : Layout::channels_last_floats; }
+  Format format() const { return GetParam() == Math::fp16 ? kNhwcF16 : kNhwc; }
   double bound() const { return GetParam() == Math::fp32 ? 1e-5 : 4e-3; }
 
   Plan plan_of(const Graph& graph, int64_t n = 1, ElementType input = ElementType::f32) {
@@ -62,9 +62,9 @@ TEST_P(LastPlan, KeepsAllSo) {
                                           "Conv+bias+sigmoid", "Mul", "Conv+bias", "Conv+bias", "Copy"));
   EXPECT_TRUE(plan.channel_lanes);
   for (const size_t step : {0u, 1u, 2u, 6u, 7u}) {
-    EXPECT_EQ(plan.steps[step].conv_step()->output_layout, layout()) << step;
+    EXPECT_EQ(plan.steps[step].conv_step()->output_format, format()) << step;
   }
-  EXPECT_EQ(plan.steps[3].op_step()->output_layout, Layout::plain) << "images of one pixel are plain";
+  EXPECT_EQ(plan.steps[3].op_step()->output_format, kNchw) << "images of one pixel are plain";
   EXPECT_EQ(plan.steps[4].kernel_name(), "cuda.one_pixel");
   expect_as_by_layers(graph.graph(), 2);
 }
@@ -113,7 +113,7 @@ TEST_P(LastPlan, PoolsGiveDenseLayersTheirOrder) {
   graph.add(GemmOp{.transpose_b = true}, {flat, graph.constant({10, 24 * (kHeight / 2) * (kWidth / 2)})});
   const Plan plan = plan_of(graph.graph(), 2);
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "AveragePool", "Gemm"));
-  EXPECT_EQ(plan.steps[2].op_step()->output_layout, Layout::plain);
+  EXPECT_EQ(plan.steps[2].op_step()->output_format, kNchw);
   expect_as_by_layers(graph.graph(), 3);
 }
 
@@ -122,7 +122,7 @@ TEST_P(LastPlan, PixelsAreTakenAsTheyAre) {
   graph.conv(graph.conv(graph.input(), 3, 16, 3), 16, 32, 3);
   const Plan plan = plan_of(graph.graph(), 2, ElementType::u8);
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Copy"));
-  EXPECT_EQ(plan.steps[0].conv_step()->input, ElementType::u8);
+  EXPECT_EQ(plan.steps[0].conv_step()->input_format, kRawPixels);
 }
 
 TEST_P(LastPlan, RandomNetworksAsByLayers) {

@@ -87,7 +87,7 @@ TEST(ChannelPlan, NetworksOfFewChannelsKeepImagesInLanesOrNone) {
   GraphBuilder graph({-1, 1, 12, 12});
   graph.conv(graph.conv(graph.input(), 6, 1, 5), 16, 6, 5);
   const Plan plan = make_plan(graph.graph(), Shape{1, 1, 12, 12}, open_cpu({.threads = 1})->caps(), {});
-  for (const PlanStep& step : plan.steps) EXPECT_EQ(step.conv_step()->output_layout, Layout::plain);
+  for (const PlanStep& step : plan.steps) EXPECT_EQ(step.conv_step()->output_format, kNchw);
 }
 
 TEST(ChannelPlan, OtherKernelsSayWhyTheyAreForOtherPlans) {

@@ -276,7 +276,7 @@ std::vector<std::string> bitwise_kernels() {
   std::vector<std::string> names{""};
   for (const ConvKernel& kernel : conv_kernels()) {
     const bool ours = kernel.info.name.starts_with("cpu.") && kernel.info.math == Math::fp32;
-    const bool direct = kernel.info.sum == Sum::direct && kernel.layout != Layout::channel_lanes;
+    const bool direct = kernel.info.sum == Sum::direct && kernel.format != kNchw8c;
     if (ours && direct && kernel.info.repeat == Repeat::bitwise) names.emplace_back(kernel.info.name);
   }
   return names;

@@ -56,9 +56,9 @@ TEST_F(HalfPlan, KeepsAllInHalves) {
                                           "Conv+bias+sigmoid", "Mul", "Conv+bias", "Conv+bias", "Copy"));
   EXPECT_TRUE(plan.channel_lanes);
   for (const size_t in_halves : {0u, 1u, 2u, 6u, 7u}) {
-    EXPECT_EQ(plan.steps[in_halves].conv_step()->output_layout, Layout::channel_halves) << in_halves;
+    EXPECT_EQ(plan.steps[in_halves].conv_step()->output_format, kNhwcBf16) << in_halves;
   }
-  EXPECT_EQ(plan.steps[3].op_step()->output_layout, Layout::plain) << "images of one pixel are plain";
+  EXPECT_EQ(plan.steps[3].op_step()->output_format, kNchw) << "images of one pixel are plain";
   EXPECT_EQ(plan.steps[5].kernel_name(), "cpu.half_scale");
   EXPECT_EQ(plan.steps[6].kernel_name(), "cpu.half_depthwise");
   expect_as_by_layers(graph.graph(), 2);
@@ -88,7 +88,7 @@ TEST_F(HalfPlan, PixelsAreTakenAsTheyAre) {
   const Plan plan = make_plan(graph.graph(), Shape{2, 3, kHeight, kWidth}, open_cpu({.threads = 2})->caps(),
                               {.math = Math::bf16, .input = ElementType::u8});
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Copy"));
-  EXPECT_EQ(plan.steps[0].conv_step()->input, ElementType::u8);
+  EXPECT_EQ(plan.steps[0].conv_step()->input_format, kRawPixels);
 }
 
 TEST_F(HalfPlan, RandomNetworksAsByLayers) {

@@ -89,8 +89,8 @@ void expect_no_overlap(const Plan& plan) {
   std::vector<Array> arrays;
   const auto output_bytes = [](const PlanStep& step) {
     const ConvStep* conv = step.conv_step();
-    return conv != nullptr ? layout_bytes(conv->output_shape(), conv->output_layout)
-                           : layout_bytes(step.op_step()->output, step.op_step()->output_layout);
+    return conv != nullptr ? byte_count(conv->output_shape(), conv->output_format)
+                           : byte_count(step.op_step()->output, step.op_step()->output_format);
   };
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
@@ -139,7 +139,7 @@ TEST(Plan, FusesWhatTheCourseHas) {
   EXPECT_THAT(steps_of(plan), ElementsAre("conv1+pool1+tanh1: Conv+bias+max2x2/2+tanh", "conv2: Conv+bias",
                                           "fc1+tanh2: Gemm+tanh", "fc2: Gemm", "softmax: Softmax"));
   EXPECT_EQ(plan.outputs[0], (Shape{4, 10}));
-  EXPECT_EQ(plan.steps[0].conv_step()->input, ElementType::u8);
+  EXPECT_EQ(plan.steps[0].conv_step()->input_format, kRawPixels);
   EXPECT_EQ(plan.steps[0].inputs[0].place, Location::Place::input);
   EXPECT_EQ(plan.steps[0].inputs[1].place, Location::Place::constant);
   EXPECT_EQ(plan.steps[4].output.place, Location::Place::output);
@@ -276,7 +276,7 @@ TEST(Plan, PixelsAreConvertedOnceWhereAStepTakesNone) {
   builder.add(AddOp{}, {a, b}, "add");
   const Plan plan = plan_of(builder, {.input = ElementType::u8});
   EXPECT_THAT(steps_of(plan), ElementsAre("x: Convert", "max: MaxPool", "average: AveragePool", "add: Add"));
-  EXPECT_EQ(plan.steps[0].op_step()->input, ElementType::u8);
+  EXPECT_EQ(plan.steps[0].op_step()->input_format, kRawPixels);
   expect_no_overlap(plan);
 }
 
@@ -366,15 +366,15 @@ TEST(Plan, LibrariesAreTakenOnlyWhenAsked) {
 
 TEST(Plan, KeepsPairsInLanesBetweenKernelsOfBfloat16) {
   GraphBuilder builder = course_network();
-  for (const auto& [math, kernel, layout] : {std::tuple{Math::bf16, "cpu.pairs_bf16", Layout::lane_pairs},
-                                             std::tuple{Math::bf16x2, "cpu.pairs_bf16x2", Layout::split_lane_pairs}}) {
+  for (const auto& [math, kernel, format] : {std::tuple{Math::bf16, "cpu.pairs_bf16", kNchw16n2cBf16},
+                                             std::tuple{Math::bf16x2, "cpu.pairs_bf16x2", kNchw16n2cBf16x2}}) {
     const Plan plan = plan_of(builder, {.math = math, .kernel = kernel, .input = ElementType::u8}, 20);
-    EXPECT_EQ(plan.steps[0].conv_step()->output_layout, layout);
-    EXPECT_EQ(plan.steps[1].conv_step()->input_layout, layout);
-    EXPECT_EQ(plan.steps[2].op_step()->input_layout, layout);
+    EXPECT_EQ(plan.steps[0].conv_step()->output_format, format);
+    EXPECT_EQ(plan.steps[1].conv_step()->input_format, format);
+    EXPECT_EQ(plan.steps[2].op_step()->input_format, format);
     EXPECT_EQ(plan.steps[2].op_step()->written, plan.steps[1].conv_step()->output_shape()) << "before the flatten";
     EXPECT_EQ(plan.steps[2].op->info.math, math);
-    EXPECT_EQ(plan.steps[4].op_step()->input_layout, Layout::plain);
+    EXPECT_EQ(plan.steps[4].op_step()->input_format, kNchw);
     expect_no_overlap(plan);
   }
 }
@@ -384,24 +384,24 @@ TEST(Plan, LeavesOutKernelsThatTheMachineCannotRun) {
   const Plan plan = plan_of(builder, {.math = Math::bf16x2, .input = ElementType::u8}, 20);
   const bool amx = !require_conv_kernel("cpu.amx_bf16x2", DeviceKind::cpu).absent();
   EXPECT_EQ(plan.steps[0].kernel_name(), amx ? "cpu.amx_bf16x2" : "cpu.image_lanes");
-  EXPECT_EQ(plan.steps[0].conv_step()->output_layout, amx ? Layout::split_lane_pairs : Layout::image_lanes);
+  EXPECT_EQ(plan.steps[0].conv_step()->output_format, amx ? kNchw16n2cBf16x2 : kNchw16n);
 }
 
 TEST(Plan, KeepsImagesInLanesBetweenStepsOfLargeBatches) {
   GraphBuilder builder = course_network();
   const Plan plan = plan_of(builder, {.input = ElementType::u8}, 20);
   EXPECT_EQ(plan.steps[0].kernel_name(), "cpu.image_lanes");
-  EXPECT_EQ(plan.steps[0].conv_step()->input_layout, Layout::plain);
-  EXPECT_EQ(plan.steps[0].conv_step()->output_layout, Layout::image_lanes);
-  EXPECT_EQ(plan.steps[1].conv_step()->input_layout, Layout::image_lanes);
-  EXPECT_EQ(plan.steps[1].conv_step()->output_layout, Layout::image_lanes) << "through the flatten";
+  EXPECT_EQ(plan.steps[0].conv_step()->input_format, kNchw);
+  EXPECT_EQ(plan.steps[0].conv_step()->output_format, kNchw16n);
+  EXPECT_EQ(plan.steps[1].conv_step()->input_format, kNchw16n);
+  EXPECT_EQ(plan.steps[1].conv_step()->output_format, kNchw16n) << "through the flatten";
   EXPECT_EQ(plan.steps[2].kernel_name(), "cpu.dense_lanes");
-  EXPECT_EQ(plan.steps[2].op_step()->output_layout, Layout::image_lanes);
-  EXPECT_EQ(plan.steps[3].op_step()->input_layout, Layout::image_lanes);
-  EXPECT_EQ(plan.steps[3].op_step()->output_layout, Layout::plain) << "softmax takes no lanes";
-  EXPECT_EQ(plan.steps[4].op_step()->input_layout, Layout::plain);
+  EXPECT_EQ(plan.steps[2].op_step()->output_format, kNchw16n);
+  EXPECT_EQ(plan.steps[3].op_step()->input_format, kNchw16n);
+  EXPECT_EQ(plan.steps[3].op_step()->output_format, kNchw) << "softmax takes no lanes";
+  EXPECT_EQ(plan.steps[4].op_step()->input_format, kNchw);
   expect_no_overlap(plan);
-  EXPECT_THAT(to_text(plan), HasSubstr("images in lanes"));
+  EXPECT_THAT(to_text(plan), HasSubstr("nchw16n"));
 }
 
 TEST(Plan, TakesWinogradWhereImagesAreInLanesAndChannelsEnough) {
@@ -430,7 +430,7 @@ TEST(Plan, KeepsImagesPlainInSmallBatchesAndByLayers) {
       if (step.conv_step() != nullptr) {
         EXPECT_EQ(step.kernel_name(), "cpu.direct");
       } else {
-        EXPECT_EQ(step.op_step()->input_layout, Layout::plain);
+        EXPECT_EQ(step.op_step()->input_format, kNchw);
       }
     }
   }
@@ -445,8 +445,8 @@ TEST(Plan, KeepsAValuePlainIfOneOfItsReadersWantsIt) {
   builder.conv(builder.add(AddOp{}, {a, b}, "sum"), 4, 4, 3, false, "c");
   for (const PlanStep& step : plan_of(builder, {}, 32).steps) {
     if (step.conv_step() == nullptr) continue;
-    EXPECT_EQ(step.conv_step()->input_layout, Layout::plain);
-    EXPECT_EQ(step.conv_step()->output_layout, Layout::plain);
+    EXPECT_EQ(step.conv_step()->input_format, kNchw);
+    EXPECT_EQ(step.conv_step()->output_format, kNchw);
   }
 }
 

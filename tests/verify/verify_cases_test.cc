@@ -161,12 +161,12 @@ TEST(Steps, EpiloguesAreForKernelsThatTakeAny) {
 
 TEST(Steps, ChannelBlocksAreForKernelsThatKnowThem) {
   ConvKernel kernel{.refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
-    if (step.input_layout == Layout::plain) return "takes channels in blocks only";
+    if (step.input_format.order == Order::nchw) return "takes channels in blocks only";
     return step.epilogue.empty() ? Refusal() : "no epilogue";
   }};
   const ConvProblem problem = parse_problem("c5h9w9_k6r3s3");
   EXPECT_EQ(steps_to_verify(kernel, problem, {}).size(), 1);
-  kernel.layout = Layout::channel_blocks;
+  kernel.format = kNchw8cF16;
   std::vector<std::string> texts;
   for (const ConvStep& step : steps_to_verify(kernel, problem, {})) texts.push_back(describe(step));
   EXPECT_EQ(texts, (std::vector<std::string>{"c5h9w9_k6r3s3", "c5h9w9_k6r3s3 from blocks to blocks",
@@ -176,7 +176,7 @@ TEST(Steps, ChannelBlocksAreForKernelsThatKnowThem) {
 TEST(Steps, ImagesInLanesComeAndGoPlainlyToo) {
   ConvKernel kernel;
   const ConvProblem problem = parse_problem("n16_c3h8w8_k2r3s3");
-  kernel.layout = Layout::image_lanes;
+  kernel.format = kNchw16n;
   kernel.refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
     return step.epilogue.empty() ? Refusal() : "no epilogue";
   };

@@ -225,7 +225,7 @@ TEST(Tolerance, EpiloguesThatRoundMayRound) {
 TEST(Tolerance, HalvesMayRoundWhatIsNoInteger) {
   const ConvProblem problem = parse_problem("c12h9w9_k4r5s5");
   const auto tolerance = [&](const Epilogue& epilogue) {
-    const ConvStep step{.problem = problem, .epilogue = epilogue, .output_layout = Layout::channel_blocks};
+    const ConvStep step{.problem = problem, .epilogue = epilogue, .output_format = kNchw8cF16};
     return exact_model(step).tolerance(1, 1);
   };
   EXPECT_EQ(tolerance({.bias = true, .activation = {ActivationKind::relu}}), 0);

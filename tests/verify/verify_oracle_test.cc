@@ -61,7 +61,7 @@ TEST(Oracle, ImagesAndChannelsAndMaps) {
 
 TEST(Oracle, PixelsOfBytes) {
   ThreadPool threads(1);
-  const ConvStep step{parse_problem("c1h1w2_k1r1s1"), {}, ElementType::u8};
+  const ConvStep step{parse_problem("c1h1w2_k1r1s1"), {}, kRawPixels};
   const std::vector<uint8_t> pixels{200, 255};
   EXPECT_EQ(convolve(step, Tensor::of<uint8_t>({1, 1, 1, 2}, pixels), floats({1, 1, 1, 1}, {2}), threads).value,
             (Values{400, 510}));
@@ -170,7 +170,7 @@ TEST(Fills, IntegersAreExactInEveryClass) {
     for (const auto& [math, operand, sum] :
          {Class{Math::fp32, 0x1p12, 0x1p24}, Class{Math::tf32, 0x1p11, 0x1p22}, Class{Math::bf16x2, 0x1p8, 0x1p22},
           Class{Math::bf16, 0x1p8, 0x1p22}, Class{Math::fp16, 0x1p8, 0x1p11}}) {
-      for (const ElementType input : {ElementType::f32, ElementType::u8}) {
+      for (const Format input : {kNchw, kRawPixels}) {
         const ConvStep step{parse_problem(text), {.bias = true}, input};
         const IntegerLimits limits = integer_limits(step, math);
         const auto layer = oracle.layer(step, Fill::integers, limits, 0);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "convlab/device/cpu.h"
-#include "convlab/tensor/channel_blocks.h"
+#include "convlab/tensor/format.h"
 #include "convlab/verify/verify.h"
 
 namespace convlab {
@@ -413,35 +413,30 @@ TEST(PlantedFaults, OtherBitsTheSecondTime) {
   EXPECT_EQ(verified(kernel).reason, "");
 }
 
-/// compute() with nchw8c input and output (Layout::channel_blocks) where the step has them.
+/// compute() with nchw8c float16 input and output where the step has them.
 void compute_in_blocks(const ConvArgs& args) {
   ConvStep plain = args.step;
-  plain.input_layout = plain.output_layout = Layout::plain;
+  plain.input_format = plain.output_format = kNchw;
   const Shape input = plain.problem.input_shape(), output = plain.output_shape();
-  const auto values = [](const void* blocks, const Shape& shape) {
-    const auto count = static_cast<size_t>(element_count(shape, Layout::channel_blocks));
-    return from_channel_blocks({static_cast<const uint16_t*>(blocks), count}, shape);
-  };
   std::vector<float> x;
   ConvArgs inside{.step = plain, .x = args.x, .w = args.w, .bias = args.bias, .y = args.y};
-  if (args.step.input_layout == Layout::channel_blocks) {
-    x = values(args.x, input);
+  if (args.step.input_format == kNchw8cF16) {
+    x = unpack(args.x, input, kNchw8cF16);
     inside.x = x.data();
   }
   Tensor y(ElementType::f32, output);
-  if (args.step.output_layout == Layout::channel_blocks) inside.y = y.values<float>().data();
+  if (args.step.output_format == kNchw8cF16) inside.y = y.values<float>().data();
   compute(inside);
-  if (args.step.output_layout == Layout::plain) return;
-  const Tensor blocks = to_channel_blocks(y);
+  if (args.step.output_format.order == Order::nchw) return;
+  const Tensor blocks = pack(y, kNchw8cF16);
   std::memcpy(args.y, blocks.raw(), blocks.bytes());
 }
 
 TEST(PlantedFaults, ChannelBlocksAreChecked) {
-  const ConvStep step{.problem = parse_problem("n2_c5h7w9_k6r3s3_p1"),
-                      .input_layout = Layout::channel_blocks,
-                      .output_layout = Layout::channel_blocks};
+  const ConvStep step{
+      .problem = parse_problem("n2_c5h7w9_k6r3s3_p1"), .input_format = kNchw8cF16, .output_format = kNchw8cF16};
   ConvStep from = step, to = step;
-  from.output_layout = to.input_layout = Layout::plain;
+  from.output_format = to.input_format = kNchw;
   ConvKernel kernel = fake([](const ConvArgs& args, Stream&) { compute_in_blocks(args); });
   kernel.info.math = Math::fp16;
   for (const ConvStep& each : {step, from, to}) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "convlab/kernels/cpu/simd.h"
-#include "convlab/tensor/layout.h"
+#include "convlab/tensor/format.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu/lane_order.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h

@@ -4,7 +4,7 @@
 
 namespace convlab {
 
-// Conversions between nchw and Layout::image_lanes (nchw16n), 16 images at a time.
+// Conversions between nchw and nchw16n, 16 images at a time.
 
 /// Interleaves images: to[j * 16 + i] = images[i][j] for j in [0, count) and 16 images, of uint8 (converted to float,
 /// or unchanged) or float.
@@ -16,7 +16,7 @@ void to_lanes(const float* const* images, int64_t count, float* to);
 /// i].
 void from_lanes(const float* from, int64_t count, float* to, int64_t image_step, int64_t wanted);
 
-// Conversions between nchw and Layout::channel_lanes (nchw8c), 8 channels at a time, `map_step` floats apart.
+// Conversions between nchw and nchw8c, 8 channels at a time, `map_step` floats apart.
 
 /// to[j * 8 + i] = maps[i * map_step + j] for j in [0, count).
 void maps_to_lanes(const float* maps, int64_t map_step, int64_t count, float* to);

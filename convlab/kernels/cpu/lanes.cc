@@ -6,7 +6,7 @@
 
 #include "convlab/kernels/cpu/by_count.h"
 #include "convlab/kernels/cpu/simd.h"
-#include "convlab/tensor/layout.h"
+#include "convlab/tensor/format.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu/lanes.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h

@@ -5,7 +5,7 @@
 namespace convlab {
 
 // Sums of products with images in the vector lanes: the arithmetic of convolutions and dense layers in
-// Layout::image_lanes (nchw16n).
+// nchw16n.
 //
 // A "pixel" is 16 floats, 64 bytes: the same element of 16 images, one vector of AVX-512, two of AVX2, four of SSE4 and
 // NEON. Then

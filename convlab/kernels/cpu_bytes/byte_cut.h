@@ -6,7 +6,7 @@
 
 namespace convlab {
 
-/// Where a convolution in Layout::channel_bytes reads the quantized values of a group's pixels: in the images
+/// Where a convolution in nhwc4 uint8 reads the quantized values of a group's pixels: in the images
 /// themselves or, if they are padded, in a copy of the rows that some outputs need: [row][padded width][channels]. If a
 /// 1x1 filter with unit stride reads the images themselves, the images of a batch are one image, as high as all
 /// together.

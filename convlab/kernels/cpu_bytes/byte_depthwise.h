@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-// Depthwise convolutions in Layout::channel_bytes: a vector of a pixel's channels from each row of the filter. The rows
+// Depthwise convolutions in nhwc4 uint8: a vector of a pixel's channels from each row of the filter. The rows
 // are interleaved, so that adjacent rows of one channel and column are multiplied and summed together; columns are
 // interleaved once for all outputs that use them.
 

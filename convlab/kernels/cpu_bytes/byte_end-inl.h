@@ -1,4 +1,4 @@
-// Epilogue of sums in Layout::channel_bytes: the bias, a fused addition, and quantization.
+// Epilogue of sums in nhwc4 uint8: the bias, a fused addition, and quantization.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.

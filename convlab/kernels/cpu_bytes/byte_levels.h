@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <span>
 
+#include "convlab/base/checked.h"
 #include "convlab/model/op.h"
-#include "convlab/tensor/layout.h"
+#include "convlab/tensor/format.h"
 
 namespace convlab {
 
-// What kernels of Layout::channel_bytes share.
+// What kernels of nhwc4 uint8 share.
 
 /// Bytes from one pixel to the next.
 inline int64_t pixel_bytes(int64_t channels) { return round_up(channels, kChannelBytes); }

@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-// Sums of products with output channels in the lanes: the arithmetic of convolutions in Layout::channel_bytes.
+// Sums of products with output channels in the lanes: the arithmetic of convolutions in nhwc4 uint8.
 //
 //   y[y_at[j]][m] = quantize((start[m] + sum over rows r, columns s, units u and products i
 //                       of x[x_at[j] + r * row_step + s * column_step + 4 u + i] * w[r][s][u][m][i]) * factor[m])

@@ -1,4 +1,4 @@
-// Sums in Layout::channel_bytes by tiles; requires AVX-512.
+// Sums in nhwc4 uint8 by tiles; requires AVX-512.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.

@@ -1,6 +1,6 @@
 // cpu.byte_add: adds two arrays of quantized values and quantizes the sum with another scale.
 // Threads: a work item is kPiece bytes.
-// Not supported: layouts other than channel_bytes.
+// Not supported: layouts other than nhwc4.
 // Limited by conversions between quantized values and floats.
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Refusal refuses(const OpStep& step) {
 void launch(const OpArgs& args, Stream& stream) {
   const auto& op = std::get<ByteAddOp>(args.step.op);
   const ByteSum sum = sum_of(op, op.a_zero);
-  const int64_t count = element_count(args.step.output, Layout::channel_bytes);
+  const int64_t count = element_count(args.step.output, kNhwc4U8);
   stream.threads()->parallel_for(count, kPiece, [&](int64_t begin, int64_t end, int) {
     add_levels(byte_input(args, 0) + begin, byte_input(args, 1) + begin, end - begin, sum, byte_output(args) + begin);
   });
@@ -32,7 +32,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.byte_add", .device = DeviceKind::cpu},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_bytes,
+    .format = kNhwc4U8,
 }};
 
 }  // namespace

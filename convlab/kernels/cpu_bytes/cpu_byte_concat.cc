@@ -1,6 +1,6 @@
 // cpu.byte_concat: concatenates channels of quantized values, each input requantized by a table.
 // Threads: a work item is kPixels pixels.
-// Not supported: layouts other than channel_bytes.
+// Not supported: layouts other than nhwc4.
 // Limited by memory, or by table lookups.
 
 #include <algorithm>
@@ -67,7 +67,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.byte_concat", .device = DeviceKind::cpu},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_bytes,
+    .format = kNhwc4U8,
 }};
 
 }  // namespace

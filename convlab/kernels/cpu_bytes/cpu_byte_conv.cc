@@ -3,7 +3,7 @@
 // cpu.byte_conv_dots uses the processor's instruction for four 8-bit products, and cpu.byte_conv_amx AMX tiles.
 // Threads: a work item is a block of output pixels of an image and, if feature maps are small, a range of output
 // channels.
-// Not supported: groups whose channels are not a multiple of 4, and layouts other than channel_bytes.
+// Not supported: groups whose channels are not a multiple of 4, and layouts other than nhwc4.
 // Limited by multiply-adds.
 
 #include <algorithm>
@@ -318,8 +318,8 @@ void prepare(const OpArgs& args, Stream&) {
 template <ByteUnit kUnit>
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<ByteConvOp>(step.op)) return "only QLinearConv on bytes is supported";
-  if (step.input_layout != Layout::channel_bytes || step.output_layout != Layout::channel_bytes) {
-    return "input and output layout must be 'channels in bytes'";
+  if (step.input_format != kNhwc4U8 || step.output_format != kNhwc4U8) {
+    return "input and output must be nhwc4 uint8";
   }
   const ConvProblem problem = problem_of(step);
   if (problem.groups > 1 && problem.channels_per_group() % kChannelBytes != 0) {
@@ -353,7 +353,7 @@ OpKernel kernel(std::string_view name, int rank) {
       .prepared_bytes = prepared_bytes<kUnit>,
       .prepare = prepare<kUnit>,
       .launch = launch_pieces<Launch<kUnit>, OpArgs>,
-      .layout = Layout::channel_bytes,
+      .format = kNhwc4U8,
       .packs_weights = true,
       .thread_bytes = thread_bytes<kUnit>,
   };

@@ -2,7 +2,7 @@
 // output: vectors of a pixel's channels with exact sums, of pairs of 8-bit products if these fit 16 bits, otherwise of
 // 16-bit products. cpu.byte_depthwise_dots uses the processor's instruction for four 8-bit products.
 // Threads: a work item is a band of output rows of an image.
-// Not supported: other convolutions, fused additions, and layouts other than channel_bytes.
+// Not supported: other convolutions, fused additions, and layouts other than nhwc4.
 // Limited by instructions that interleave rows and quantize sums.
 
 #include <algorithm>
@@ -131,8 +131,8 @@ template <ByteUnit kUnit>
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<ByteConvOp>(&step.op);
   if (op == nullptr || op->adds) return "only QLinearConv on bytes without a fused addition is supported";
-  if (step.input_layout != Layout::channel_bytes || step.output_layout != Layout::channel_bytes) {
-    return "input and output layout must be 'channels in bytes'";
+  if (step.input_format != kNhwc4U8 || step.output_format != kNhwc4U8) {
+    return "input and output must be nhwc4 uint8";
   }
   const ConvProblem problem = problem_of(step);
   if (problem.groups != problem.c || problem.k != problem.c) {
@@ -154,7 +154,7 @@ OpKernel kernel(std::string_view name, int rank) {
       .prepared_bytes = prepared_bytes<kUnit>,
       .prepare = prepare<kUnit>,
       .launch = launch_pieces<Launch<kUnit>, OpArgs>,
-      .layout = Layout::channel_bytes,
+      .format = kNhwc4U8,
       .packs_weights = true,
   };
 }

@@ -1,6 +1,6 @@
 // cpu.byte_max_pool: max pooling of quantized values.
 // Threads: a work item is a row of outputs.
-// Not supported: average pooling, and layouts other than channel_bytes.
+// Not supported: average pooling, and layouts other than nhwc4.
 // Limited by loads.
 
 #include <vector>
@@ -48,7 +48,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.byte_max_pool", .device = DeviceKind::cpu},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_bytes,
+    .format = kNhwc4U8,
 }};
 
 }  // namespace

@@ -1,6 +1,6 @@
 // cpu.byte_mean: global average pooling of quantized values, requantized with another scale.
 // Threads: a work item is kChannels channels of an image.
-// Not supported: layouts other than channel_bytes.
+// Not supported: layouts other than nhwc4.
 // Limited by loads.
 
 #include <algorithm>
@@ -43,7 +43,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.byte_mean", .device = DeviceKind::cpu},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_bytes,
+    .format = kNhwc4U8,
 }};
 
 }  // namespace

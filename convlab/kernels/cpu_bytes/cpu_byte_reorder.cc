@@ -1,4 +1,4 @@
-// cpu.byte_reorder: converts between nchw and channel_bytes: QuantizeLinear, DequantizeLinear, and copies of arrays
+// cpu.byte_reorder: converts between nchw and nhwc4: QuantizeLinear, DequantizeLinear, and copies of arrays
 // that hold quantized values in both layouts.
 // Threads: a work item is kPixels pixels of an image.
 // Not supported: more than one scale, activations, and other layouts.
@@ -20,14 +20,14 @@ Refusal refuses(const OpStep& step) {
   const auto* copy = std::get_if<ActivationOp>(&step.op);
   const auto* quantize = std::get_if<QuantizeOp>(&step.op);
   const auto* dequantize = std::get_if<DequantizeOp>(&step.op);
-  const bool to_bytes = step.input_layout == Layout::plain && step.output_layout == Layout::channel_bytes;
-  const bool from_bytes = step.input_layout == Layout::channel_bytes && step.output_layout == Layout::plain;
-  if (!to_bytes && !from_bytes) return "one of input and output layout must be 'channels in bytes' and the other nchw";
+  const bool to_bytes = step.input_format.order == Order::nchw && step.output_format == kNhwc4U8;
+  const bool from_bytes = step.input_format == kNhwc4U8 && step.output_format.order == Order::nchw;
+  if (!to_bytes && !from_bytes) return "one of input and output must be nhwc4 uint8 and the other nchw";
   const bool copies = copy != nullptr && copy->activation.kind == ActivationKind::none;
   if (!copies && !(to_bytes && quantize != nullptr) && !(from_bytes && dequantize != nullptr)) {
     return "only QuantizeLinear, DequantizeLinear and copies are supported";
   }
-  if (step.input != ElementType::f32) return "input must be float32";
+  if (step.input_format == kRawPixels) return "input must be float32";
   if (step.output.size() != 4 && step.output.size() != 2) return "output must be 2- or 4-dimensional";
   if (quantize != nullptr && (quantize->low < 0 || quantize->high > 255)) {
     return "quantized values must be between 0 and 255";
@@ -53,7 +53,7 @@ struct Steps {
 void launch(const OpArgs& args, Stream& stream) {
   const OpStep& step = args.step;
   const Shape& shape = step.output;
-  const bool to_bytes = step.output_layout == Layout::channel_bytes;
+  const bool to_bytes = step.output_format == kNhwc4U8;
   const int64_t channels = shape[1], pixels = pixels_of(shape), pixel = pixel_bytes(channels);
   const int64_t parts = ceil_div(pixels, kPixels);
   const Steps steps(args);
@@ -86,7 +86,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.byte_reorder", .device = DeviceKind::cpu},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_bytes,
+    .format = kNhwc4U8,
 }};
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace convlab {
 
-// Sums of products with output channels in the lanes: the arithmetic of convolutions in Layout::channel_lanes (nchw8c).
+// Sums of products with output channels in the lanes: the arithmetic of convolutions in nchw8c.
 //
 //   y[j][m] = bias[m] + sum over blocks t and channels c of x[pixels[j] - origin + offsets[t] + c] * w[t][c][m]
 //

@@ -9,7 +9,7 @@
 
 namespace convlab {
 
-// What kernels of Layout::channel_lanes (nchw8c) share.
+// What kernels of nchw8c share.
 
 /// Returns the elements from one image to the next: `step` of a ConvStep or OpStep, or if 0, those of a dense image.
 inline int64_t image_step(int64_t step, const Shape& shape) {
@@ -39,12 +39,11 @@ constexpr std::optional<Clamp> clamp_of(const Activation& activation) {
 /// Returns a reason unless a step's output is in this layout, and its input too or, if `plain_input`, plain float32
 /// (nchw).
 inline Refusal refuse_unless_channel_lanes(const ConvStep& step, bool plain_input) {
-  const bool own = step.input_layout == Layout::channel_lanes, plain = step.input_layout == Layout::plain;
-  if (step.output_layout != Layout::channel_lanes || !(plain_input ? plain : own)) {
-    return plain_input ? "input layout must be nchw and output layout 'channels in lanes'"
-                       : "input and output layout must be 'channels in lanes'";
+  const bool own = step.input_format == kNchw8c, plain = step.input_format.order == Order::nchw;
+  if (step.output_format != kNchw8c || !(plain_input ? plain : own)) {
+    return plain_input ? "input must be nchw and output nchw8c" : "input and output must be nchw8c";
   }
-  if (step.input != ElementType::f32) return "input must be float32";
+  if (step.input_format == kRawPixels) return "input must be float32";
   if (step.problem.k % kChannelLanes != 0) return "output channels must be a multiple of 8";
   if (own && step.problem.c % kChannelLanes != 0) return "input channels must be a multiple of 8";
   if (step.epilogue.pool) return "fused pooling is not supported";

@@ -33,15 +33,15 @@ constexpr int64_t kPieceProducts = int64_t{1} << 15;  // the least work for anot
 int64_t padded(int64_t channels) { return round_up(channels, kChannelLanes); }
 
 /// Returns whether images of one pixel are in memory as in nchw.
-bool in_plain_order(Layout layout, int64_t channels) {
-  return layout == Layout::plain || (layout == Layout::channel_lanes && channels % kChannelLanes == 0);
+bool in_plain_order(Format format, int64_t channels) {
+  return format.order == Order::nchw || (format == kNchw8c && channels % kChannelLanes == 0);
 }
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
-  if (step.input != ElementType::f32 || !in_plain_order(step.input_layout, problem.c) ||
-      !in_plain_order(step.output_layout, problem.k)) {
-    return "input and output must be float32 in nchw, or in layout 'channels in lanes' with a multiple of 8 channels";
+  if (step.input_format == kRawPixels || !in_plain_order(step.input_format, problem.c) ||
+      !in_plain_order(step.output_format, problem.k)) {
+    return "input and output must be float32 in nchw, or nchw8c with a multiple of 8 channels";
   }
   const bool pixels = problem.h == 1 && problem.w == 1 && problem.p() == 1 && problem.q() == 1;
   if (!pixels || problem.r != 1 || problem.s != 1 || problem.groups > 1) {
@@ -135,7 +135,7 @@ const RegisterConvKernel registered{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch,
-    .layout = Layout::channel_lanes,
+    .format = kNchw8c,
     .packs_weights = true,
 }};
 

@@ -101,7 +101,7 @@ const RegisterConvKernel registered{{
     .prepared_bytes = prepared_bytes,
     .prepare = prepare,
     .launch = launch_pieces<Launch, ConvArgs>,
-    .layout = Layout::channel_lanes,
+    .format = kNchw8c,
     .packs_weights = true,
 }};
 

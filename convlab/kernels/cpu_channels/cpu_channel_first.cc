@@ -191,7 +191,7 @@ const RegisterConvKernel registered{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch_pieces<Launch, ConvArgs>,
-    .layout = Layout::channel_lanes,
+    .format = kNchw8c,
     .packs_weights = true,
 }};
 

@@ -256,7 +256,7 @@ const RegisterConvKernel registered{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch,
-    .layout = Layout::channel_lanes,
+    .format = kNchw8c,
     .packs_weights = true,
 }};
 

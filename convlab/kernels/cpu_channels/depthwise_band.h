@@ -27,7 +27,7 @@ struct DepthwiseBand {
   int64_t y_step = kChannelLanes;
 };
 
-/// Writes the outputs of one block of 8 channels in Layout::channel_lanes: the bias, then products in the order of
+/// Writes the outputs of one block of 8 channels in nchw8c: the bias, then products in the order of
 /// filter rows and columns, then `added`, then the clamp.
 void compute_band(const DepthwiseBand<float>& band);
 

@@ -16,7 +16,7 @@ struct FirstRow {
   const float* bias = nullptr;       ///< by output channel
   const float* added = nullptr;      ///< like y, or nullptr
   Clamp clamp;
-  float* y = nullptr;      ///< in Layout::channel_lanes
+  float* y = nullptr;      ///< in nchw8c
   int64_t block_step = 0;  ///< floats between blocks of 8 output channels of y
   int64_t outputs = 0;
 };

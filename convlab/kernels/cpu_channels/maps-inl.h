@@ -1,4 +1,4 @@
-// Loads and stores of output channels in Layout::channel_lanes, for any vector length.
+// Loads and stores of output channels in nchw8c, for any vector length.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.

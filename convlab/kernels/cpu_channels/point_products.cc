@@ -8,7 +8,7 @@
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu/by_count.h"
 #include "convlab/kernels/cpu/simd.h"
-#include "convlab/tensor/layout.h"
+#include "convlab/tensor/format.h"
 #include "hwy/cache_control.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_channels/point_products.cc"

@@ -6,7 +6,7 @@
 
 namespace convlab {
 
-/// Where a convolution in Layout::channel_lanes reads an image's pixels: in the image itself or, if it is padded or a
+/// Where a convolution in nchw8c reads an image's pixels: in the image itself or, if it is padded or a
 /// strided 1x1 filter uses only some of its pixels, in a copy of the rows that some outputs need: [row][c / 8][padded
 /// width][8]. Offsets are in floats; those in a copy are relative to the copy of all rows.
 class Source {

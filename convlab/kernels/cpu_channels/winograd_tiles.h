@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-// Winograd transforms in both dimensions of an image, in Layout::channel_lanes. A tile of 2x2 or 4x4 outputs of a 3x3
+// Winograd transforms in both dimensions of an image, in nchw8c. A tile of 2x2 or 4x4 outputs of a 3x3
 // filter reads 4x4 or 6x6 pixels and takes 16 or 36 products instead of 36 or 144:
 //
 //   Y = A' [(G g G') * (B' d B)] A,   d: pixels, g: the filter, Y: outputs, * elementwise

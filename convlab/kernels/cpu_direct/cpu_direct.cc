@@ -196,7 +196,7 @@ void convolve(const Piece& piece) {
   for (int64_t channel = 0; channel < channels; channel += form.channels) {
     const int64_t filled = std::min(form.channels, channels - channel), terms = filled * taps;
     fill_planes({.problem = problem,
-                 .input = step.input,
+                 .input = step.input_format.type,
                  .x = args.x,
                  .image = piece.image,
                  .channel = piece.group * channels + channel,

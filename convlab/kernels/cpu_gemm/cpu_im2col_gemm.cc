@@ -151,7 +151,7 @@ void convolve_piece(const ConvArgs& args, const Pieces& pieces, int64_t piece, f
       const auto unroll_from = [&](const auto* x) {
         unroll(problem, x, group * problem.channels_per_group(), image, rows, column, width, term, depth, scratch);
       };
-      if (step.input == ElementType::u8) {
+      if (step.input_format == kRawPixels) {
         unroll_from(static_cast<const uint8_t*>(args.x));
       } else {
         unroll_from(static_cast<const float*>(args.x));

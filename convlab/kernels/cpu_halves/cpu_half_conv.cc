@@ -1,4 +1,4 @@
-// cpu.half_conv: convolution of bf16 nhwc images (Layout::channel_halves) in plain vector instructions.
+// cpu.half_conv: convolution of bf16 nhwc images in plain vector instructions.
 
 #include "convlab/kernels/cpu_halves/half_conv.h"
 #include "convlab/kernels/registry.h"

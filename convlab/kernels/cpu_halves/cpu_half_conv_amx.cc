@@ -1,4 +1,4 @@
-// cpu.half_conv_amx: convolution of bf16 nhwc images (Layout::channel_halves) with AMX.
+// cpu.half_conv_amx: convolution of bf16 nhwc images with AMX.
 
 #include "convlab/kernels/cpu_halves/half_conv.h"
 #include "convlab/kernels/registry.h"

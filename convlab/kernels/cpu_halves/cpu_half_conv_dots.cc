@@ -1,4 +1,4 @@
-// cpu.half_conv_dots: convolution of bf16 nhwc images (Layout::channel_halves) with AVX512-BF16.
+// cpu.half_conv_dots: convolution of bf16 nhwc images with AVX512-BF16.
 
 #include "convlab/kernels/cpu_halves/half_conv.h"
 #include "convlab/kernels/registry.h"

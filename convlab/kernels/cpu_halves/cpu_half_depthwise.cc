@@ -1,4 +1,4 @@
-// cpu.half_depthwise: depthwise convolution of bf16 nhwc images (Layout::channel_halves).
+// cpu.half_depthwise: depthwise convolution of bf16 nhwc images.
 
 #include <algorithm>
 
@@ -73,8 +73,8 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (problem.groups != problem.c || problem.k != problem.c) {
     return "only depthwise convolution with depth multiplier 1 is supported";
   }
-  if (step.input_layout != Layout::channel_halves || step.output_layout != Layout::channel_halves) {
-    return "input and output layout must be 'channels in halves'";
+  if (step.input_format != kNhwcBf16 || step.output_format != kNhwcBf16) {
+    return "input and output must be nhwc bfloat16";
   }
   if (problem.c % kChannelLanes != 0) return "channels must be a multiple of 8";
   if (step.epilogue.pool) return "fused pooling is not supported";
@@ -101,7 +101,7 @@ const RegisterConvKernel registered{{
     .prepared_bytes = prepared_bytes,
     .prepare = prepare,
     .launch = launch_pieces<Launch, ConvArgs>,
-    .layout = Layout::channel_halves,
+    .format = kNhwcBf16,
     .packs_weights = true,
 }};
 

@@ -22,7 +22,7 @@ constexpr int64_t kPiece = 2048;  // elements; at least one pixel
 
 Refusal refuses(const OpStep& step) {
   if (Refusal refusal = refuse_unless_elementwise(step)) return refusal;
-  return refuse_unless_rows(step, Layout::channel_halves);
+  return refuse_unless_rows(step, kNhwcBf16);
 }
 
 /// Calls move(first pixel, elements) for each contiguous range of pixels.
@@ -66,7 +66,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.half_elementwise", .device = DeviceKind::cpu, .math = Math::bf16},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_halves,
+    .format = kNhwcBf16,
 }};
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr int64_t kChannels = 64;
 
 Refusal refuses(const OpStep& step) {
   if (!is_mean_of_maps(step)) return "only global average pooling is supported";
-  return refuse_unless_from_rows(step, Layout::channel_halves);
+  return refuse_unless_from_rows(step, kNhwcBf16);
 }
 
 void launch(const OpArgs& args, Stream& stream) {
@@ -43,7 +43,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.half_mean", .device = DeviceKind::cpu, .math = Math::bf16},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_halves,
+    .format = kNhwcBf16,
 }};
 
 }  // namespace

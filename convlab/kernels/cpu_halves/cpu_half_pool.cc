@@ -17,7 +17,7 @@ namespace {
 
 Refusal refuses(const OpStep& step) {
   if (Refusal refusal = refuse_unless_pools(step)) return refusal;
-  return refuse_unless_from_rows(step, Layout::channel_halves);
+  return refuse_unless_from_rows(step, kNhwcBf16);
 }
 
 class Launch {
@@ -36,7 +36,7 @@ class Launch {
 
   void compute(int64_t piece, int) const {
     const int64_t image = piece / bands_, first = piece % bands_ * rows_;
-    const bool plain = args_.step.output_layout == Layout::plain;
+    const bool plain = args_.step.output_format.order == Order::nchw;
     HalfWindows windows{.pool = pool_, .channels = y_[1], .first = first, .count = std::min(rows_, y_[2] - first)};
     windows.x_step = input_pixel_step(args_.step, 0);
     windows.x = half_input(args_, 0) + image * x_[2] * x_[3] * windows.x_step;
@@ -61,7 +61,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.half_pool", .device = DeviceKind::cpu, .math = Math::bf16},
     .refuses = refuses,
     .launch = launch_pieces<Launch, OpArgs>,
-    .layout = Layout::channel_halves,
+    .format = kNhwcBf16,
 }};
 
 }  // namespace

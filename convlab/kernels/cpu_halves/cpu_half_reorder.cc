@@ -1,4 +1,4 @@
-// cpu.half_reorder: converts nchw images to bf16 nhwc (Layout::channel_halves) and back, and copies bf16 nhwc images
+// cpu.half_reorder: converts nchw images to bf16 nhwc bfloat16 and back, and copies bf16 nhwc images
 // into and out of joint arrays.
 // Threads: a work item is kPixels pixels of an image.
 // Refuses activations and other layouts.
@@ -20,10 +20,10 @@ constexpr int64_t kPixels = 1024;
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<ActivationOp>(&step.op);
   if (op == nullptr || op->activation.kind != ActivationKind::none) return "only copies are supported";
-  if (step.input_layout == Layout::plain && step.output_layout == Layout::plain) {
-    return "input or output layout must be 'channels in halves'";
+  if (step.input_format.order == Order::nchw && step.output_format.order == Order::nchw) {
+    return "input or output must be nhwc bfloat16";
   }
-  if (step.input != ElementType::f32) return "input must be float32";
+  if (step.input_format == kRawPixels) return "input must be float32";
   if (!has_pixel_rows(step.output)) return "channels must be a multiple of 8";
   return std::nullopt;
 }
@@ -36,10 +36,10 @@ void launch(const OpArgs& args, Stream& stream) {
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t image = piece / parts, first = piece % parts * kPixels, count = std::min(kPixels, pixels - first);
       const int64_t plain = image * channels * pixels + first, pixel = image * pixels + first;
-      if (step.input_layout == Layout::plain) {
+      if (step.input_format.order == Order::nchw) {
         maps_to_pixels(args.inputs[0] + plain, pixels, channels, count, half_output(args) + pixel * y_step, y_step,
                        channels);
-      } else if (step.output_layout == Layout::plain) {
+      } else if (step.output_format.order == Order::nchw) {
         pixels_to_maps(half_input(args, 0) + pixel * x_step, x_step, channels, count, args.output + plain, pixels);
       } else {
         for (int64_t i = pixel; i < pixel + count; ++i) {
@@ -54,7 +54,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.half_reorder", .device = DeviceKind::cpu, .math = Math::bf16, .rank = 1},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_halves,
+    .format = kNhwcBf16,
 }};
 
 }  // namespace

@@ -22,7 +22,7 @@ constexpr int64_t kPixels = 256;
 
 Refusal refuses(const OpStep& step) {
   if (Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
-  return refuse_unless_rows(step, Layout::channel_halves);
+  return refuse_unless_rows(step, kNhwcBf16);
 }
 
 void launch(const OpArgs& args, Stream& stream) {
@@ -62,7 +62,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.half_scale", .device = DeviceKind::cpu, .math = Math::bf16},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_halves,
+    .format = kNhwcBf16,
 }};
 
 }  // namespace

@@ -78,7 +78,7 @@ class Launch {
   /// Returns the address of an image, in its own layout.
   template <class Element>
   const Element* image_of(int64_t image) const {
-    const bool plain = step_.input_layout == Layout::plain;
+    const bool plain = step_.input_format.order == Order::nchw;
     const int64_t step = plain ? problem_.c : pixel_step(step_.input_step, problem_.input_shape());
     return static_cast<const Element*>(args_.x) + image * problem_.h * problem_.w * step;
   }
@@ -95,9 +95,9 @@ class Launch {
 
   void copy_rows_of(int64_t number, const Block& block, int64_t begin, int64_t end, uint16_t* copy) const {
     const void* image = nullptr;
-    if (step_.input_layout != Layout::plain) {
+    if (step_.input_format.order != Order::nchw) {
       image = image_of<uint16_t>(number);
-    } else if (step_.input == ElementType::u8) {
+    } else if (step_.input_format == kRawPixels) {
       image = image_of<uint8_t>(number);
     } else {
       image = image_of<float>(number);
@@ -209,9 +209,9 @@ class Launch {
 
 Refusal refuse_half_conv(const ConvStep& step) {
   const ConvProblem& problem = step.problem;
-  const bool plain = step.input_layout == Layout::plain;
-  if (step.output_layout != Layout::channel_halves || (!plain && step.input_layout != Layout::channel_halves)) {
-    return "input layout must be nchw or 'channels in halves', and output layout 'channels in halves'";
+  const bool plain = step.input_format.order == Order::nchw;
+  if (step.output_format != kNhwcBf16 || (!plain && step.input_format != kNhwcBf16)) {
+    return "input must be nchw or nhwc bfloat16, and output nhwc bfloat16";
   }
   if (problem.k % kChannelLanes != 0) return "output channels must be a multiple of 8";
   if (!plain && problem.c % kChannelLanes != 0) return "input channels must be a multiple of 8";

@@ -7,7 +7,7 @@
 
 namespace convlab {
 
-// Kernels for convolutions in bf16 `nhwc` (Layout::channel_halves): one for each Bf16Unit. All use the same packed
+// Kernels for convolutions in bf16 nhwc bfloat16: one for each Bf16Unit. All use the same packed
 // weights. Input images may also be nchw.
 
 Refusal refuse_half_conv(const ConvStep& step);
@@ -31,7 +31,7 @@ ConvKernel half_conv_kernel(const KernelInfo& info) {
       .prepare = [](const ConvArgs& args, Stream&) { prepare_half_conv(args); },
       .launch = [](const ConvArgs& args, Stream& stream) { launch_half_conv(args, stream, kUnit); },
       .absent = [] { return refuse_without(kUnit); },
-      .layout = Layout::channel_halves,
+      .format = kNhwcBf16,
       .packs_weights = true,
   };
 }

@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-// Work partition, packed filter layout and scratch of a convolution in bf16 `nhwc` (Layout::channel_halves).
+// Work partition, packed filter layout and scratch of a convolution in bf16 nhwc bfloat16.
 
 /// Packed filter layout: [group][panel][filter row][filter column].
 struct HalfFilters {

@@ -4,7 +4,7 @@
 
 namespace convlab {
 
-/// Writes outputs in bf16 `nhwc` (Layout::channel_halves): the same fp32 sums as compute_band() in nchw8c, rounded
+/// Writes outputs in bf16 nhwc bfloat16: the same fp32 sums as compute_band() in nchw8c, rounded
 /// once.
 void compute_band(const DepthwiseBand<uint16_t>& band);
 

@@ -1,4 +1,4 @@
-// Epilogue of sums in bf16 `nhwc` (Layout::channel_halves): bias, addition, activation, and rounding to bf16.
+// Epilogue of sums in bf16 nhwc bfloat16: bias, addition, activation, and rounding to bf16.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.

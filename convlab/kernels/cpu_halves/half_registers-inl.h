@@ -1,4 +1,4 @@
-// Sums in bf16 `nhwc` (Layout::channel_halves) by VDPBF16PS, in register tiles.
+// Sums in bf16 nhwc bfloat16 by VDPBF16PS, in register tiles.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.

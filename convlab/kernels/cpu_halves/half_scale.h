@@ -6,7 +6,7 @@
 
 namespace convlab {
 
-/// Pixels in bf16 `nhwc` (Layout::channel_halves), and the parameters of each channel.
+/// Pixels in bf16 nhwc bfloat16, and the parameters of each channel.
 struct HalfScale {
   int64_t channels = 0, pixels = 0;
   const uint16_t* x = nullptr;

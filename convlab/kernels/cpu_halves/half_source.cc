@@ -24,7 +24,7 @@ bool leaves_tiles_empty(const ConvProblem& problem) {
 }  // namespace
 
 HalfSource::HalfSource(const ConvStep& step) : step_(step), problem_(step.problem) {
-  const bool plain = step.input_layout == Layout::plain, one = problem_.r == 1 && problem_.s == 1;
+  const bool plain = step.input_format.order == Order::nchw, one = problem_.r == 1 && problem_.s == 1;
   const bool strides = problem_.stride_h == problem_.stride_w && problem_.stride_h > 1;
   gathered_ = one && !problem_.unit_stride() && !plain;
   if (strides && !plain && !one && problem_.dilation_h == 1 && problem_.dilation_w == 1 &&
@@ -107,9 +107,9 @@ void HalfSource::copy_pixels(const void* image, int64_t group, int64_t h, uint16
   std::fill_n(to, begin * pixel_, uint16_t{0});
   std::fill(to + end * pixel_, to + width_ * pixel_, uint16_t{0});
   to += begin * pixel_;
-  if (step_.input_layout == Layout::plain) {
+  if (step_.input_format.order == Order::nchw) {
     const int64_t plane = problem_.h * problem_.w, at = group * channels * plane + h * problem_.w + column;
-    if (step_.input == ElementType::u8) {
+    if (step_.input_format == kRawPixels) {
       maps_to_pixels(static_cast<const uint8_t*>(image) + at, plane, channels, count, to, pixel_, channels_);
     } else {
       maps_to_pixels(static_cast<const float*>(image) + at, plane, channels, count, to, pixel_, channels_);

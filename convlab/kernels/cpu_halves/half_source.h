@@ -7,7 +7,7 @@
 
 namespace convlab {
 
-/// Input pixels of one group of a convolution in bf16 `nhwc` (Layout::channel_halves): read in place, or from a copy of
+/// Input pixels of one group of a convolution in bf16 nhwc bfloat16: read in place, or from a copy of
 /// the rows that some outputs need, [row][width][channels]. The input is copied if images are padded or nchw, if a 1x1
 /// filter has strides, or if a row has fewer outputs than a tile, which then reads past the end of the row. In a copy,
 /// the right padding of a row is also the left padding of the next row. If strides would leave tiles half empty, pixels

@@ -7,8 +7,7 @@
 
 namespace convlab {
 
-// GEMM of bf16 operands with output channels in the lanes: the core of convolutions in bf16 `nhwc`
-// (Layout::channel_halves).
+// GEMM of bf16 operands with output channels in the lanes: the core of convolutions in bf16 `nhwc`.
 //
 //   y[y_at[j]][m] = activation of (bias[m] + sum over rows r, columns s, pairs l and elements e
 //                   of x[x_at[j] + r * row_step + s * column_step + 2 l + e] * w[r][s][l][m][e] + added[y_at[j]][m])

@@ -7,7 +7,7 @@
 
 #include "convlab/base/bf16.h"
 #include "convlab/kernels/cpu/simd.h"
-#include "convlab/tensor/layout.h"
+#include "convlab/tensor/format.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_halves/half_windows.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h

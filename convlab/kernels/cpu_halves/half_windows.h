@@ -6,7 +6,7 @@
 
 namespace convlab {
 
-/// Pooling windows over some channels, a multiple of 8, of an image in bf16 `nhwc` (Layout::channel_halves). Steps are
+/// Pooling windows over some channels, a multiple of 8, of an image in bf16 nhwc bfloat16. Steps are
 /// elements from pixel to pixel.
 struct HalfWindows {
   const BlockPool& pool;

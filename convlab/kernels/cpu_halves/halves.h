@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-// Helpers shared by kernels of bf16 `nhwc` (Layout::channel_halves) and of the other nhwc layouts.
+// Helpers shared by kernels of bf16 nhwc bfloat16 and of the other nhwc layouts.
 
 /// Returns the elements from pixel to pixel: `step` of a ConvStep or OpStep, or, if 0, the number of channels.
 inline int64_t pixel_step(int64_t step, const Shape& shape) { return step != 0 ? step : shape[1]; }
@@ -27,23 +27,23 @@ inline uint16_t* half_output(const OpArgs& args) { return reinterpret_cast<uint1
 inline bool has_pixel_rows(const Shape& shape) { return shape.size() == 4 && shape[1] % kChannelLanes == 0; }
 
 /// Returns why a step does not map images in this nhwc layout to images in this layout.
-inline Refusal refuse_unless_rows(const OpStep& step, Layout layout) {
-  if (step.input_layout != layout || step.output_layout != layout) {
-    return fmt::format("input and output layout must be '{}'", name_of(layout));
+inline Refusal refuse_unless_rows(const OpStep& step, Format format) {
+  if (step.input_format != format || step.output_format != format) {
+    return fmt::format("input and output must be {}", name_of(format));
   }
   if (!has_pixel_rows(step.output)) return "channels must be a multiple of 8";
   return std::nullopt;
 }
 
 /// Returns why a step's first input is not in this nhwc layout, or its output is neither in it nor plain 1x1 images.
-inline Refusal refuse_unless_from_rows(const OpStep& step, Layout layout) {
+inline Refusal refuse_unless_from_rows(const OpStep& step, Format format) {
   const Shape& y = step.output;
-  if (step.input_layout != layout || !has_pixel_rows(step.inputs[0])) {
-    return fmt::format("input must be images in layout '{}'", name_of(layout));
+  if (step.input_format != format || !has_pixel_rows(step.inputs[0])) {
+    return fmt::format("input must be images in {}", name_of(format));
   }
-  const bool plain = step.output_layout == Layout::plain && y.size() == 4 && y[2] == 1 && y[3] == 1;
-  if (!plain && step.output_layout != layout) {
-    return fmt::format("output must be in layout '{}' or 1x1", name_of(layout));
+  const bool plain = step.output_format.order == Order::nchw && y.size() == 4 && y[2] == 1 && y[3] == 1;
+  if (!plain && step.output_format != format) {
+    return fmt::format("output must be {} or 1x1", name_of(format));
   }
   return std::nullopt;
 }

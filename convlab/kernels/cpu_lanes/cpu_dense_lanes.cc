@@ -38,7 +38,7 @@ struct Cut : LaneDense {
 };
 
 Refusal refuses(const OpStep& step) {
-  if (Refusal refusal = refuse_lane_dense(step, Layout::image_lanes)) return refusal;
+  if (Refusal refusal = refuse_lane_dense(step, kNchw16n)) return refusal;
   if (checked_mul(step.inputs[0][1], kImageLanes) > UINT32_MAX) return "an image must have fewer than 2^28 elements";
   return std::nullopt;
 }
@@ -69,7 +69,7 @@ void prepare(const OpArgs& args, Stream& stream) {
 
 /// The table of K offsets; and the outputs in nchw16n, if the step needs the plain order.
 size_t workspace_bytes(const OpStep& step) {
-  const int64_t outputs = step.output_layout == Layout::plain ? element_count(step.output, Layout::image_lanes) : 0;
+  const int64_t outputs = step.output_format.order == Order::nchw ? element_count(step.output, kNchw16n) : 0;
   return static_cast<size_t>(checked_mul(checked_add(outputs, kGemmDepth), sizeof(float)));
 }
 
@@ -79,7 +79,7 @@ class Launch {
     auto* const offsets = static_cast<uint32_t*>(args.workspace);
     for (uint32_t i = 0; i < kGemmDepth; ++i) offsets[i] = i * static_cast<uint32_t>(kImageLanes);
     offsets_ = offsets;
-    const bool plain = args.step.output_layout == Layout::plain;
+    const bool plain = args.step.output_format.order == Order::nchw;
     y_ = plain ? static_cast<float*>(args.workspace) + kGemmDepth : args.output;
     for (int64_t i = 0; i < kTileBlocks; ++i) x_at_[static_cast<size_t>(i)] = i * cut_.k * kImageLanes;
   }
@@ -136,7 +136,7 @@ const RegisterOpKernel registered{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch_pieces<Launch>,
-    .layout = Layout::image_lanes,
+    .format = kNchw16n,
     .packs_weights = true,
 }};
 

@@ -66,7 +66,7 @@ struct Cut : StrassenDense {
 };
 
 Refusal refuses(const OpStep& step) {
-  if (Refusal refusal = refuse_lane_dense(step, Layout::image_lanes)) return refusal;
+  if (Refusal refusal = refuse_lane_dense(step, kNchw16n)) return refusal;
   const LaneDense dense(step);
   if (dense.outputs % 2 != 0) return "the number of outputs must be even";
   if (dense.n < kLeastImages || dense.outputs < kLeastOutputs || dense.k < kLeastTerms) {
@@ -86,7 +86,7 @@ void prepare(const OpArgs& args, Stream& stream) {
 /// The table of K offsets; seven sums per couple; and the outputs in nchw16n, if the step needs the plain order.
 size_t workspace_bytes(const OpStep& step) {
   const Cut cut(step, 1);
-  const int64_t outputs = step.output_layout == Layout::plain ? element_count(step.output, Layout::image_lanes) : 0;
+  const int64_t outputs = step.output_format.order == Order::nchw ? element_count(step.output, kNchw16n) : 0;
   const int64_t sums = checked_mul(cut.blocks / 2, cut.sums_floats());
   return static_cast<size_t>(checked_mul(checked_add(checked_add(outputs, sums), kGemmDepth), sizeof(float)));
 }
@@ -118,7 +118,7 @@ class Launch {
     for (uint32_t i = 0; i < kGemmDepth; ++i) offsets[i] = i * static_cast<uint32_t>(kImageLanes);
     offsets_ = offsets;
     sums_ = static_cast<float*>(args.workspace) + kGemmDepth;
-    const bool plain = args.step.output_layout == Layout::plain;
+    const bool plain = args.step.output_format.order == Order::nchw;
     y_ = plain ? sums_ + cut_.blocks / 2 * cut_.sums_floats() : args.output;
     for (size_t i = 0; i < kGroupCouples; ++i) {
       x_at_[i] = static_cast<int64_t>(i) * cut_.k * kImageLanes;
@@ -316,7 +316,7 @@ const RegisterOpKernel registered{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch_pieces<Launch>,
-    .layout = Layout::image_lanes,
+    .format = kNchw16n,
     .packs_weights = true,
 }};
 

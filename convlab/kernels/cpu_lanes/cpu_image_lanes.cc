@@ -61,7 +61,7 @@ Cut cut_of(const ConvStep& step, int threads) {
   Cut cut;
   cut.pooled = step.epilogue.pool.has_value();
   cut.window = cut.pooled ? 2 : 1;
-  cut.copies = step.input_layout == Layout::plain || problem.padded();
+  cut.copies = step.input_format.order == Order::nchw || problem.padded();
   cut.grid_h = problem.p() / cut.window;
   cut.grid_w = problem.q() / cut.window;
   cut.step_h = cut.window * problem.stride_h;
@@ -78,7 +78,7 @@ Cut cut_of(const ConvStep& step, int threads) {
   cut.bands = ceil_div(cut.grid_h, cut.rows);
   cut.held_h = cut.copies ? rows_below(problem, cut, cut.rows) : problem.h;
   if (cut.copies) cut.pixels_count = checked_mul(row_count, cut.held_h);
-  if (step.output_layout == Layout::plain) cut.sums_count = most_lane_maps(cut.pooled) * kRunPixels * kImageLanes;
+  if (step.output_format.order == Order::nchw) cut.sums_count = most_lane_maps(cut.pooled) * kRunPixels * kImageLanes;
   return cut;
 }
 
@@ -156,7 +156,7 @@ class Launch {
   /// Computes some output channels at `count` neighboring output pixels: the whole K dimension and the epilogue.
   void compute_run(int64_t block, int64_t map, int64_t maps, const float* x, const int64_t* x_at, int64_t pixel,
                    int64_t count, float* sums) const {
-    const bool in_place = step_.output_layout == Layout::image_lanes;
+    const bool in_place = step_.output_format == kNchw16n;
     const int64_t plane = cut_.grid_h * cut_.grid_w, map_step = (in_place ? plane : count) * kImageLanes;
     float* const to = in_place ? args_.y + ((block * problem_.k + map) * plane + pixel) * kImageLanes : sums;
     const int64_t taps = problem_.r * problem_.s, terms = problem_.terms();
@@ -251,7 +251,7 @@ const RegisterConvKernel registered{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch_pieces<Launch>,
-    .layout = Layout::image_lanes,
+    .format = kNchw16n,
     .packs_weights = true,
 }};
 

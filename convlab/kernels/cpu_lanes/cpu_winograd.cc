@@ -10,7 +10,7 @@
 #include "convlab/kernels/cpu/tiles.h"
 #include "convlab/kernels/cpu_lanes/winograd_transforms.h"
 #include "convlab/kernels/registry.h"
-#include "convlab/tensor/layout.h"
+#include "convlab/tensor/format.h"
 
 namespace convlab::cpu_winograd {
 namespace {
@@ -248,8 +248,8 @@ class Launch {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   const ConvProblem& problem = step.problem;
-  if (step.input_layout != Layout::image_lanes || step.output_layout != Layout::image_lanes) {
-    return "input and output layout must be 'images in lanes'";
+  if (step.input_format != kNchw16n || step.output_format != kNchw16n) {
+    return "input and output must be nchw16n";
   }
   if (step.epilogue.pool) return "fused pooling is not supported";
   if (!problem.unit_stride() || !problem.unit_dilation()) return "strides and dilation are not supported";
@@ -307,7 +307,7 @@ const RegisterConvKernel registered{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch_pieces<Launch>,
-    .layout = Layout::image_lanes,
+    .format = kNchw16n,
     .packs_weights = true,
 }};
 

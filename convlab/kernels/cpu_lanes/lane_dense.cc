@@ -10,10 +10,10 @@
 
 namespace convlab {
 
-Refusal refuse_lane_dense(const OpStep& step, Layout layout) {
+Refusal refuse_lane_dense(const OpStep& step, Format format) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
   if (gemm == nullptr) return "only Gemm is supported";
-  if (step.input_layout != layout) return fmt::format("input layout must be '{}'", name_of(layout));
+  if (step.input_format != format) return fmt::format("input must be {}", name_of(format));
   if (gemm->transpose_a) return "transposed A is not supported";
   if (step.constant.size() < 2 || step.constant[0] || !step.constant[1]) return "weights must be constant";
   if (step.inputs.size() > 2) {
@@ -39,7 +39,7 @@ void finish_lane_dense(const OpArgs& args, float* sums, int64_t block, int64_t b
     const float addend = epilogue.bias ? args.inputs[2][same_for_all ? 0 : j] : 0;
     add_bias_and_activate(epilogue, addend, y + (j - begin) * kImageLanes, kImageLanes);
   }
-  if (args.step.output_layout != Layout::plain) return;
+  if (args.step.output_format.order != Order::nchw) return;
   from_lanes(y, end - begin, args.output + block * kImageLanes * outputs + begin, outputs,
              args.step.output[0] - block * kImageLanes);
 }

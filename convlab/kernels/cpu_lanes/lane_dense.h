@@ -9,7 +9,7 @@ namespace convlab {
 // Shared by dense layers with 16 images in the lanes, for any element type: alpha * A * B' + C, B constant.
 
 /// Returns why the step is not supported, apart from a kernel's arithmetic. `layout` is the kernel's input layout.
-Refusal refuse_lane_dense(const OpStep& step, Layout layout);
+Refusal refuse_lane_dense(const OpStep& step, Format format);
 
 /// The sizes of a step, and its weights.
 struct LaneDense {

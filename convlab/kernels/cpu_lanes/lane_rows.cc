@@ -24,10 +24,10 @@ void copy_plain_row(const ConvProblem& problem, const T* x, int64_t block, int64
 
 void copy_lane_row(const ConvStep& step, const void* x, int64_t block, int64_t row, int64_t count, float* to) {
   const ConvProblem& problem = step.problem;
-  if (step.input_layout == Layout::image_lanes) {
+  if (step.input_format == kNchw16n) {
     const int64_t rows = block * problem.c * problem.h + row;
     std::copy_n(static_cast<const float*>(x) + rows * problem.w * kImageLanes, count * kImageLanes, to);
-  } else if (step.input == ElementType::u8) {
+  } else if (step.input_format == kRawPixels) {
     copy_plain_row(problem, static_cast<const uint8_t*>(x), block, row, count, to);
   } else {
     copy_plain_row(problem, static_cast<const float*>(x), block, row, count, to);

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "convlab/tensor/layout.h"
+#include "convlab/tensor/format.h"
 
 namespace convlab {
 

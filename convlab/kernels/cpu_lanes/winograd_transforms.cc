@@ -3,7 +3,7 @@
 #include "convlab/kernels/cpu_lanes/winograd_transforms.h"
 
 #include "convlab/kernels/cpu/simd.h"
-#include "convlab/tensor/layout.h"
+#include "convlab/tensor/format.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_lanes/winograd_transforms.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h

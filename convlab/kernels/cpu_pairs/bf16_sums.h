@@ -10,7 +10,7 @@
 namespace convlab {
 
 // GEMMs with bf16 operands, fp32 sums and 16 images in the lanes: the core of convolutions and dense layers in
-// Layout::lane_pairs (`nchw16n2c`) and Layout::split_lane_pairs (the same twice: high and low parts).
+// nchw16n2c (`nchw16n2c`) and nchw16n2c bf16x2 (the same twice: high and low parts).
 //
 // Both layouts let operands be multiplied in place. A "pair" is 64 bytes, one cache line: a bf16x2 of two neighboring
 // channels (or pixels) for each of 16 images, which is a row of a tile B (see bf16_tiles-inl.h). Neighboring pairs are

@@ -1,4 +1,4 @@
-// cpu.amx_bf16: bf16 convolution in nchw16n2c (Layout::lane_pairs) with AMX.
+// cpu.amx_bf16: bf16 convolution in nchw16n2c with AMX.
 
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"

@@ -1,4 +1,4 @@
-// cpu.amx_bf16x2: convolution in split nchw16n2c (Layout::split_lane_pairs) with AMX, nearly as precise as fp32.
+// cpu.amx_bf16x2: convolution in split nchw16n2c bf16x2 with AMX, nearly as precise as fp32.
 
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"

@@ -1,4 +1,4 @@
-// cpu.avx512_bf16: bf16 convolution in nchw16n2c (Layout::lane_pairs) with AVX512-BF16.
+// cpu.avx512_bf16: bf16 convolution in nchw16n2c with AVX512-BF16.
 
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"

@@ -1,4 +1,4 @@
-// cpu.avx512_bf16x2: convolution in split nchw16n2c (Layout::split_lane_pairs) with AVX512-BF16.
+// cpu.avx512_bf16x2: convolution in split nchw16n2c bf16x2 with AVX512-BF16.
 
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"

@@ -110,7 +110,7 @@ class Launch {
                           .floats = sums,
                           .floats_step = cut_.block_floats(),
                           .map_step = kImageLanes}};
-    if (args_.step.output_layout != Layout::plain) {
+    if (args_.step.output_format.order != Order::nchw) {
       const int64_t plane = ceil_div(cut_.outputs, 2) * kPairBytes;
       job.end.pairs = reinterpret_cast<std::byte*>(args_.output) + block * plane * parts;
       job.end.pairs_step = plane * parts;
@@ -145,7 +145,7 @@ OpKernel dense_kernel(std::string_view name) {
       .prepare = [](const OpArgs& args, Stream&) { prepare(args, kMath); },
       .launch = [](const OpArgs& args,
                    Stream& stream) { compute_pieces(Launch(args, kMath, kUnit, stream.threads()->size()), stream); },
-      .layout = pairs_layout(kMath),
+      .format = pairs_layout(kMath),
       .packs_weights = true};
 }
 

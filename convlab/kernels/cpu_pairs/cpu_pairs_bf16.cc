@@ -1,4 +1,4 @@
-// cpu.pairs_bf16: bf16 convolution in nchw16n2c (Layout::lane_pairs) in plain vector instructions.
+// cpu.pairs_bf16: bf16 convolution in nchw16n2c in plain vector instructions.
 
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"

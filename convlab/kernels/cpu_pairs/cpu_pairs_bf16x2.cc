@@ -1,4 +1,4 @@
-// cpu.pairs_bf16x2: convolution in split nchw16n2c (Layout::split_lane_pairs) in plain vector instructions.
+// cpu.pairs_bf16x2: convolution in split nchw16n2c bf16x2 in plain vector instructions.
 
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"

@@ -6,7 +6,7 @@
 
 namespace convlab {
 
-// Kernels for convolutions in Layout::lane_pairs (bf16, `nchw16n2c`) and Layout::split_lane_pairs (bf16x2): one for
+// Kernels for convolutions in nchw16n2c (bf16, `nchw16n2c`) and nchw16n2c bf16x2 (bf16x2): one for
 // each Bf16Unit. pair_conv.cc describes the method.
 
 Refusal refuse_pairs(const ConvStep& step, Bf16Unit unit);
@@ -25,7 +25,7 @@ ConvKernel pair_conv_kernel(const KernelInfo& info) {
       .prepare = [](const ConvArgs& args, Stream&) { pack_filters(args, kMath); },
       .launch = [](const ConvArgs& args, Stream& stream) { launch_pairs(args, stream, kMath, kUnit); },
       .absent = [] { return refuse_without(kUnit); },
-      .layout = pairs_layout(kMath),
+      .format = pairs_layout(kMath),
   };
 }
 

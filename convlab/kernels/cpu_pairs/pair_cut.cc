@@ -21,9 +21,9 @@ PairCut pair_cut(const ConvStep& step, Math math, int threads) {
   PairCut cut;
   cut.pooled = step.epilogue.pool.has_value();
   cut.phases = takes_phases(step);
-  cut.copies = step.input_layout == Layout::plain || problem.padded();
-  cut.split = math == Math::bf16x2 && step.input != ElementType::u8;
-  cut.to_plain = step.output_layout == Layout::plain;
+  cut.copies = step.input_format.order == Order::nchw || problem.padded();
+  cut.split = math == Math::bf16x2 && step.input_format != kRawPixels;
+  cut.to_plain = step.output_format.order == Order::nchw;
   cut.window = cut.pooled ? 2 : 1;
   cut.step_h = cut.window * problem.stride_h;
   cut.grid_h = problem.p() / cut.window;

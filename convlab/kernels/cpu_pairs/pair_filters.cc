@@ -11,7 +11,7 @@ namespace convlab {
 bool takes_phases(const ConvStep& step) {
   constexpr int64_t kMostRotations = 16;  // copies of the weights, at most
   const ConvProblem& problem = step.problem;
-  return step.input == ElementType::u8 && step.input_layout == Layout::plain && problem.c == 1 &&
+  return step.input_format == kRawPixels && step.input_format.order == Order::nchw && problem.c == 1 &&
          problem.stride_w == 1 && problem.unit_dilation() && problem.r <= kMostRotations;
 }
 
@@ -29,7 +29,7 @@ TileWeights filter_tiles(const ConvStep& step, Math math) {
   const int64_t rows_of_map = takes_phases(step) ? 2 : 1;
   const FilterTerms terms = filter_terms(step);
   return tile_weights(checked_mul(step.problem.k, rows_of_map), rows_of_map, terms.tiles, terms.segments, math,
-                      step.input == ElementType::u8);
+                      step.input_format == kRawPixels);
 }
 
 void pack_filters(const ConvArgs& args, Math math) {
@@ -63,7 +63,7 @@ void pack_filters(const ConvArgs& args, Math math) {
 
 bool gives_finite_sums(const ConvArgs& args) {
   constexpr float kMost = 1e38f, kBrightest = 255;  // a third of FLT_MAX: rounding does not matter
-  if (args.step.input != ElementType::u8) return false;
+  if (args.step.input_format != kRawPixels) return false;
   const ConvProblem& problem = args.step.problem;
   for (int64_t map = 0; map < problem.k; ++map) {
     float most = args.step.epilogue.bias ? std::abs(args.bias[map]) : 0;

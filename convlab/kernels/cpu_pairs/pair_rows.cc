@@ -64,7 +64,7 @@ void copy_pair_row(const ConvArgs& args, const PairCut& cut, int64_t block, int6
   if (row < 0 || row >= problem.h) {
     std::memset(to, 0, static_cast<size_t>(cut.held_row()));
     if (low != nullptr) std::memset(low, 0, static_cast<size_t>(cut.held_row()));
-  } else if (args.step.input_layout != Layout::plain) {
+  } else if (args.step.input_format.order != Order::nchw) {
     const int64_t plane = problem.h * problem.w * cut.pixel_bytes();
     const std::byte* from = static_cast<const std::byte*>(args.x) + block * plane * (cut.split ? 2 : 1) +
                             row * problem.w * cut.pixel_bytes();
@@ -72,7 +72,7 @@ void copy_pair_row(const ConvArgs& args, const PairCut& cut, int64_t block, int6
     if (low != nullptr) copy_pairs(problem, cut, from + plane, low);
   } else if (cut.phases) {
     copy_lanes(args, block, row, 2 * cut.held_w, reinterpret_cast<uint8_t*>(to));
-  } else if (args.step.input == ElementType::u8) {
+  } else if (args.step.input_format == kRawPixels) {
     pack_channels(args, cut, block, row, to, low, reinterpret_cast<uint8_t*>(lanes));
   } else {
     pack_channels(args, cut, block, row, to, low, reinterpret_cast<float*>(lanes));

@@ -42,6 +42,6 @@ void pack_weights(const TileWeights& w, std::byte* to, Weight weight) {
 }
 
 /// Returns the layout for a math class: bf16 or bf16x2.
-constexpr Layout pairs_layout(Math math) { return math == Math::bf16 ? Layout::lane_pairs : Layout::split_lane_pairs; }
+constexpr Format pairs_layout(Math math) { return math == Math::bf16 ? kNchw16n2cBf16 : kNchw16n2cBf16x2; }
 
 }  // namespace convlab

@@ -31,9 +31,7 @@ struct Shape {
   using Config = DeepConfig<R, Columns, deep_rows(R, Columns), 8, 7, PlainInput, PlainOutput>;
 };
 
-Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
-  return refuses_deep_layer<Shape>(step, caps, Layout::plain);
-}
+Refusal refuses(const ConvStep& step, const DeviceCaps& caps) { return refuses_deep_layer<Shape>(step, caps, kNchw); }
 
 const RegisterConvKernel registered{{
     .info = kInfo,

@@ -38,13 +38,12 @@ using ToBlocks = Shape16<BlocksOutput>;
 using ToPlain = Shape16<PlainOutput>;
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
-  if (step.output_layout == Layout::channel_blocks)
-    return refuses_deep_layer<ToBlocks>(step, caps, Layout::channel_blocks);
-  return refuses_deep_layer<ToPlain>(step, caps, Layout::channel_blocks);
+  if (step.output_format == kNchw8cF16) return refuses_deep_layer<ToBlocks>(step, caps, kNchw8cF16);
+  return refuses_deep_layer<ToPlain>(step, caps, kNchw8cF16);
 }
 
 void launch(const ConvArgs& args, Stream& stream) {
-  if (args.step.output_layout == Layout::channel_blocks) return launch_deep_layer<ToBlocks>(args, stream);
+  if (args.step.output_format == kNchw8cF16) return launch_deep_layer<ToBlocks>(args, stream);
   launch_deep_layer<ToPlain>(args, stream);
 }
 
@@ -54,7 +53,7 @@ const RegisterConvKernel registered{{
     .prepared_bytes = deep_layer_prepared_bytes<ToBlocks>,
     .prepare = prepare_deep_layer<ToBlocks>,
     .launch = launch,
-    .layout = Layout::channel_blocks,
+    .format = kNchw8cF16,
 }};
 
 }  // namespace

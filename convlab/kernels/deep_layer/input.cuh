@@ -69,7 +69,7 @@ class PixelWalk {
   int width_, left_, step_h_, step_w_, h_, w_, slot_;
 };
 
-/// Images in nchw8c (Layout::channel_blocks), copied without change, except for the slots of neighbors.
+/// Images in nchw8c float16, copied without change, except for the slots of neighbors.
 template <int kThreads>
 class BlocksInput {
  public:

@@ -112,7 +112,7 @@ auto with_deep_config(const ConvProblem& problem, const Visit& visit) {
 
 /// Returns why a kernel with input layout `input` does not support a step. Checks the step's layouts and types last.
 template <class Shape>
-Refusal refuses_deep_layer(const ConvStep& step, const DeviceCaps& caps, Layout input) {
+Refusal refuses_deep_layer(const ConvStep& step, const DeviceCaps& caps, Format input) {
   const ConvProblem& problem = step.problem;
   if (problem.groups != 1) return "groups are not supported";
   if (!problem.unit_stride()) return "strides other than 1 are not supported";
@@ -135,8 +135,8 @@ Refusal refuses_deep_layer(const ConvStep& step, const DeviceCaps& caps, Layout 
     return deep_layer<Config>(problem, step.epilogue.activation, caps.shared_bytes_per_block).has_value();
   });
   if (!fits) return "filters and image rows do not fit in shared memory";
-  if (step.input != ElementType::f32) return "uint8 input is not supported";
-  if (step.input_layout != input) return fmt::format("input layout must be '{}'", name_of(input));
+  if (step.input_format == kRawPixels) return "uint8 input is not supported";
+  if (step.input_format != input) return fmt::format("input must be {}", name_of(input));
   return std::nullopt;
 }
 

@@ -80,7 +80,7 @@ __device__ bool is_whole(const Task& task, const Position<kRows>& at) {
   return __all_sync(0xffffffffu, at.exists && at.row + kRows <= task.rows);
 }
 
-/// nchw8c (Layout::channel_blocks). Staged as in y: [block][row of the task][column], in slots of 16 bytes, or of 8 in
+/// nchw8c float16. Staged as in y: [block][row of the task][column], in slots of 16 bytes, or of 8 in
 /// a last block of at most 4 output channels.
 template <int kColumns, int kRows>
 struct BlocksOutput {

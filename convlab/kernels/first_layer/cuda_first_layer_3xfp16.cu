@@ -33,9 +33,9 @@ constexpr int kOfFloats = 3, kOfBytes = 2;  // products per fp32 and per uint8 i
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_first_layer(step, caps)) return refusal;
-  if (step.output_layout != Layout::plain) return "output layout must be nchw";
+  if (step.output_format.order != Order::nchw) return "output must be nchw";
   const bool pooled = step.epilogue.pool.has_value();
-  if (step.input == ElementType::u8) {
+  if (step.input_format == kRawPixels) {
     if (!pooled) return "uint8 input is only supported with fused pooling";
     return refuse_without_room<FirstLayer<uint8_t, kOfBytes, true>>(step, caps);
   }
@@ -44,7 +44,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
 }
 
 void launch_split(const ConvArgs& args, Stream& stream) {
-  if (args.step.input == ElementType::u8) {
+  if (args.step.input_format == kRawPixels) {
     return launch_first_layer<FirstLayer<uint8_t, kOfBytes, true>>(args, stream);
   }
   if (args.step.epilogue.pool) return launch_first_layer<FirstLayer<float, kOfFloats, true>>(args, stream);

@@ -24,8 +24,8 @@ constexpr KernelInfo kInfo{
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
-  if (step.input != ElementType::u8) return "input must be uint8";
-  if (step.output_layout != Layout::channel_blocks) return "output layout must be 'channels in blocks'";
+  if (step.input_format != kRawPixels) return "input must be uint8";
+  if (step.output_format != kNchw8cF16) return "output must be nchw8c float16";
   if (!step.epilogue.pool) return "fused pooling is required";
   if (Refusal refusal = refuse_unless_first_layer(step, caps)) return refusal;
   const ConvProblem& problem = step.problem;
@@ -64,7 +64,7 @@ const RegisterConvKernel registered{{
     .info = kInfo,
     .refuses = refuses,
     .launch = launch_first_layer_of_bytes,
-    .layout = Layout::channel_blocks,
+    .format = kNchw8cF16,
 }};
 
 }  // namespace

@@ -117,7 +117,7 @@ inline Refusal refuse_unless_first_layer(const ConvStep& step, const DeviceCaps&
   if (problem.c != 1) return "only one input channel is supported";
   if (!problem.unit_stride()) return "strides other than 1 are not supported";
   if (!problem.unit_dilation()) return "dilation is not supported";
-  if (step.input_layout != Layout::plain) return "input layout must be nchw";
+  if (step.input_format.order != Order::nchw) return "input must be nchw";
   if (step.epilogue.pool && !step.epilogue.pool->is_max_2x2()) {
     return "fused pooling other than 2x2 max is not supported";
   }

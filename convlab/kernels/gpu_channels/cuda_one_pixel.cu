@@ -78,7 +78,8 @@ __global__ void __launch_bounds__(kThreads)
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
   const Shape y = step.output_shape();
-  if (step.input_layout != Layout::plain || step.output_layout != Layout::plain || step.input != ElementType::f32) {
+  if (step.input_format.order != Order::nchw || step.output_format.order != Order::nchw ||
+      step.input_format == kRawPixels) {
     return "input and output must be float32 in nchw";
   }
   if (problem.h != 1 || problem.w != 1 || problem.r != 1 || problem.s != 1 || y[2] != 1 || y[3] != 1) {
@@ -108,7 +109,7 @@ const RegisterConvKernel registered{{
     .info = kInfo,
     .refuses = refuses,
     .launch = launch_one_pixel,
-    .layout = Layout::channels_last,
+    .format = kNhwcF16,
 }};
 
 }  // namespace

@@ -164,7 +164,7 @@ OpKernel kernel(const char* name) {
   return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
           .refuses = refuses<Element>,
           .launch = launch_elementwise<Element>,
-          .layout = kPixelLayout<Element>};
+          .format = kPixelFormat<Element>};
 }
 
 const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_elementwise"));

@@ -140,8 +140,8 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (!takes_plain(step) || problem.c > kMostChannels) {
     return fmt::format("input must be nchw with at most {} channels", kMostChannels);
   }
-  if (step.output_layout != kPixelLayout<float>) {
-    return fmt::format("output layout must be '{}'", name_of(kPixelLayout<float>));
+  if (step.output_format != kPixelFormat<float>) {
+    return fmt::format("output must be {}", name_of(kPixelFormat<float>));
   }
   if (problem.groups != 1 || step.epilogue.pool || step.adds) {
     return "groups, fused pooling and fused addition are not supported";
@@ -175,7 +175,7 @@ void launch_first(const ConvArgs& args, Stream& stream) {
   const Cut cut(problem);
   const LaunchShape blocks{
       .grid = cut.blocks(problem.n), .block = kThreads, .shared_bytes = shared_bytes(problem), .early = true};
-  if (args.step.input == ElementType::u8) {
+  if (args.step.input_format == kRawPixels) {
     return launch(convolve_first<uint8_t>, blocks, stream.native(), static_cast<const uint8_t*>(args.x), conv, cut);
   }
   launch(convolve_first<float>, blocks, stream.native(), static_cast<const float*>(args.x), conv, cut);
@@ -187,7 +187,7 @@ const RegisterConvKernel registered{{
     .prepared_bytes = prepared_bytes,
     .prepare = prepare,
     .launch = launch_first,
-    .layout = kPixelLayout<float>,
+    .format = kPixelFormat<float>,
     .packs_weights = true,
 }};
 

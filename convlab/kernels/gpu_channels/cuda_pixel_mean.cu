@@ -104,7 +104,7 @@ PixelMean<Element> cut_of(const OpStep& step) {
 template <class Element>
 Refusal refuses(const OpStep& step) {
   if (!is_mean_of_maps(step)) return "only global average pooling is supported";
-  if (step.output_layout != Layout::plain) return "output layout must be nchw";
+  if (step.output_format.order != Order::nchw) return "output must be nchw";
   return refuse_unless_from_last<Element>(step);
 }
 
@@ -140,7 +140,7 @@ OpKernel kernel(const char* name) {
           .refuses = refuses<Element>,
           .workspace_bytes = workspace_bytes<Element>,
           .launch = launch_mean<Element>,
-          .layout = kPixelLayout<Element>};
+          .format = kPixelFormat<Element>};
 }
 
 const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_mean"));

@@ -297,8 +297,8 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (caps.kind == DeviceKind::cuda && caps.compute_capability < 80) {
     return "compute capability 8.0 or later is required";
   }
-  if (step.input_layout != kPixelLayout<float> || step.output_layout != kPixelLayout<float>) {
-    return fmt::format("input and output layout must be '{}'", name_of(kPixelLayout<float>));
+  if (step.input_format != kPixelFormat<float> || step.output_format != kPixelFormat<float>) {
+    return fmt::format("input and output must be {}", name_of(kPixelFormat<float>));
   }
   if (problem.groups != 1 || step.epilogue.pool) return "groups and fused pooling are not supported";
   if (problem.r != 1 || problem.s != 1 || problem.stride_h != 1 || problem.stride_w != 1 ||
@@ -356,7 +356,7 @@ const RegisterConvKernel registered{{
     .prepared_bytes = prepared_bytes,
     .prepare = prepare,
     .launch = launch_pointwise,
-    .layout = kPixelLayout<float>,
+    .format = kPixelFormat<float>,
     .packs_weights = true,
 }};
 

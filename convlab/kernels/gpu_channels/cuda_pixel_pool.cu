@@ -148,7 +148,7 @@ Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_pools(step)) return refusal;
   if (const Refusal refusal = refuse_unless_pixels(step.inputs[0])) return refusal;
   OpStep last = step;
-  if (step.output_layout == Layout::plain) last.output_layout = kPixelLayout<Element>;
+  if (step.output_format.order == Order::nchw) last.output_format = kPixelFormat<Element>;
   return refuse_unless_last<Element>(last);
 }
 
@@ -188,7 +188,7 @@ void launch_pool(const OpArgs& args, Stream& stream) {
                             .count_include_pad = pool.count_include_pad,
                             .chunks = static_cast<unsigned>(y[1] / kChannelLanes),
                             .rows = chunks_in(y) >= kRows * kEnoughThreads ? kRows : 1u};
-  if (step.output_layout == Layout::plain) {
+  if (step.output_format.order == Order::nchw) {
     pixels.plain = args.output;
     pixels.rows = 1;
   } else {
@@ -205,7 +205,7 @@ OpKernel kernel(const char* name) {
   return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
           .refuses = refuses<Element>,
           .launch = launch_pool<Element>,
-          .layout = kPixelLayout<Element>};
+          .format = kPixelFormat<Element>};
 }
 
 const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_pool"));

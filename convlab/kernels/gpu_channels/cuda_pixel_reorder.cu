@@ -101,19 +101,19 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class Element>
-bool is_known(Layout layout) {
-  return layout == Layout::plain || layout == kPixelLayout<Element>;
+bool is_known(Format format) {
+  return format.order == Order::nchw || format == kPixelFormat<Element>;
 }
 
 template <class Element>
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<ActivationOp>(&step.op);
   if (op == nullptr || op->activation.kind != ActivationKind::none) return "only copies are supported";
-  const bool plain = step.input_layout == Layout::plain && step.output_layout == Layout::plain;
-  if (plain || !is_known<Element>(step.input_layout) || !is_known<Element>(step.output_layout)) {
-    return fmt::format("input or output layout must be '{}'", name_of(kPixelLayout<Element>));
+  const bool plain = step.input_format.order == Order::nchw && step.output_format.order == Order::nchw;
+  if (plain || !is_known<Element>(step.input_format) || !is_known<Element>(step.output_format)) {
+    return fmt::format("input or output must be {}", name_of(kPixelFormat<Element>));
   }
-  if (step.input != ElementType::f32) return "input must be float32";
+  if (step.input_format == kRawPixels) return "input must be float32";
   return refuse_unless_pixels(step.output);
 }
 
@@ -123,13 +123,13 @@ void launch_reorder(const OpArgs& args, Stream& stream) {
   const Shape& shape = step.output;
   const int64_t count = chunks_in(shape), size = shape[2] * shape[3];
   if (count == 0) return;
-  if (step.input_layout == step.output_layout) {
+  if (step.input_format == step.output_format) {
     return launch(copy_pixels<Element>, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(),
                   pixel_input<Element>(args, 0), input_pixel_step(step, 0), pixel_output<Element>(args),
                   output_pixel_step(step), static_cast<unsigned>(shape[1] / kChannelLanes),
                   static_cast<unsigned>(count));
   }
-  const bool from_plain = step.input_layout == Layout::plain;
+  const bool from_plain = step.input_format.order == Order::nchw;
   auto* const input = const_cast<float*>(args.inputs[0]);  // only read
   Squares<Element> squares{.plain = from_plain ? input : args.output,
                            .pixels = reinterpret_cast<Element*>(from_plain ? args.output : input),
@@ -147,7 +147,7 @@ OpKernel kernel(const char* name) {
   return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>, .rank = 1},
           .refuses = refuses<Element>,
           .launch = launch_reorder<Element>,
-          .layout = kPixelLayout<Element>};
+          .format = kPixelFormat<Element>};
 }
 
 const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_reorder"));

@@ -127,7 +127,7 @@ OpKernel kernel(const char* name) {
   return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
           .refuses = refuses<Element>,
           .launch = launch_scale<Element>,
-          .layout = kPixelLayout<Element>};
+          .format = kPixelFormat<Element>};
 }
 
 const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_scale"));

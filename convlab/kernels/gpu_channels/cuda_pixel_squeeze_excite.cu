@@ -374,7 +374,7 @@ OpKernel kernel(const char* name) {
           .prepared_bytes = prepared_bytes,
           .prepare = prepare,
           .launch = launch_gate<Element>,
-          .layout = kPixelLayout<Element>};
+          .format = kPixelFormat<Element>};
 }
 
 const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_squeeze_excite"));

@@ -21,7 +21,7 @@ inline Refusal refuse_unless_wide_dense(const OpStep& step) {
   if (step.constant.size() < 2 || !step.constant[1]) return "weights must be constant";
   if (step.output[1] < kLeastColumns) return fmt::format("at least {} output columns are required", kLeastColumns);
   if (gemm->transpose_a || gemm->alpha != 1) return "transposed A and alpha other than 1 are not supported";
-  if (step.input_layout != Layout::plain || step.output_layout != Layout::plain) {
+  if (step.input_format.order != Order::nchw || step.output_format.order != Order::nchw) {
     return "input and output must be row-major";
   }
   if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "empty matrices are not supported";

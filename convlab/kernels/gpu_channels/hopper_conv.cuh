@@ -1,6 +1,6 @@
 #pragma once
 
-// Implicit GEMM convolution in nhwc (Layout::channels_last) with Hopper warpgroups (compute capability 9.0). Rows are
+// Implicit GEMM convolution in nhwc float16 with Hopper warpgroups (compute capability 9.0). Rows are
 // output pixels, columns are output channels, and K is filter taps by channels.
 //
 //   x, w -> one producer thread: TMA, which finds each tap's pixels (im2col) -> stages of 128 bytes of K

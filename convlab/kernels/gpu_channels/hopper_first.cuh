@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(kFirstThreads, Tile::Terms::kSplit ? 2 : 3)
 template <class Terms>
 struct HopperFirst {
   using Element = typename Terms::Element;
-  static constexpr Layout kLayout = kPixelLayout<Element>;
+  static constexpr Format kFormat = kPixelFormat<Element>;
   static constexpr decltype(ConvKernel::workspace_bytes) workspace_bytes = nullptr;
 
   /// Calls `with.template operator()<Tile>()`. Tiles have 64 output channels if the filters fit twice in a
@@ -113,8 +113,8 @@ struct HopperFirst {
     if (!takes_plain(step) || problem.c > kMostChannels) {
       return fmt::format("input must be nchw with at most {} channels", kMostChannels);
     }
-    if (step.output_layout != kLayout || problem.k % 8 != 0) {
-      return fmt::format("output layout must be '{}' with a multiple of 8 channels", name_of(kLayout));
+    if (step.output_format != kFormat || problem.k % 8 != 0) {
+      return fmt::format("output must be {} with a multiple of 8 channels", name_of(kFormat));
     }
     if (problem.groups != 1 || problem.dilation_w != 1) return "groups and horizontal dilation are not supported";
     if (problem.q() < kSegment) return fmt::format("output width must be at least {}", kSegment);
@@ -164,7 +164,7 @@ struct HopperFirst {
                                                    shape.k, conv.y_step, Tile::kBoxMaps, kSegment);
       const LaunchShape blocks{
           .grid = cut.blocks(shape.n), .block = kFirstThreads, .shared_bytes = first_bytes<Tile>(cut), .early = true};
-      if (step.input == ElementType::u8) {
+      if (step.input_format == kRawPixels) {
         launch(convolve_first<Tile, uint8_t>, blocks, stream.native(), static_cast<const uint8_t*>(args.x), y, conv,
                cut);
       } else {

@@ -53,16 +53,16 @@ __global__ void __launch_bounds__(256)
 template <class Terms>
 struct HopperConv {
   using Element = typename Terms::Element;
-  static constexpr Layout kLayout = kPixelLayout<Element>;
+  static constexpr Format kFormat = kPixelFormat<Element>;
 
   static Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
     const ConvProblem& problem = step.problem;
     if (!runs_on_hopper(caps)) return "compute capability 9.0 is required";
-    if (!takes_plain(step) && (step.input_layout != kLayout || problem.c % 8 != 0)) {
-      return fmt::format("input must be nchw, or in layout '{}' with a multiple of 8 channels", name_of(kLayout));
+    if (!takes_plain(step) && (step.input_format != kFormat || problem.c % 8 != 0)) {
+      return fmt::format("input must be nchw, or {} with a multiple of 8 channels", name_of(kFormat));
     }
-    if (step.output_layout != kLayout || problem.k % 8 != 0) {
-      return fmt::format("output layout must be '{}' with a multiple of 8 channels", name_of(kLayout));
+    if (step.output_format != kFormat || problem.k % 8 != 0) {
+      return fmt::format("output must be {} with a multiple of 8 channels", name_of(kFormat));
     }
     if (problem.groups != 1) return "groups are not supported";
     if (problem.n * problem.p() * problem.q() > kMostOfHopper || problem.n * problem.h * problem.w > kMostOfHopper ||

@@ -1,6 +1,6 @@
 #pragma once
 
-// TMA (compute capability 9.0) for nhwc (Layout::channels_last): descriptors and copies. Rows of 128, 64 or 32 bytes
+// TMA (compute capability 9.0) for nhwc float16: descriptors and copies. Rows of 128, 64 or 32 bytes
 // are swizzled in shared memory, so that wgmma and stmatrix have no bank conflicts.
 
 #ifdef __CUDACC__

@@ -14,7 +14,7 @@ namespace {  // each file that includes this has its own kernels
 template <class Terms>
 struct IgemmConv {
   using Element = typename Terms::Element;
-  static constexpr Layout kLayout = kPixelLayout<Element>;
+  static constexpr Format kFormat = kPixelFormat<Element>;
 
   static IgemmPlan plan_of(const ConvStep& step, const DeviceCaps& caps) {
     const PixelConvOf<Element> conv = conv_of_step<Element>(step);
@@ -28,15 +28,14 @@ struct IgemmConv {
     }
     if (step.epilogue.pool) return "fused pooling is not supported";
     const Shape y = step.output_shape();
-    const bool to_plain = step.output_layout == Layout::plain;
+    const bool to_plain = step.output_format.order == Order::nchw;
     if (takes_plain(step)) {
       if (problem.groups != 1) return "groups are not supported with nchw input";
-    } else if (step.input_layout != kLayout || problem.channels_per_group() % 8 != 0) {
-      return fmt::format("input must be nchw, or in layout '{}' with a multiple of 8 channels per group",
-                         name_of(kLayout));
+    } else if (step.input_format != kFormat || problem.channels_per_group() % 8 != 0) {
+      return fmt::format("input must be nchw, or {} with a multiple of 8 channels per group", name_of(kFormat));
     }
-    if (to_plain ? y[2] != 1 || y[3] != 1 || step.adds : step.output_layout != kLayout) {
-      return fmt::format("output must be in layout '{}', or 1x1 in nchw", name_of(kLayout));
+    if (to_plain ? y[2] != 1 || y[3] != 1 || step.adds : step.output_format != kFormat) {
+      return fmt::format("output must be {}, or 1x1 in nchw", name_of(kFormat));
     }
     if (!to_plain && problem.maps_per_group() % 8 != 0) return "output channels per group must be a multiple of 8";
     constexpr int64_t kMost = int64_t{1} << 31;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the convolutions in nhwc (Layout::channels_last): pixels are contiguous, each with all its channels.
+// Shared by the convolutions in nhwc float16: pixels are contiguous, each with all its channels.
 
 #include <cstdint>
 

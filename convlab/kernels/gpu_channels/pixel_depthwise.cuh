@@ -1,6 +1,6 @@
 #pragma once
 
-// Depthwise convolutions in nhwc, of fp16 (Layout::channels_last) or fp32 (channels_last_floats): supported steps,
+// Depthwise convolutions in nhwc, of fp16 or fp32: supported steps,
 // weight packing and launch, and the kernel for any filter. Filters of 3x3 and 5x5 use depthwise_strips.cuh.
 
 #include <fmt/core.h>
@@ -55,9 +55,9 @@ Refusal refuses_depthwise(const ConvStep& step, const DeviceCaps&) {
   if (problem.groups != problem.c || problem.k != problem.c) {
     return "only depthwise convolution with depth multiplier 1 is supported";
   }
-  constexpr Layout kLayout = kPixelLayout<Element>;
-  if (step.input_layout != kLayout || step.output_layout != kLayout) {
-    return fmt::format("input and output layout must be '{}'", name_of(kLayout));
+  constexpr Format kFormat = kPixelFormat<Element>;
+  if (step.input_format != kFormat || step.output_format != kFormat) {
+    return fmt::format("input and output must be {}", name_of(kFormat));
   }
   if (step.epilogue.pool) return "fused pooling is not supported";
   if (problem.filter_count() >= int64_t{1} << 31) return "fewer than 2^31 weights are supported";
@@ -94,7 +94,7 @@ ConvKernel depthwise_kernel(const KernelInfo& info) {
           .prepared_bytes = depthwise_bytes,
           .prepare = prepare_depthwise,
           .launch = launch_depthwise<Element>,
-          .layout = kPixelLayout<Element>,
+          .format = kPixelFormat<Element>,
           .packs_weights = true};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shared by the operators in nhwc, with elements of __half (Layout::channels_last) or float (channels_last_floats).
+// Shared by the operators in nhwc, with elements of __half or float.
 // Threads load 8 channels of a pixel: see pixel_end.cuh.
 
 #include "convlab/base/checked.h"
@@ -13,7 +13,7 @@ namespace convlab {
 
 /// The nhwc layout of an element type, and the arithmetic of its operators.
 template <class Element>
-inline constexpr Layout kPixelLayout = kIsHalf<Element> ? Layout::channels_last : Layout::channels_last_floats;
+inline constexpr Format kPixelFormat = kIsHalf<Element> ? kNhwcF16 : kNhwc;
 template <class Element>
 inline constexpr Math kPixelMath = kIsHalf<Element> ? Math::fp16 : Math::fp32;
 
@@ -30,14 +30,14 @@ inline Refusal refuse_unless_pixels(const Shape& shape) {
 /// Returns why the input or output of a step is not nhwc of this element type, or is too large for these kernels.
 template <class Element>
 Refusal refuse_unless_last(const OpStep& step) {
-  if (const Refusal refusal = refuse_unless_rows(step, kPixelLayout<Element>)) return refusal;
+  if (const Refusal refusal = refuse_unless_rows(step, kPixelFormat<Element>)) return refusal;
   return refuse_unless_pixels(step.output);
 }
 
 /// The same for a step whose output may also be 1x1 images in nchw.
 template <class Element>
 Refusal refuse_unless_from_last(const OpStep& step) {
-  if (const Refusal refusal = refuse_unless_from_rows(step, kPixelLayout<Element>)) return refusal;
+  if (const Refusal refusal = refuse_unless_from_rows(step, kPixelFormat<Element>)) return refusal;
   if (const Refusal refusal = refuse_unless_pixels(step.inputs[0])) return refusal;
   return refuse_unless_pixels(step.output);
 }

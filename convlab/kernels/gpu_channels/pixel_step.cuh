@@ -10,7 +10,7 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernels
 
-inline bool takes_plain(const ConvStep& step) { return step.input_layout == Layout::plain; }
+inline bool takes_plain(const ConvStep& step) { return step.input_format.order == Order::nchw; }
 
 /// Returns the convolution of a step without addresses. Channels of nchw images are rounded up.
 template <class Element>
@@ -40,7 +40,7 @@ void set_addresses(const ConvArgs& args, PixelConvOf<Element>& conv) {
   conv.prefetch = args.prefetch;
   conv.bias = step.epilogue.bias ? args.bias : nullptr;
   conv.added = step.adds ? reinterpret_cast<const Element*>(args.added) : nullptr;
-  if (step.output_layout == Layout::plain) {
+  if (step.output_format.order == Order::nchw) {
     conv.plain = args.y;
   } else {
     conv.y = reinterpret_cast<Element*>(args.y);
@@ -55,7 +55,7 @@ PixelConvOf<Element> begin_step(const ConvArgs& args, Stream& stream) {
   set_addresses(args, conv);
   if (!takes_plain(step)) return conv;
   auto* const copy = static_cast<Element*>(args.workspace);
-  if (step.input == ElementType::u8) {
+  if (step.input_format == kRawPixels) {
     copy_to_channels_last(static_cast<const uint8_t*>(args.x), step.problem.input_shape(), copy, stream);
   } else {
     copy_to_channels_last(static_cast<const float*>(args.x), step.problem.input_shape(), copy, stream);
@@ -73,7 +73,7 @@ ConvKernel kernel_of(const KernelInfo& info) {
           .workspace_bytes = Conv::workspace_bytes,
           .prepare = Conv::prepare,
           .launch = Conv::launch_step,
-          .layout = Conv::kLayout,
+          .format = Conv::kFormat,
           .packs_weights = true};
 }
 

@@ -1,4 +1,4 @@
-// cuda.dense_fp16: dense layer on tensor cores, of the output of a convolution in fp16 nchw8c (Layout::channel_blocks).
+// cuda.dense_fp16: dense layer on tensor cores, of the output of a convolution in fp16 nchw8c float16.
 //
 // A has a row per image. B, the weights, is packed once: in that layout's order of an image's elements, each column
 // scaled by a power of two so that its weights are normal fp16 numbers. The product is partitioned as in cut.h into
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(kMostGroups * 128)
   }
 }
 
-int64_t stride_of(const OpStep& step) { return channel_blocks_stride(step.written); }
+int64_t stride_of(const OpStep& step) { return element_count(step.written, kNchw8cF16) / step.written[0]; }
 
 TermOrder order_of(const OpStep& step) {
   return {.terms = terms_of(step),
@@ -138,8 +138,8 @@ DenseCut cut_of(const OpStep& step) {
 
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_packable(step)) return refusal;
-  if (step.input_layout != Layout::channel_blocks || step.output_layout != Layout::plain) {
-    return "input layout must be 'channels in blocks' and output row-major";
+  if (step.input_format != kNchw8cF16 || step.output_format.order != Order::nchw) {
+    return "input must be nchw8c float16 and output row-major";
   }
   return std::nullopt;
 }
@@ -179,7 +179,7 @@ const RegisterOpKernel registered{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch_dense,
-    .layout = Layout::channel_blocks,
+    .format = kNchw8cF16,
 }};
 
 }  // namespace

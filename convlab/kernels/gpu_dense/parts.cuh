@@ -14,8 +14,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 constexpr int kSliceHalves = 64;
 constexpr int64_t kSliceElements = int64_t{kDenseColumns} * kSliceHalves;
 
-/// The order of the K elements in the rows of A: in sequence or, if `plane` is not 0, in nchw8c
-/// (Layout::channel_blocks).
+/// The order of the K elements in the rows of A: in sequence or, if `plane` is not 0, in nchw8c float16.
 struct TermOrder {
   int64_t terms = 0;
   int64_t channels = 0, plane = 0;

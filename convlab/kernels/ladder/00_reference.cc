@@ -23,7 +23,7 @@ constexpr KernelInfo kInfo{
 };
 
 double pixel(const ConvStep& step, const void* x, int64_t index) {
-  if (step.input == ElementType::u8) return static_cast<const uint8_t*>(x)[index];
+  if (step.input_format == kRawPixels) return static_cast<const uint8_t*>(x)[index];
   return static_cast<const float*>(x)[index];
 }
 

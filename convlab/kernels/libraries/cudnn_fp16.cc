@@ -1,4 +1,4 @@
-// cudnn.fp16: NVIDIA's library at its fastest: fp16 nhwc images (Layout::channels_last), which its tensor-core engines
+// cudnn.fp16: NVIDIA's library at its fastest: fp16 nhwc images, which its tensor-core engines
 // read and write without reordering, and a fused epilogue.
 
 #include <vector>
@@ -30,8 +30,8 @@ constexpr KernelInfo kInfo{
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
-  if (step.input_layout != Layout::channels_last || step.output_layout != Layout::channels_last) {
-    return "input and output layout must be 'channels last'";
+  if (step.input_format != kNhwcF16 || step.output_format != kNhwcF16) {
+    return "input and output must be nhwc float16";
   }
   if (problem.c % kChannelLanes != 0 || problem.k % kChannelLanes != 0) return "channels must be a multiple of 8";
   if (step.epilogue.pool) return "fused pooling is not supported";
@@ -82,7 +82,7 @@ const RegisterConvKernel registered{{
     .prepare = prepare,
     .launch = [](const ConvArgs& args, Stream& stream) { cudnn::run(args, stream, Math::fp16); },
     .choice = [](const ConvStep& step, Stream& stream) { return cudnn::choice(step, stream, Math::fp16); },
-    .layout = Layout::channels_last,
+    .format = kNhwcF16,
     .packs_weights = true,
 }};
 

@@ -22,7 +22,7 @@ std::array<int64_t, 2> two(int64_t down, int64_t across) { return {down, across}
 ConvGraph::ConvGraph(const Library& library, cudnnHandle_t handle, const ConvStep& step, cudnnDataType_t bias,
                      int64_t alignment)
     : library_(library),
-      channels_last_(step.input_layout == Layout::channels_last),
+      channels_last_(step.input_format == kNhwcF16),
       y_sizes_{step.problem.n, step.problem.k, step.problem.p(), step.problem.q()},
       bias_(bias),
       alignment_(alignment),

@@ -12,7 +12,7 @@ namespace convlab::cudnn {
 enum class Array : int64_t { x = 1, w, bias, added, y };
 
 /// A step as a cuDNN operation graph: the convolution and its fused epilogue, computed in fp32. Images are fp32 nchw
-/// and filters KCRS; or images are fp16 `nhwc` (Layout::channels_last), and filters are fp16 KRSC.
+/// and filters KCRS; or images are fp16 nhwc float16, and filters are fp16 KRSC.
 class ConvGraph {
  public:
   /// `bias` is the type of the bias. `alignment` is the alignment of all arrays in bytes.

@@ -53,7 +53,7 @@ size_t filter_bytes(const ConvStep& step) {
 }
 
 void* address_of(Array array, cudnnDataType_t bias, const ConvArgs& args) {
-  const bool packed = args.step.input_layout == Layout::channels_last;
+  const bool packed = args.step.input_format == kNhwcF16;
   const auto writable = [](const void* pointer) { return const_cast<void*>(pointer); };  // cuDNN's API is not const
   switch (array) {
     case Array::x:
@@ -107,7 +107,7 @@ void* nan_filters(const ConvArgs& args) {
 /// propagation.
 bool keeps_nan(const Session& session, const ConvGraph& graph, const Plan& plan, const ConvArgs& args, Stream& stream) {
   execute(session, graph, plan, args, nan_filters(args));
-  const bool halves = args.step.output_layout == Layout::channels_last;
+  const bool halves = args.step.output_format == kNhwcF16;
   uint32_t first = 0;  // bits of the first output element
   stream.download(&first, args.y, halves ? sizeof(uint16_t) : sizeof(float));
   stream.synchronize();
@@ -146,7 +146,7 @@ Choice search(const Session& session, const ConvArgs& args, Stream& stream, Math
       best.plan.emplace(std::move(plan));
     }
   };
-  if (step.epilogue.bias && step.input_layout == Layout::channels_last) race(CUDNN_DATA_HALF);
+  if (step.epilogue.bias && step.input_format == kNhwcF16) race(CUDNN_DATA_HALF);
   race(CUDNN_DATA_FLOAT);
   if (!best.plan) {
     throw unavailable("cuDNN has no engine for {}{}{} in {}{}", to_text(step.problem), step.adds ? " add " : " ",

@@ -11,7 +11,7 @@ namespace convlab::cudnn {
 /// Workspace bytes: for an engine, and for the NaN filters with which engines are tested.
 size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps);
 
-/// Computes a step in nchw; or in fp16 `nhwc` (Layout::channels_last), with args.prepared holding fp16: KRSC filters
+/// Computes a step in nchw; or in fp16 nhwc float16, with args.prepared holding fp16: KRSC filters
 /// and, from element rounded_bias_at() on, the bias.
 void run(const ConvArgs& args, Stream& stream, Math math);
 int64_t rounded_bias_at(const ConvProblem& problem);

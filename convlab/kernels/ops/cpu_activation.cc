@@ -22,7 +22,7 @@ Refusal refuses(const OpStep& step) {
 
 void launch(const OpArgs& args, Stream& stream) {
   const Activation& activation = std::get<ActivationOp>(args.step.op).activation;
-  const bool pixels = args.step.input == ElementType::u8;
+  const bool pixels = args.step.input_format == kRawPixels;
   const float* x = args.inputs[0];
   const auto* bytes = reinterpret_cast<const uint8_t*>(args.inputs[0]);
   stream.threads()->parallel_for(element_count(args.step.output), kPiece, [&](int64_t begin, int64_t end, int) {

@@ -10,7 +10,7 @@ namespace {
 
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<ScaleOp>(step.op)) return "only image scaling is supported";
-  if (step.input != ElementType::u8) return "input must be uint8, got float32";
+  if (step.input_format != kRawPixels) return "input must be uint8, got float32";
   return std::nullopt;
 }
 

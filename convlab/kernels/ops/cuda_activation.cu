@@ -42,7 +42,7 @@ void launch_activation(const OpArgs& args, Stream& stream) {
   const auto* op = std::get_if<ActivationOp>(&args.step.op);
   if (op == nullptr) {
     launch(round_to_half, shape, stream.native(), args.inputs[0], args.output, count);
-  } else if (args.step.input == ElementType::u8) {
+  } else if (args.step.input_format == kRawPixels) {
     launch(apply_activation<uint8_t>, shape, stream.native(), reinterpret_cast<const uint8_t*>(args.inputs[0]),
            args.output, count, op->activation);
   } else {

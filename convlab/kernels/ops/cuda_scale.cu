@@ -140,7 +140,7 @@ int64_t map_pixels(const OpStep& step) { return step.inputs[0][2] * step.inputs[
 
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<ScaleOp>(step.op)) return "only image scaling is supported";
-  if (step.input != ElementType::u8) return "input must be uint8, got float32";
+  if (step.input_format != kRawPixels) return "input must be uint8, got float32";
   const Shape& x = step.inputs[0];
   if (std::max(x[2], x[3]) > kMostPixels || map_pixels(step) > kMostPixels) {
     return "an image must have at most 6144 pixels per channel";

@@ -8,8 +8,7 @@
 
 namespace convlab {
 
-// Helpers shared by operators on nchw8c (Layout::channel_lanes). The first half also serves fp16 nhwc
-// (Layout::channel_halves).
+// Helpers shared by operators on nchw8c. The first half also serves 16-bit nhwc.
 
 inline bool is_constant(const OpStep& step, size_t input) {
   return input < step.constant.size() && step.constant[input];
@@ -44,7 +43,7 @@ inline OpStep elements_of(const OpStep& step, int64_t count) {
 /// be the first input.
 inline Refusal refuse_unless_elementwise(const OpStep& step) {
   if (!is_elementwise(step.op)) return "only elementwise functions of one or two inputs are supported";
-  if (step.input != ElementType::f32) return "input must be float32";
+  if (step.input_format == kRawPixels) return "input must be float32";
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (!is_number(step, i) && (is_constant(step, i) || step.inputs[i] != step.output)) {
       return "inputs must have the output's shape or be constant scalars";
@@ -93,8 +92,8 @@ inline int64_t blocks_at_a_time(int64_t pixels) { return std::max<int64_t>(1, 51
 
 /// Returns why a step's first input and its output are not images in nchw8c.
 inline Refusal refuse_unless_channel_lanes(const OpStep& step) {
-  if (step.input_layout != Layout::channel_lanes || step.output_layout != Layout::channel_lanes) {
-    return "input and output layout must be 'channels in lanes'";
+  if (step.input_format != kNchw8c || step.output_format != kNchw8c) {
+    return "input and output must be nchw8c";
   }
   if (!has_channel_lanes(step.inputs[0]) || !has_channel_lanes(step.output)) {
     return "channels must be a multiple of 8";

@@ -39,7 +39,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.channel_concat", .device = DeviceKind::cpu},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_lanes,
+    .format = kNchw8c,
 }};
 
 }  // namespace

@@ -18,8 +18,8 @@ constexpr int64_t kPiece = 16384;
 Refusal refuses(const OpStep& step) {
   if (Refusal refusal = refuse_unless_elementwise(step)) return refusal;
   // The scalar may be the first input; the second then has the output's shape.
-  if (step.input_layout != Layout::channel_lanes || step.output_layout != Layout::channel_lanes) {
-    return "input and output layout must be 'channels in lanes'";
+  if (step.input_format != kNchw8c || step.output_format != kNchw8c) {
+    return "input and output must be nchw8c";
   }
   if (!has_channel_lanes(step.output)) return "channels must be a multiple of 8";
   return std::nullopt;
@@ -47,7 +47,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.channel_elementwise", .device = DeviceKind::cpu},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_lanes,
+    .format = kNchw8c,
 }};
 
 }  // namespace

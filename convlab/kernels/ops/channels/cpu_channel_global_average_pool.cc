@@ -15,7 +15,7 @@ namespace {
 Refusal refuses(const OpStep& step) {
   if (!is_mean_of_maps(step)) return "only global average pooling is supported";
   OpStep in_lanes = step;  // with one pixel per image, nchw and nchw8c are the same
-  in_lanes.output_layout = Layout::channel_lanes;
+  in_lanes.output_format = kNchw8c;
   return refuse_unless_channel_lanes(in_lanes);
 }
 
@@ -36,7 +36,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.channel_global_average_pool", .device = DeviceKind::cpu},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_lanes,
+    .format = kNchw8c,
 }};
 
 }  // namespace

@@ -52,7 +52,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.channel_pool", .device = DeviceKind::cpu},
     .refuses = refuses,
     .launch = launch_pieces<Launch, OpArgs>,
-    .layout = Layout::channel_lanes,
+    .format = kNchw8c,
 }};
 
 }  // namespace

@@ -17,10 +17,10 @@ constexpr int64_t kPixels = 2048;
 Refusal refuses(const OpStep& step) {
   const auto* op = std::get_if<ActivationOp>(&step.op);
   if (op == nullptr || op->activation.kind != ActivationKind::none) return "only copies are supported";
-  const bool to_lanes = step.input_layout == Layout::plain && step.output_layout == Layout::channel_lanes;
-  const bool from_lanes = step.input_layout == Layout::channel_lanes && step.output_layout == Layout::plain;
-  if (!to_lanes && !from_lanes) return "one of input and output layout must be 'channels in lanes' and the other nchw";
-  if (step.input != ElementType::f32) return "input must be float32";
+  const bool to_lanes = step.input_format.order == Order::nchw && step.output_format == kNchw8c;
+  const bool from_lanes = step.input_format == kNchw8c && step.output_format.order == Order::nchw;
+  if (!to_lanes && !from_lanes) return "one of input and output must be nchw8c and the other nchw";
+  if (step.input_format == kRawPixels) return "input must be float32";
   if (!has_channel_lanes(step.output)) return "channels must be a multiple of 8";
   return std::nullopt;
 }
@@ -28,7 +28,7 @@ Refusal refuses(const OpStep& step) {
 void launch(const OpArgs& args, Stream& stream) {
   const OpStep& step = args.step;
   const Shape& shape = step.output;
-  const bool to_lanes = step.output_layout == Layout::channel_lanes;
+  const bool to_lanes = step.output_format == kNchw8c;
   const int64_t blocks = shape[1] / kChannelLanes, pixels = shape[2] * shape[3], parts = ceil_div(pixels, kPixels);
   stream.threads()->parallel_for(shape[0] * blocks * parts, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t piece = begin; piece < end; ++piece) {
@@ -49,7 +49,7 @@ const RegisterOpKernel registered{{
     .info = {.name = "cpu.channel_reorder", .device = DeviceKind::cpu},
     .refuses = refuses,
     .launch = launch,
-    .layout = Layout::channel_lanes,
+    .format = kNchw8c,
 }};
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include "convlab/kernels/ops/channels/scaled_block.h"
 
 #include "convlab/kernels/cpu/simd.h"
-#include "convlab/tensor/layout.h"
+#include "convlab/tensor/format.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/ops/channels/scaled_block.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h

@@ -8,15 +8,15 @@ namespace convlab {
 
 /// Returns the layouts other than nchw in which a plan of this mode, math and batch keeps values between its steps if
 /// their consumers support it; best first.
-std::vector<Layout> inner_layouts(int64_t images, const DeviceCaps& caps, const PlanOptions& options,
+std::vector<Format> inner_formats(int64_t images, const DeviceCaps& caps, const PlanOptions& options,
                                   const std::vector<const ConvKernel*>& candidates);
 
 /// Returns the layout for a value that a kernel can write either way: the plan's best layout that all consumers can
 /// read.
-Layout layout_for_readers(const PlanRequest& request, ValueId value);
+Format format_for_readers(const PlanRequest& request, ValueId value);
 
 /// Returns the layout for the output of this step, which is complete otherwise: the layout of its consumers if a kernel
 /// can write it.
-Layout op_output_layout(const PlanRequest& request, OpStep step, ValueId value);
+Format op_output_format(const PlanRequest& request, OpStep step, ValueId value);
 
 }  // namespace convlab
