@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "convlab/verify/compare.h"
 #include "convlab/verify/diagnosis.h"
@@ -29,10 +32,39 @@ double largest_of(std::span<const double> values) {
                          [](double a, double b) { return std::max(a, std::abs(b)); });
 }
 
-convlab::Verdict compared(const Probe& probe, const Expected& expected, std::span<const float> got,
-                          const ErrorModel& model, Sum sum) {
-  if (probe.fill == Fill::one_nan) return compare_nan(expected, got, model, sum == Sum::transform);
+ErrorModel model_of(const ConvStep& step, Fill fill, const Class& each) {
+  // fp32 sums these integers exactly, so any other arithmetic shows, unless it is a transform.
+  const bool exact = fill == Fill::integers && each.math == Math::fp32 && each.sum == Sum::direct;
+  return exact ? exact_model(step) : rounding_model(step, {.math = each.math, .sum = each.sum});
+}
+
+convlab::Verdict compared(Fill fill, const Expected& expected, std::span<const float> got, const ErrorModel& model,
+                          Sum sum) {
+  if (fill == Fill::one_nan) return compare_nan(expected, got, model, sum == Sum::transform);
   return compare(expected, got, model);
+}
+
+/// Returns the probe as a layer that refers to its images.
+OracleLayer layer_of(const Probe& probe, Expected expected) {
+  const auto no_owner = std::shared_ptr<const Tensor>();
+  return {.convolved =
+              std::make_shared<const Convolved>(Convolved{{no_owner, &probe.x}, probe.w.clone(), std::move(expected)})};
+}
+
+/// Returns what is wrong with an output that meets none of the models. They are tried from the most exact one on,
+/// because a mistake shows only with error bounds that fit the submission's arithmetic, which is unknown.
+Finding finding_of(const Probe& probe, const OracleLayer& layer, std::span<const float> got,
+                   std::span<const ErrorModel> models) {
+  const ConvStep step{.problem = probe.problem};
+  std::vector<int64_t> at(static_cast<size_t>(probe.problem.n));
+  std::iota(at.begin(), at.end(), 0);
+  for (const ErrorModel& model : models) {
+    const WrongOutput wrong{step, layer, at, got, model};
+    const Cause cause = likely_cause(wrong);
+    if (cause.kind != Cause::Kind::unknown) return wrong_output(compare(layer.expected(), got, model), wrong, cause);
+  }
+  const WrongOutput wrong{step, layer, at, got, models.back()};
+  return wrong_output(compare(layer.expected(), got, models.back()), wrong, {});
 }
 
 IntegerLimits limits_of(const ConvProblem& problem, Fill fill, Math math) {
@@ -56,20 +88,21 @@ Probe::Probe(const ConvProblem& problem_, Fill fill_, Math math, uint64_t seed)
 
 Checked check_output(const Probe& probe, std::span<const float> got, double course_tolerance, ThreadPool& threads) {
   const ConvStep step{.problem = probe.problem};
-  const Expected expected = convolve(step, probe.x, probe.w, threads);
+  Expected expected = convolve(step, probe.x, probe.w, threads);
+  std::vector<ErrorModel> models;
   for (const Class& each : kClasses) {
-    // fp32 sums these integers exactly, so any other arithmetic shows, unless it is a transform.
-    const bool exact = probe.fill == Fill::integers && each.math == Math::fp32 && each.sum == Sum::direct;
-    const ErrorModel model = exact ? exact_model(step) : rounding_model(step, {.math = each.math, .sum = each.sum});
-    if (compared(probe, expected, got, model, each.sum).passed()) return {true, each.math, ""};
+    models.push_back(model_of(step, probe.fill, each));
+    if (compared(probe.fill, expected, got, models.back(), each.sum).passed()) return {true, each.math};
   }
-  const ErrorModel strictest = rounding_model(step, {.math = Math::fp16});
-  const convlab::Verdict wrong = compared(probe, expected, got, strictest, Sum::direct);
-  if (course_tolerance > 0 && probe.fill != Fill::one_nan) {
-    const ErrorModel course{.absolute = course_tolerance * largest_of(expected.value), .relative_l2 = INFINITY};
-    if (compare(expected, got, course).passed()) return {true, Math::bf16, ""};
+  if (probe.fill == Fill::one_nan) {
+    const ErrorModel strictest = rounding_model(step, {.math = Math::fp16});
+    return {.wrong = misplaced_nan(compare_nan(expected, got, strictest, false))};
   }
-  return {false, Math::fp32, describe(wrong)};
+  if (course_tolerance > 0) {
+    models = {{.absolute = course_tolerance * largest_of(expected.value), .relative_l2 = INFINITY}};
+    if (compare(expected, got, models.back()).passed()) return {true, Math::bf16};
+  }
+  return {.wrong = finding_of(probe, layer_of(probe, std::move(expected)), got, models)};
 }
 
 }  // namespace convlab::judge

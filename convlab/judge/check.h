@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "convlab/conv/problem.h"
 #include "convlab/device/thread_pool.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/kernels/kernel.h"
 #include "convlab/measure/ceilings.h"
 #include "convlab/tensor/tensor.h"
@@ -35,12 +35,13 @@ struct Probe {
 struct Checked {
   bool right = false;
   Math math = Math::fp32;  ///< if right: the most exact class whose error bounds it meets
-  std::string reason;      ///< if wrong: a description with numbers
+  Finding wrong = {};      ///< if wrong: which outputs, and the likely cause
 };
 
 /// Compares an output with a direct reference computation. `course_tolerance` is the largest error relative to the
 /// largest value that the course's projects accepted (0: none); an output that only meets that tolerance gets the least
-/// exact class. A NaN in the output is wrong unless the expected value is NaN.
+/// exact class. A NaN in the output is wrong unless the expected value is NaN. A wrong output gets the finding that
+/// `convlab verify` reports, without what only the process that computed it knows: the line that stored each value.
 Checked check_output(const Probe& probe, std::span<const float> got, double course_tolerance, ThreadPool& threads);
 
 }  // namespace convlab::judge

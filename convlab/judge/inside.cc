@@ -34,6 +34,7 @@
 #include "convlab/measure/json_members.h"
 #include "convlab/profile/occupancy.h"
 #include "convlab/simt/recorder.h"
+#include "convlab/verify/noticed.h"
 
 namespace convlab::judge {
 namespace {
@@ -128,7 +129,10 @@ Json recorded(const std::string& source_path, const std::string& library, const 
   }
   const uintptr_t bias = place_of_library(library).l_addr;
   write_to(list_path, list_text(recorder.finish(on_host ? std::span<const float>(y) : std::span<const float>(), bias)));
-  return {{"recorded", true}};
+  Json result = {{"recorded", true}};
+  const std::optional<Finding> call = take_simt_failed_call();
+  if (call && call->kind != kHarmlessCall) result["findings"] = Json::array({to_json(*call)});
+  return result;
 }
 
 Json counts_as_json(const std::vector<KernelCounts>& all) {
@@ -173,6 +177,7 @@ Json replayed(const JsonMembers& from) {
   const LaunchList list = read_list(read_text(list_path, kMostListBytes), problem, INT64_MAX);
   set_simt_strictness(lenient ? SimtStrictness::lenient : SimtStrictness::usual);
   simt::set_workers(threads);
+  name_elements_of({.problem = problem});
   SimtReplay replay(library, list, problem, zeros, inputs);
   if (counted) start_simt_counting();
   try {

@@ -21,6 +21,7 @@
 #include "convlab/judge/jail_program.h"
 #include "convlab/judge/jailed_compiler.h"
 #include "convlab/judge/judging.h"
+#include "convlab/judge/reported_finding.h"
 #include "convlab/kernel_file/tokens.h"
 
 namespace convlab::judge {
@@ -288,9 +289,10 @@ void Judging::end_at(const Task& task, Verdict verdict, const std::string& why, 
               kTryOtherShapes};
 }
 
-void Judging::end_at(const Task& task, Finding finding) {
+void Judging::end_at(const Task& task, Finding finding) const {
   constexpr int kColumns = 90;
   if (task.secret) end_at(task, Verdict::wrong, finding.text, "");
+  if (finding.labels.empty()) finding.labels.push_back({.place = {.file = source_.path.string()}});
   finding.notes.insert(finding.notes.begin(), "layer " + to_text(task.problem));
   SourceLines lines;
   std::string reason = text_form(finding, lines, {.width = kColumns});
@@ -314,7 +316,7 @@ void Judging::require_end(const JailEnd& end, const Json& answer, const Task& ta
   }
 }
 
-LaunchList Judging::recorded(const Compiled& file, const Task& task, bool keeps_log) {
+Judging::Recording Judging::recorded(const Compiled& file, const Task& task, bool keeps_log) {
   const double most_s = assignment_.limits.record_s,
                limit_s =
                    task.secret ? std::min(most_s, seconds_left(assignment_.limits.verify_s)) : seconds_left(most_s);
@@ -330,7 +332,8 @@ LaunchList Judging::recorded(const Compiled& file, const Task& task, bool keeps_
   require_end(end, answer, task, "during recording", most_s);
   if (answer.contains("recorded")) {
     try {
-      return read_list(read_text(list, kMostListBytes), task.problem, assignment_.limits.memory_bytes);
+      return {read_list(read_text(list, kMostListBytes), task.problem, assignment_.limits.memory_bytes),
+              reported_finding(answer, file.source)};
     } catch (const Error& error) {
       end_at(task, Verdict::refused, printable(error.what()), kWhatLists);
     }
@@ -369,8 +372,9 @@ void Judging::make_tasks() {
 }
 
 void Judging::record(Task& task) {
-  auto second = std::async(std::launch::async, [&] { return recorded(submission(), task, false); });
-  const LaunchList list = recorded(submission(), task, !task.secret);
+  auto second = std::async(std::launch::async, [&] { return recorded(submission(), task, false).list; });
+  Recording recording = recorded(submission(), task, !task.secret);
+  const LaunchList& list = recording.list;
   if (std::ranges::any_of(list.operations, is_product) && !assignment_.libraries_allowed) {
     end_at(task, Verdict::forbidden, kForbiddenLibrary, kComputeInKernels);
   }
@@ -380,6 +384,7 @@ void Judging::record(Task& task) {
   }
   task.list = written_list(list);
   task.products = products_of(task.problem, list);
+  task.failed_call = std::move(recording.failed_call);
 }
 
 void Judging::record() {
@@ -404,7 +409,11 @@ void Judging::require_right(const Task& task, const Probe& probe, std::span<cons
   constexpr double kToleranceOfFloat = 1e-4, kToleranceOfHalf = 2e-2;
   const double tolerance = !is_of_course() ? 0 : source_.half || source_.tf32 ? kToleranceOfHalf : kToleranceOfFloat;
   const Checked checked = check_output(probe, got, tolerance, threads_);
-  if (!checked.right) end_at(task, Verdict::wrong, checked.reason, kTryVerify);
+  if (!checked.right) {
+    Finding finding = task.failed_call.value_or(checked.wrong);
+    if (task.failed_call) finding.notes.push_back("as a result, " + checked.wrong.text);
+    end_at(task, std::move(finding));
+  }
   // tf32 and fp16 both keep 11 significant bits; the file's text decides.
   const Math math = checked.math == Math::tf32 && source_.half ? Math::fp16 : checked.math;
   judgement_.math = std::max(judgement_.math, math);

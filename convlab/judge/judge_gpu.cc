@@ -93,7 +93,7 @@ void Judging::time_on_gpu() {
   for (const Task& task : tasks_) {
     if (!task.timed) continue;
     timed.push_back(&task);
-    const LaunchList list = recorded(reference.file, task, false);
+    const LaunchList list = recorded(reference.file, task, false).list;
     layers.push_back(
         {{"problem", to_text(task.problem)}, {"list", task.list.string()}, {"reference", written_list(list).string()}});
   }

@@ -32,7 +32,7 @@ Json Judging::replay(const Task& task, const Probe& probe, const fs::path& outpu
               {"threads", usable_threads()},
               {"inputs", inputs.string()},
               {"output", output.string()}},
-             {library, task.list, inputs}, {output}, seconds_left(assignment_.limits.verify_s), end);
+             {source_.path, library, task.list, inputs}, {output}, seconds_left(assignment_.limits.verify_s), end);
 }
 
 void Judging::verify(const Task& task, Fill fill) {

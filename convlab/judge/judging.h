@@ -41,6 +41,7 @@ struct Task {
   // Set by recording:
   std::filesystem::path list;    ///< a file, because lists may be large
   KernelCountsSummary products;  ///< of cuBLAS; simt cannot count inside a library, but the flops follow from the sizes
+  std::optional<Finding> failed_call;  ///< a launch or CUDA call that failed, and so is not in the list
 };
 
 /// One judgment: its stages and the data they pass on. Compiling and recording are in judge.cc; verifying and timing
@@ -100,8 +101,8 @@ class Judging {
   /// could leak it.
   [[noreturn]] static void end_at(const Task& task, Verdict verdict, const std::string& why, const char* what_to_do);
 
-  /// The same with Verdict::wrong, for a finding in the submission: the reason shows its source lines.
-  [[noreturn]] static void end_at(const Task& task, Finding finding);
+  /// The same with Verdict::wrong, for a finding: the reason shows its source lines.
+  [[noreturn]] void end_at(const Task& task, Finding finding) const;
 
   /// Ends the judgment if the process did not exit normally.
   static void require_end(const JailEnd& end, const Json& answer, const Task& task, const char* when, double limit_s);
@@ -113,8 +114,13 @@ class Judging {
   };
   Compiled submission() const { return {source_.path, library_}; }
 
+  struct Recording {
+    LaunchList list;
+    std::optional<Finding> failed_call;
+  };
+
   /// Returns one recording of a problem. Each has different data, addresses and gaps between arrays.
-  LaunchList recorded(const Compiled& file, const Task& task, bool keeps_log);
+  Recording recorded(const Compiled& file, const Task& task, bool keeps_log);
 
   /// Ends the judgment if a kernel does not support a problem, or throws.
   static void require_no_words(const Json& answer, const Task& task);

@@ -547,4 +547,13 @@ Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong, const Cau
   return finding;
 }
 
+Finding misplaced_nan(const Verdict& verdict) {
+  return {.kind = std::string(kWrongOutput),
+          .text = headline(verdict),
+          .notes = {"first: " + describe(verdict.first)},
+          .help =
+              "NaN must reach exactly the outputs that sum it; possibly a value is multiplied by 0 instead of being "
+              "skipped"};
+}
+
 }  // namespace convlab

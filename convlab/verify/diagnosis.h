@@ -49,4 +49,7 @@ inline constexpr std::string_view kWrongOutput = "wrong output", kUnwrittenOutpu
 /// the device memory was copied to.
 Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong, const Cause& cause);
 
+/// Returns a failed compare_nan() as a finding.
+Finding misplaced_nan(const Verdict& verdict);
+
 }  // namespace convlab

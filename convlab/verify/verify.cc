@@ -189,12 +189,7 @@ void check_nan(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle&
   const Verdict verdict =
       compare_nan(rig.expected(0), rig.launch(0), rounding_model(step, kernel.info), kernel.info.sum == Sum::transform);
   if (verdict.passed()) return;
-  throw FindingError(ErrorKind::wrong_result,
-                     {.kind = std::string(kWrongOutput),
-                      .text = headline(verdict),
-                      .notes = {"first: " + describe(verdict.first)},
-                      .help = "NaN must reach exactly the outputs that sum it; possibly a value is multiplied by 0 "
-                              "instead of being skipped"});
+  throw FindingError(ErrorKind::wrong_result, misplaced_nan(verdict));
 }
 
 /// Throws Error(bad_input) if values, tolerances and copies do not fit into host memory, before the system's

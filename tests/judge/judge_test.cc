@@ -104,21 +104,57 @@ std::string name_of_file(const testing::TestParamInfo<std::filesystem::path>& in
 INSTANTIATE_TEST_SUITE_P(Templates, Right, testing::ValuesIn(templates()), name_of_file);
 INSTANTIATE_TEST_SUITE_P(Rungs, Right, testing::ValuesIn(rungs()), name_of_file);
 
+/// Returns the judgment of the template for functions, with a mistake in place of `from`.
+Judgement judged_with_mistake(const std::string& from, const std::string& mistake) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "mine.cu";
+  std::string text = text_of(kRoot / "convlab/kernel_file/templates/function.cu");
+  EXPECT_NE(text.find(from), std::string::npos);
+  text.replace(text.find(from), from.size(), mistake);
+  std::ofstream(file) << text;
+  return judge_submission(file, some_assignment(), "simt", nullptr);
+}
+
 TEST(Judge, ShowsTheSourceLinesOfAFault) {
   if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
-  const TemporaryFolder folder;
-  const std::filesystem::path file = folder.path() / "races.cu";
-  std::string text = text_of(kRoot / "convlab/kernel_file/templates/function.cu");
   const std::string body = "  const int P = H - R + 1";
-  ASSERT_NE(text.find(body), std::string::npos);
-  text.replace(text.find(body), body.size(), "  __shared__ int tile[2];\n  tile[0] = threadIdx.x;\n" + body);
-  std::ofstream(file) << text;
-  const Judgement judgement = judge_submission(file, some_assignment(), "simt", nullptr);
+  const Judgement judgement =
+      judged_with_mistake(body, "  __shared__ int tile[2][3];\n  tile[1][0] = threadIdx.x;\n" + body);
   EXPECT_EQ(judgement.verdict, Verdict::wrong);
-  EXPECT_THAT(judgement.reason, testing::StartsWith("races.cu:"));
+  EXPECT_THAT(judgement.reason, testing::StartsWith("mine.cu:"));
   EXPECT_THAT(judgement.reason, HasSubstr(": error: data race on shared memory 'tile'\n"));
-  EXPECT_THAT(judgement.reason, HasSubstr(" |   tile[0] = threadIdx.x;\n"));
+  EXPECT_THAT(judgement.reason, HasSubstr(" |   tile[1][0] = threadIdx.x;\n"));
+  EXPECT_THAT(judgement.reason, HasSubstr(" writes tile[1][0]"));
   EXPECT_THAT(judgement.reason, HasSubstr("layer n2_c1h20w20_k4r5s5; "));
+}
+
+TEST(Judge, ShowsTheElementsOfAnArray) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const Judgement judgement = judged_with_mistake("y[i] = sum", "y[i] = sum; y[0] = i");
+  EXPECT_THAT(judgement.reason, HasSubstr("y[0] is image 0, output channel 0, row 0, column 0"));
+}
+
+TEST(Judge, ShowsTheLikelyCauseOfAWrongOutput) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const Judgement channels = judged_with_mistake("c < C", "c < 1");
+  EXPECT_EQ(channels.verdict, Verdict::wrong);
+  EXPECT_THAT(channels.reason, testing::StartsWith("mine.cu: error: "));
+  EXPECT_THAT(channels.reason, HasSubstr(" outputs are wrong\n  = layer n2_c4h16w16_k6r5s5; "));
+  EXPECT_THAT(channels.reason, HasSubstr("help: possibly only channel 0 is summed: the loop over channels is missing"));
+
+  const Judgement column = judged_with_mistake("y[i] = sum", "if (q < Q - 1) y[i] = sum");
+  EXPECT_EQ(column.verdict, Verdict::wrong);
+  EXPECT_THAT(column.reason, HasSubstr("nothing writes column 15"));
+}
+
+TEST(Judge, ShowsTheLaunchThatFailed) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const Judgement judgement = judged_with_mistake("threads = 128", "threads = 2048");
+  EXPECT_EQ(judgement.verdict, Verdict::wrong);
+  EXPECT_THAT(judgement.reason, HasSubstr("error: kernel 'convolve_kernel' was not launched: "));
+  EXPECT_THAT(judgement.reason, HasSubstr("block dimensions 2048 x 1 x 1 exceed the limit"));
+  EXPECT_THAT(judgement.reason, HasSubstr("as a result, "));
+  EXPECT_THAT(judgement.reason, HasSubstr("reported by the submission's process"));
 }
 
 /// Compiles a kernel file to GPU machine code in a jail.
