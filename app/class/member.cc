@@ -17,6 +17,7 @@
 #include "convlab/classroom/secrets.h"
 #include "convlab/classroom/spool.h"
 #include "convlab/classroom/standings.h"
+#include "convlab/kernel_file/source.h"
 
 namespace convlab::app {
 namespace {
@@ -67,6 +68,8 @@ std::string Member::submit(const std::string& file, const std::string& assignmen
   classroom::SpoolEntry entry{.assignment = chosen.name, .as = as, .file = fs::path(file).filename().string()};
   classroom::require_file_name(entry.file);
   entry.source = read_text(file, classroom::kMostSourceBytes);
+  if (entry.source.empty()) throw bad_input("{}: the file is empty", file);
+  parse_kernel_source(entry.source, file);  // the judge would only reject a file without an entry point
   // With --as, the published answers are not read: the owner reads the database.
   entry.secret = as.empty() ? secret() : classroom::random_hex(classroom::kSecretBytes);
   handed_in_ = {.receipt = classroom::write_entry(folder_.spool(), entry),

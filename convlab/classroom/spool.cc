@@ -109,6 +109,7 @@ SpoolEntry parse_entry(const std::string& text, const std::string& name) {
   require_file_name(entry.file);
   if (!entry.as.empty()) require_student_name(entry.as);
   if (!is_secret(entry.secret)) throw bad_input("'secret' must be 32 hexadecimal digits");
+  if (entry.source.empty()) throw bad_input("the submitted file is empty");
   if (static_cast<int64_t>(entry.source.size()) > kMostSourceBytes) {
     throw bad_input("the source has {} bytes; the limit is {} bytes", entry.source.size(), kMostSourceBytes);
   }

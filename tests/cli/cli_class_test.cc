@@ -199,6 +199,12 @@ TEST_F(ClassCommands, SubmitRefusesWhatIsNoSubmission) {
   const std::string text = (folder_.path() / "kernel.txt").string();
   write_file(text, "x");
   EXPECT_THAT(call({"submit", dir(), text}).complaint, HasSubstr("kernel file names must end in"));
+  const std::string empty = (folder_.path() / "empty.cu").string();
+  write_file(empty, "");
+  EXPECT_THAT(call({"submit", dir(), empty}).complaint, HasSubstr("empty.cu: the file is empty"));
+  const std::string program = (folder_.path() / "program.cu").string();
+  write_file(program, "int main() { return 0; }");
+  EXPECT_THAT(call({"submit", dir(), program}).complaint, HasSubstr("not a kernel file: no entry point found"));
   EXPECT_EQ(call({"submit", dir(), kernel(), "--assignment", "sp25"}).status, 2);
   EXPECT_EQ(call({"submit", dir(), kernel(), "--as", "a\nb"}).status, 2);
   EXPECT_EQ(call({"submit", dir(), dir() + "/gone.cu"}).status, 2);
