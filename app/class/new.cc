@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/class/commands.h"
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
@@ -69,6 +70,9 @@ void make_class(NewClass& chosen, Output& output) {
     const bool is_utc = local.ends_with("+00:00");
     output.print("Deadline: {}{}\n", local,
                  is_utc ? "" : fmt::format(" ({})", classroom::time_text(*common.deadline_s)));
+    if (*common.deadline_s < unix_seconds()) {
+      note("this deadline has passed, so submissions are rejected as late; class.toml has each assignment's deadline");
+    }
   }
   output.print("Problem texts and starter files for students: {0}/public. Your settings: {0}/class.toml\n",
                chosen.folder);

@@ -212,7 +212,8 @@ TEST_F(ClassCommands, SubmitRefusesWhatIsNoSubmission) {
 }
 
 TEST_F(ClassCommands, LateIsRefusedAtOnce) {
-  make_class({"--assignment", "fa19", "--deadline", "2001-01-01T00:00:00Z"});
+  EXPECT_THAT(call({"new", dir(), "--assignment", "fa19", "--deadline", "2001-01-01T00:00:00Z"}).complaint,
+              HasSubstr("this deadline has passed"));
   const Json late = json_of({"submit", dir(), kernel(), "--wait"}, 1);
   EXPECT_EQ(late.at("submissions")[0].at("verdict"), "REFUSED");
   EXPECT_THAT(late.at("submissions")[0].at("reason").get<std::string>(), HasSubstr("late"));
