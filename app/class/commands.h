@@ -5,6 +5,7 @@
 namespace convlab::app {
 
 // The commands of convlab-class, one per file; the table in main.cc lists them.
+Action declare_class_delete(CLI::App& options);
 Action declare_class_grade(CLI::App& options);
 Action declare_class_history(CLI::App& options);
 Action declare_class_judge(CLI::App& options);

@@ -47,6 +47,10 @@ constexpr std::array kCommands{
             "Write the grades, or queue submissions to be judged again",
             {"convlab class grade myclass --csv grades.csv"},
             declare_class_grade},
+    Command{"delete",
+            "Delete submissions, or a student with all submissions",
+            {"convlab class delete myclass 7", "convlab class delete myclass --student 'Ada Lovelace'"},
+            declare_class_delete},
     Command{"judge", "Judge one job (a worker starts this)", {"convlab class judge --help"}, declare_class_judge},
     Command{"replay", "", {}, declare_class_replay},  // started by the judge
 };

@@ -1,5 +1,7 @@
 // convlab class status and history: show submissions with their stages and verdicts.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -10,10 +12,12 @@
 #include "app/class/commands.h"
 #include "app/class/member.h"
 #include "app/class/telling.h"
+#include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/classroom/intake.h"
 #include "convlab/classroom/secrets.h"
 #include "convlab/classroom/spool.h"
+#include "convlab/classroom/students.h"
 
 namespace convlab::app {
 namespace {
@@ -49,7 +53,18 @@ std::string in_a_line(const std::string& text) {
   return printable(line) + " ...";
 }
 
+/// Throws Error(bad_input) unless the name is a student whose submissions the user can see.
+void require_visible(Member& member, const std::string& student) {
+  if (member.is_owner()) {
+    classroom::require_student(member.store(), student);
+  } else if (student != classroom::name_of_user(::geteuid())) {
+    throw bad_input("--student: only the class owner can see other students' submissions");
+  }
+}
+
 std::vector<Seen> list(Member& member, const StatusOptions& options, bool all, Output& output) {
+  if (!options.assignment.empty()) member.settings().assignment(options.assignment);
+  if (!options.student.empty()) require_visible(member, options.student);
   std::vector<Seen> seen = member.submissions({.assignment = options.assignment});
   if (!options.student.empty()) {
     std::erase_if(seen, [&](const Seen& each) { return each.submission.student.name != options.student; });

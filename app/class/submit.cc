@@ -13,6 +13,7 @@
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/classroom/students.h"
 
 namespace convlab::app {
 namespace {
@@ -64,10 +65,9 @@ void note_pending(const SubmitOptions& options, Member& member, const Seen& seen
 /// Prints a note if the name is new to the class: it may be misspelled.
 void note_new_name(Member& member, const std::string& name) {
   if (name.empty() || !member.is_owner()) return;
-  std::vector<std::string> names;
-  for (const classroom::Student& each : member.store().students()) names.push_back(each.name);
-  if (std::ranges::find(names, name) != names.end()) return;
-  const std::string nearest = closest(name, names);
+  const std::vector<classroom::Student> students = member.store().students();
+  if (std::ranges::find(students, name, &classroom::Student::name) != students.end()) return;
+  const std::string nearest = classroom::closest_student(member.store(), name);
   note("'{}' is new to the class{}", printable(name),
        nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest));
 }

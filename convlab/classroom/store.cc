@@ -93,8 +93,19 @@ CREATE TABLE misfits (
 );
 )";
 
+constexpr const char* kDeleted = R"(
+CREATE TABLE deleted (
+  submission INTEGER PRIMARY KEY,  -- its number, and the last of its jobs: neither is used again
+  job INTEGER NOT NULL
+);
+)";
+
 /// Schema changes of each version. A database's version is the number of changes applied.
-constexpr std::array kVersions{kTables, kTokens, kReceipts};
+constexpr std::array kVersions{kTables, kTokens, kReceipts, kDeleted};
+
+/// The id of the next job.
+constexpr const char* kNextJob =
+    "(SELECT 1 + max(coalesce((SELECT max(id) FROM jobs), 0), coalesce((SELECT max(job) FROM deleted), 0)))";
 
 double monotonic_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
@@ -192,7 +203,8 @@ bool Store::knows(const std::string& receipt) {
 }
 
 int64_t Store::next_number() {
-  const auto rows = database_.query("SELECT coalesce(max(number), 0) + 1 FROM submissions");
+  const auto rows = database_.query(
+      "SELECT coalesce(max(number), 0) + 1 FROM (SELECT number FROM submissions UNION SELECT submission FROM deleted)");
   rows->next();
   return rows->integer(0);
 }
@@ -231,8 +243,8 @@ void Store::add(const Submission& submission) {
       submission.number, receipt, submission.student.id, submission.assignment, submission.device, submission.file,
       submission.arrived_s);
   const int64_t done = submission.judgement ? 1 : 0;
-  database_.run("INSERT INTO jobs (submission, round, done, stage) VALUES (?, 0, ?, ?)", submission.number, done,
-                name_of(submission.judgement ? judge::Stage::done : judge::Stage::queued));
+  database_.run(fmt::format("INSERT INTO jobs (id, submission, round, done, stage) VALUES ({}, ?, 0, ?, ?)", kNextJob),
+                submission.number, done, name_of(submission.judgement ? judge::Stage::done : judge::Stage::queued));
   if (submission.judgement) {
     database_.run("INSERT INTO results (job, judgement) VALUES (?, ?)", database_.last_id(),
                   text_of(*submission.judgement));
@@ -300,8 +312,9 @@ std::vector<Submission> Store::submissions(const Which& which) {
 
 bool Store::judge_again(int64_t number) {
   return database_.run(
-             "INSERT INTO jobs (submission, round) SELECT ?1, max(round) + 1 FROM jobs WHERE submission = ?1"
-             " HAVING min(done) = 1",
+             fmt::format("INSERT INTO jobs (id, submission, round)"
+                         " SELECT {}, ?1, max(round) + 1 FROM jobs WHERE submission = ?1 HAVING min(done) = 1",
+                         kNextJob),
              number) > 0;
 }
 

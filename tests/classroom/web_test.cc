@@ -495,7 +495,8 @@ TEST(Store, ForReadingTakesNoLock) {
 TEST(Store, OfTheFirstVersionGetsWhatItLacks) {
   SomeClass some;
   some.store->database().script(
-      "DROP TABLE tokens; DROP INDEX submissions_by_receipt; ALTER TABLE submissions DROP COLUMN receipt;"
+      "DROP TABLE deleted; DROP TABLE tokens; DROP INDEX submissions_by_receipt; ALTER TABLE submissions DROP COLUMN "
+      "receipt;"
       "ALTER TABLE jobs DROP COLUMN complaint; PRAGMA user_version = 1");
   EXPECT_THAT(bad_input_message([&] { Store(some.folder->database(), Access::read_only); }),
               HasSubstr("database version is 1"));

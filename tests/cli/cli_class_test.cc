@@ -290,6 +290,32 @@ TEST_F(ClassCommands, OneStudentsSubmissionsAndOneByItsReceipt) {
   EXPECT_EQ(call({"status", dir(), std::string(32, '0')}).status, 2);
 }
 
+TEST_F(ClassCommands, UnknownStudentsAreErrorsWithTheClosestName) {
+  make_class();
+  EXPECT_THAT(call({"history", dir(), "--student", "anna"}).complaint, HasSubstr("the class has no students yet"));
+  for (const char* student : {"anna", "bert", "clara", "dora", "emil", "fritz"}) submit(student);
+  EXPECT_THAT(call({"history", dir(), "--student", "clarra"}).complaint,
+              HasSubstr("unknown student 'clarra'; did you mean 'clara'?"));
+  EXPECT_THAT(call({"status", dir(), "--student", "somebody"}).complaint,
+              HasSubstr("unknown student 'somebody'; the class has anna, bert, clara, dora, emil and 1 more"));
+}
+
+TEST_F(ClassCommands, DeletesSubmissionsAndStudents) {
+  make_class();
+  submit("anna");
+  submit("Ada Lovelac");
+  const ProgramRun deleted = call({"delete", dir(), "2"});
+  EXPECT_THAT(deleted.output, HasSubstr("Deleted submission 2: new-forward.cuh by Ada Lovelac for fa19\n"));
+  EXPECT_THAT(deleted.complaint, HasSubstr("Ada Lovelac has no submissions left"));
+  EXPECT_THAT(call({"history", dir()}).output, Not(HasSubstr("Lovelac")));
+  EXPECT_THAT(call({"grade", dir()}).output, HasSubstr("Lovelac"));
+
+  EXPECT_EQ(submit("Ada Lovelac"), 3) << "numbers are not used again";
+  const Json json = json_of({"delete", dir(), "--student", "Ada Lovelac"});
+  EXPECT_EQ(json.at("submissions")[0].at("number"), 3);
+  EXPECT_THAT(call({"grade", dir()}).output, AllOf(HasSubstr("anna"), Not(HasSubstr("Lovelac"))));
+}
+
 TEST_F(ClassCommands, JudgesAgainWhatTheOwnerNames) {
   make_class();
   submit("anna");
@@ -370,6 +396,10 @@ TEST_F(ClassCommands, BadUsageIsNoCrash) {
                                                {"status", dir(), "99"},
                                                {"status", dir(), "x"},
                                                {"ranking", dir(), "--assignment", "x"},
+                                               {"history", dir(), "--assignment", "x"},
+                                               {"delete", dir()},
+                                               {"delete", dir(), "99"},
+                                               {"delete", dir(), "--student", "x"},
                                                {"work", "/nowhere"},
                                                {"grade", dir(), "--csv", "/nowhere/x.csv"}}) {
     const ProgramRun run = call(each);
