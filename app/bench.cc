@@ -12,6 +12,7 @@
 
 #include "app/command.h"
 #include "app/compute_options.h"
+#include "app/default_model.h"
 #include "app/guests/kernel_files.h"
 #include "app/problems.h"
 #include "app/results/bench_results.h"
@@ -66,7 +67,7 @@ std::vector<ConvProblem> chosen_problems(const BenchOptions& options, DeviceKind
   } else if (!options.shapes.empty()) {
     bases = read_shapes(options.shapes);
   } else {
-    bases = problems_of_model(options.model.empty() ? "fa19" : options.model);
+    bases = problems_of_model(options.model.empty() ? default_model({options.kernel, options.against}) : options.model);
     if (images.empty()) images = {default_images(device)};
   }
   if (images.empty()) return bases;
@@ -445,7 +446,8 @@ Action declare_bench(CLI::App& parser) {
   CLI::Option* problem =
       add_text(parser, "--problem", options->problem, "TEXT", "one convolution: n10000_c12h33w33_k24r5s5");
   CLI::Option* model =
-      add_text(parser, "--model", options->model, "NAME", "the convolutions of this model (default: fa19)");
+      add_text(parser, "--model", options->model, "NAME",
+               "the convolutions of this model (default: that of a kernel file's semester, otherwise fa19)");
   CLI::Option* shapes = add_text(parser, "--shapes", options->shapes, "FILE",
                                  "file with one convolution per line; shapes/layers has those of well-known networks");
   exclude(model, problem);

@@ -10,6 +10,7 @@
 #include "app/child.h"
 #include "app/command.h"
 #include "app/compute_options.h"
+#include "app/default_model.h"
 #include "app/guests/kernel_files.h"
 #include "app/guests/registers.h"
 #include "app/problems.h"
@@ -51,9 +52,9 @@ GpuRates chosen_rates(const PredictOptions& options) {
 
 std::vector<ConvProblem> chosen_problems(const PredictOptions& options) {
   constexpr int64_t kCourseImages = 10000;
-  std::vector<ConvProblem> problems = options.problem.empty()
-                                          ? problems_of_model(options.model.empty() ? "fa19" : options.model)
-                                          : std::vector{parse_problem(options.problem)};
+  const std::string model = options.model.empty() ? default_model({options.kernel, options.from}) : options.model;
+  std::vector<ConvProblem> problems =
+      options.problem.empty() ? problems_of_model(model) : std::vector{parse_problem(options.problem)};
   for (ConvProblem& problem : problems) {
     if (options.images > 0 || options.problem.empty()) problem.n = options.images > 0 ? options.images : kCourseImages;
     validate(problem);
@@ -207,7 +208,8 @@ Action declare_predict(CLI::App& parser) {
   require(add_text(parser, "--from", options->from, "KERNEL", "CUDA kernel or kernel file before the change"));
   CLI::Option* problem = add_text(parser, "--problem", options->problem, "TEXT",
                                   "one convolution with its batch size: n10000_c12h33w33_k24r5s5");
-  exclude(add_text(parser, "--model", options->model, "NAME", "the convolutions of this model (default: fa19)"),
+  exclude(add_text(parser, "--model", options->model, "NAME",
+                   "the convolutions of this model (default: that of a kernel file's semester, otherwise fa19)"),
           problem);
   add_int(parser, "-n,--images", options->images, 1, kMostImages, "batch size (default: that of --problem, or 10000)");
   add_int(parser, "--counted", options->counted, 1, 1000,

@@ -197,7 +197,7 @@ Action declare_profile(CLI::App& parser) {
   add_text(parser, "--trace", options->trace, "FILE", "also write a trace for chrome://tracing or Perfetto");
   return [options](Output& output) {
     if (!options->trace.empty()) require_writable("--trace", options->trace);
-    take_file_as_kernel(options->run);
+    choose_model(options->run);
     if (options->counters && counts_on_simt(options->run)) {
       if (options->csv || options->gpu_trace || !options->trace.empty()) {
         throw bad_input("--counters on simt cannot be combined with --csv, --gpu-trace or --trace");

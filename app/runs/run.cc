@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/default_model.h"
 #include "app/guests/kernel_files.h"
 #include "app/plan_files.h"
 #include "app/results/course_lines.h"
@@ -24,7 +25,6 @@
 #include "convlab/dataset/resize.h"
 #include "convlab/kernel_file/source.h"
 #include "convlab/measure/ceilings.h"
-#include "convlab/model/formats/zoo.h"
 #include "convlab/profile/startup.h"
 
 namespace convlab::app {
@@ -153,9 +153,9 @@ void run(const RunOptions& options, const ShardOptions& sharing, double expect, 
 void add_run_options(CLI::App& parser, RunOptions& options) {
   ClassifyOptions& classify = options.classify;
   add_text(
-      parser, "MODEL", classify.model, "",
+      parser, "MODEL", options.model, "",
       "a shipped model's name, an .onnx file, an MXNet NAME-NNNN.params with NAME-symbol.json in the same folder, or a "
-      "kernel file, as for --kernel (default: fa19)");
+      "kernel file, as for --kernel (default: that of the kernel file's semester, otherwise fa19)");
   add_int(parser, "-n,--images", classify.images, 1, kMostRunImages, "the first N images (default: all)");
   add_int(parser, "--copies", classify.copies, 1, kMostCopies,
           "repeat the images N times, for more work than the data set has (default: 1)");
@@ -194,18 +194,15 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
   add_int(parser, "--repeat", options.repeat, 1, kMostRepeats, "print medians of N passes (default: 1)");
 }
 
-void take_file_as_kernel(RunOptions& options) {
+void choose_model(RunOptions& options) {
   ClassifyOptions& classify = options.classify;
-  if (!has_source_suffix(classify.model)) return;
-  if (classify.compute.kernel != "auto") {
-    throw bad_input("{} and --kernel {}: only one kernel is supported", classify.model, classify.compute.kernel);
+  std::string& kernel = classify.compute.kernel;
+  const bool is_file = has_source_suffix(options.model);
+  if (is_file && kernel != "auto") {
+    throw bad_input("{} and --kernel {}: only one kernel is supported", options.model, kernel);
   }
-  const std::string semester = read_kernel_source(classify.model).semester;
-  classify.compute.kernel = std::exchange(classify.model, ClassifyOptions().model);
-  const std::string model = semester == "fa17" ? "fa17-high" : semester;
-  const bool shipped =
-      std::ranges::any_of(shipped_models(), [&](const ShippedModel& each) { return each.name == model; });
-  if (shipped) classify.model = model;
+  if (is_file) kernel = options.model;
+  classify.model = is_file || options.model.empty() ? default_model({kernel}) : options.model;
 }
 
 std::vector<std::string> run_command(const RunOptions& options) {
@@ -248,7 +245,7 @@ Action declare_run(CLI::App& parser) {
   add_shard(parser, *sharing);
   add_flag(parser, "--resume", sharing->resume, "skip shares whose Records an earlier, interrupted launch wrote");
   return [options, sharing, expect](Output& output) {
-    take_file_as_kernel(*options);
+    choose_model(*options);
     ClassifyOptions& classify = options->classify;
     classify.shard = sharing->shard();
     classify.compute.device = device_of(classify.shard, classify.compute.device);

@@ -10,15 +10,16 @@ namespace convlab::app {
 
 /// The options that `run` and `profile` share.
 struct RunOptions {
+  std::string model;  ///< MODEL as typed; "" if it is left out
   ClassifyOptions classify;
   int64_t repeat = 1;
 };
 
 void add_run_options(CLI::App& parser, RunOptions& options);
 
-/// Implements `run mine.cu`: if the model's name is a kernel file, uses the file as the kernel, and the model of its
-/// semester, or fa19. Throws Error(bad_input) if --kernel is given, too.
-void take_file_as_kernel(RunOptions& options);
+/// Sets the model and, for `run mine.cu`, the kernel from what the user typed: see default_model(). Throws
+/// Error(bad_input) if there are two kernels.
+void choose_model(RunOptions& options);
 
 /// Returns the words of the command for these options: "convlab", "run", "fa19", and then what differs from the
 /// defaults.
