@@ -14,6 +14,7 @@
 #include "app/report_runs.h"
 #include "app/results/progress.h"
 #include "app/results/results_json.h"
+#include "app/semester.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
@@ -115,8 +116,7 @@ void report(const ReportOptions& options, Output& output) {
 Action declare_report(CLI::App& parser) {
   auto options = std::make_shared<ReportOptions>();
   require(add_text(parser, "-o,--output", options->path, "FILE", "HTML page to write"));
-  add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
-             "semester of the network (default: that of the kernel file, or fa19)");
+  add_semester(parser, options->semester, "semester of the network (default: that of the kernel file, or fa19)");
   add_texts(parser, "--kernel", options->kernels, 1, kAnyNumber, "FILE ...",
             "kernel files to report on, in order; measured here if possible, without a GPU on simt with few images "
             "(default: report on convlab's own kernels)");

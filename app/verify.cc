@@ -12,6 +12,7 @@
 #include "app/results/progress.h"
 #include "app/results/results_json.h"
 #include "app/results/streams.h"
+#include "app/semester.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/device/simt.h"
@@ -122,8 +123,8 @@ Action declare_verify(CLI::App& options) {
   add_threads(options, chosen->compute);
   add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400,
            "on simt: a kernel fails after X seconds of computing without progress (default: 30, for files 3)");
-  add_choice(options, "--semester", chosen->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
-             "files: semester of the layers to run; sp25 is fall 2020 to spring 2025 (default: that of the file)");
+  add_semester(options, chosen->semester,
+               "files: semester of the layers to run; sp25 is fall 2020 to spring 2025 (default: that of the file)");
   add_int(options, "-n,--images", chosen->images, 1, 1000000,
           "files: batch size of each layer (default: 10 on simt, else 1000)");
   add_real(options, "--time-limit", chosen->limit_seconds, 1, 86400,

@@ -12,6 +12,7 @@
 #include "app/results/course_lines.h"
 #include "app/results/run_json.h"
 #include "app/runs/classify.h"
+#include "app/semester.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/device/cuda.h"
@@ -160,10 +161,10 @@ Action declare_script(CLI::App& parser) {
             fmt::format("IMAGES, from 1 to 10000{} (default: 10000{})",
                         script.model_in_fa17 ? "; for fa17, MODEL IMAGES with MODEL ece408-high or ece408-low" : "",
                         takes_simt(script) ? ", on simt 10" : ""));
-  add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
-             "semester of the network and output lines; sp25 is the network since fall 2020, with fa19's lines "
-             "(default: that of "
-             "the kernel file, or fa19)");
+  add_semester(parser, options->semester,
+               "semester of the network and output lines; sp25 is the network since fall 2020, with fa19's lines "
+               "(default: that of "
+               "the kernel file, or fa19)");
   add_text(parser, "--data", options->classify.data, "DIR", "folder of the idx files, as for 'convlab run'");
   if (takes_simt(script)) {
     add_text(parser, "--device", compute.device, "D",

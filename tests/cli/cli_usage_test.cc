@@ -108,7 +108,10 @@ TEST(CliUsage, ValuesAreWholeAndInRange) {
   expect_usage_error({"m2.1", "-5"}, {"-5"});
   expect_usage_error({"m2.1", "ten"}, {"IMAGES", "ten"});
   expect_usage_error({"m2.1", "10", "20"}, {"too many"});
-  expect_usage_error({"m2.1", "--semester", "fa16"}, {"--semester", "fa17"});
+  expect_usage_error({"m2.1", "--semester", "fa16"}, {"--semester", "sp18, fa18", "the nearest is fa17"});
+  expect_usage_error({"m2.1", "--semester", "sp20"}, {"the nearest are fa19, sp25"});
+  expect_usage_error({"verify", "x.cu", "--semester", "fa20"}, {"fa20 used the network of sp25"});
+  expect_usage_error({"report", "-o", "x.html", "--semester", "fall"}, {"must be one of fa17, ", "got 'fall'\n"});
   expect_usage_error({"m2.1", "--semester", "fa17", "ece408-mid", "10"}, {"ece408-mid", "ece408-low"});
 }
 
