@@ -19,6 +19,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/resources.h"
+#include "convlab/base/text.h"
 #include "convlab/kernel_file/source.h"
 
 namespace convlab::app {
@@ -71,6 +72,30 @@ std::string semester_of(const ReportOptions& options) {
   return "fa19";
 }
 
+bool is_makeable(const Deliverable& deliverable) { return !deliverable.there && !deliverable.commands.empty(); }
+
+/// Returns the command that makes the same report with the evidence of this one and more: "convlab report -o
+/// report.html --from results *.json".
+std::string command_with_new_files(const ReportOptions& options) {
+  std::string text = "convlab report -o " + shell_word(options.path);
+  const auto add = [&](const char* name, const std::vector<std::string>& values) {
+    if (!values.empty()) text += std::string(" ") + name;
+    for (const std::string& each : values) text += " " + shell_word(each);
+  };
+  const auto add_one = [&](const char* name, const std::string& value) {
+    if (!value.empty()) add(name, {value});
+  };
+  add("--kernel", options.kernels);
+  add_one("--baseline", options.baseline);
+  add_one("--semester", options.semester);
+  add_one("--data", options.data);
+  std::vector<std::string> from = options.from;
+  const std::optional<std::filesystem::path> results = own_results();
+  if (from.empty() && results) from = {results->string()};
+  add("--from", from);
+  return text + (from.empty() ? " --from *.json" : " *.json");
+}
+
 void report(const ReportOptions& options, Output& output) {
   require_writable("-o", options.path);
   if (options.kernels.empty() && !options.baseline.empty()) {
@@ -107,6 +132,9 @@ void report(const ReportOptions& options, Output& output) {
       output.print("missing  {}\n", each.what);
       for (const std::string& command : each.commands) output.print("         to create it: {}\n", command);
     }
+  }
+  if (std::ranges::any_of(page.deliverables, is_makeable)) {
+    output.print("Then add the files that these commands write: {}\n", command_with_new_files(options));
   }
   write_json(output, options.path, input, page);
 }

@@ -89,6 +89,14 @@ std::string printable(std::string_view text, size_t most) {
   return result;
 }
 
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 bool glob_match(std::string_view pattern, std::string_view text) {
   // Greedy, backtracks only to the last '*'. Linear in practice, quadratic at worst, never exponential.
   size_t p = 0, t = 0, star = std::string_view::npos, star_text = 0;

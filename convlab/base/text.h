@@ -23,6 +23,9 @@ std::string text_before(std::string_view text, char end);
 /// characters that change the text's direction, and bytes that are not UTF-8 by '?', and truncates to `most` bytes.
 std::string printable(std::string_view text, size_t most = 200);
 
+/// Returns the word as a shell's command line has it, in quotes where it needs them.
+std::string shell_word(const std::string& word);
+
 /// Matches the whole text against a shell pattern: `*` matches any characters, `?` any one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 

@@ -22,15 +22,6 @@ const Value* newest(const std::vector<Value>& values, Fits fits) {
   return found == values.rend() ? nullptr : &*found;
 }
 
-/// Returns the word quoted for a shell.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,/:@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 }  // namespace
 
 const SavedVerdict* verdict_of(const Evidence& evidence, const std::string& kernel) {
@@ -86,7 +77,7 @@ bool is_predicted(const Evidence& evidence, const std::string& from, const std::
 
 std::string Want::command(const OwnKernel& kernel) const {
   std::string text = "convlab", what;
-  for (const std::string& word : arguments) text += " " + quoted(word);
+  for (const std::string& word : arguments) text += " " + shell_word(word);
   const std::string stem = std::filesystem::path(kernel.name).stem().string();
   switch (kind) {
     case Kind::verdict:
@@ -110,7 +101,7 @@ std::string Want::command(const OwnKernel& kernel) const {
       what = "prediction";
       break;
   }
-  return fmt::format("{} --json {}", text, quoted(fmt::format("results/{}-{}.json", stem, what)));
+  return fmt::format("{} --json {}", text, shell_word(fmt::format("{}-{}.json", stem, what)));
 }
 
 std::vector<Want> wants_of(const OwnKernel& kernel, const ReportInput& input) {

@@ -29,7 +29,13 @@ std::string checklist(const std::vector<Deliverable>& deliverables) {
     }
     html += "</li>\n";
   }
-  return html + "</ul>\n";
+  html += "</ul>\n";
+  if (!shown.empty()) {
+    html +=
+        "<p>Run the commands in one folder and pass the files that they write to <code>convlab report "
+        "--from</code>.</p>\n";
+  }
+  return html;
 }
 
 std::string tile(std::string_view value, std::string_view what) {

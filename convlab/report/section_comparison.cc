@@ -73,7 +73,7 @@ void add_comparison(Page& page, const Contents& contents) {
     html =
         "<p class=\"missing\">No Records of convlab's kernels on this network; make them with <code>convlab bench "
         "--device cuda --model " +
-        escaped(contents.input.answers.model) + " -n 10000 --json results/ladder.json</code>.</p>\n";
+        escaped(contents.input.answers.model) + " -n 10000 --json ladder.json</code>.</p>\n";
   } else {
     html =
         "<p>Each of these kernels changes one thing of another kernel; <code>convlab report</code> without "

@@ -61,7 +61,7 @@ void add_script(Page& page, const Contents& contents, const Script& script, Tabl
     if (!script.all_sizes && images != kCourseSizes[2]) continue;
     const SavedRun* run = find_run(contents, script.name, images);
     if (run == nullptr) {
-      missing.push_back(fmt::format("convlab {0} {1} {2}--json results/{3}-{0}-{1}.json", script.name, images,
+      missing.push_back(fmt::format("convlab {0} {1} {2}--json {3}-{0}-{1}.json", script.name, images,
                                     contents.semester_option(), contents.input.semester));
       continue;
     }

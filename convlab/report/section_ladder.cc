@@ -193,7 +193,7 @@ bool all_op_times(const Contents& contents, std::string& missing) {
 }
 
 std::string bench_command(const Contents& contents) {
-  return fmt::format("convlab bench --device cuda --model {0} -n 100,1000,10000 --json results/{0}.json",
+  return fmt::format("convlab bench --device cuda --model {0} -n 100,1000,10000 --json {0}.json",
                      contents.input.answers.model);
 }
 

@@ -125,7 +125,7 @@ void add_optimizations(Page& page, const Contents& contents) {
                     .there = without.empty(),
                     .commands = {fmt::format(
                         "for kernel in {1}; do convlab profile {0} --device cuda -n 10000 --plan layers --kernel "
-                        "$kernel --counters --json results/{0}-$kernel.json; done",
+                        "$kernel --counters --json {0}-$kernel.json; done",
                         contents.input.answers.model, fmt::join(without, " "))}});
   page.section("optimizations", "Optimizations", html);
 }

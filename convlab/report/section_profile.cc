@@ -61,7 +61,7 @@ std::vector<const SavedProfile*> profiles_of(const Contents& contents) {
 }
 
 std::string profile_command(const Contents& contents, std::string_view more, std::string_view name) {
-  return fmt::format("convlab profile {0} --device cuda -n 10000 --plan layers {1}--json results/{0}-profile-{2}.json",
+  return fmt::format("convlab profile {0} --device cuda -n 10000 --plan layers {1}--json {0}-profile-{2}.json",
                      contents.input.answers.model, more, name);
 }
 

@@ -24,7 +24,9 @@ TEST(CliReport, MakesAPageOfWhatTheCpuDoesAndSaysWhatIsMissing) {
   ASSERT_EQ(made.status, 0) << made.complaint;
   EXPECT_THAT(made.complaint, IsEmpty());
   EXPECT_THAT(made.output, AllOf(HasSubstr(page + ": "), HasSubstr("\npresent  Accuracy"), HasSubstr("(m2.1;"),
-                                 HasSubstr("\n         to create it: convlab m3.1 100 --semester sp18 --json ")));
+                                 HasSubstr("\n         to create it: convlab m3.1 100 --semester sp18 --json "),
+                                 HasSubstr("\nThen add the files that these commands write: convlab report -o " + page +
+                                           " --semester sp18 --from " + run + " *.json\n")));
   const std::string html = text_of(page);
   EXPECT_THAT(html,
               AllOf(HasSubstr("$ time convlab m2.1 100 --semester sp18\nLoading fashion-mnist data... done\n"),

@@ -99,8 +99,7 @@ TEST(OwnReport, OfAFileWithoutAVerdictWantsOnlyThat) {
   const ReportInput input = own_input();
   const std::vector<Want> wants = wants_of(input.own[0], input);
   ASSERT_EQ(wants.size(), 1u);
-  EXPECT_EQ(wants[0].command(input.own[0]),
-            "convlab verify mine/tiled.cuh --device simt --json results/tiled-verdict.json");
+  EXPECT_EQ(wants[0].command(input.own[0]), "convlab verify mine/tiled.cuh --device simt --json tiled-verdict.json");
   const Report report = make_report(input);
   EXPECT_FALSE(deliverable(report, "mine/tiled.cuh: passing verdict").there);
   EXPECT_THAT(report.html, AllOf(HasSubstr("Not verified"), HasSubstr("// &lt;tiled&gt;")));
@@ -123,12 +122,12 @@ TEST(OwnReport, OfARightFileSaysWhatIsMissingAndWhatMakesIt) {
   const Report report = make_report(input);
   EXPECT_TRUE(deliverable(report, "mine/tiled.cuh: passing verdict").there);
   EXPECT_THAT(deliverable(report, "outputs, correctness").commands,
-              ElementsAre("convlab m3.1 100 --kernel mine/tiled.cuh --json results/tiled-m3.1-100.json",
-                          "convlab m3.1 1000 --kernel mine/tiled.cuh --json results/tiled-m3.1-1000.json",
-                          "convlab m3.1 10000 --kernel mine/tiled.cuh --json results/tiled-m3.1-10000.json"));
+              ElementsAre("convlab m3.1 100 --kernel mine/tiled.cuh --json tiled-m3.1-100.json",
+                          "convlab m3.1 1000 --kernel mine/tiled.cuh --json tiled-m3.1-1000.json",
+                          "convlab m3.1 10000 --kernel mine/tiled.cuh --json tiled-m3.1-10000.json"));
   EXPECT_THAT(deliverable(report, "Op Times before and after").commands,
               ElementsAre("convlab bench mine/tiled.cuh --device cuda --model fa19 -n 100,1000,10000 --against "
-                          "cuda.basic --json results/tiled-times.json"));
+                          "cuda.basic --json tiled-times.json"));
   EXPECT_EQ(deliverable(report, "sectors, wavefronts").commands.size(), 2u);  // for the file and for its baseline
   EXPECT_THAT(report.html,
               AllOf(HasSubstr("id=\"own-1\""), HasSubstr("contenteditable"),

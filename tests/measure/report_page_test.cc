@@ -77,10 +77,10 @@ TEST(ReportPage, WithoutMeasurementsSaysWhatMakesThem) {
       EXPECT_THAT(report.html, HasSubstr("<code>" + command + "</code>"));
   }
   EXPECT_TRUE(deliverable(report, "Accuracy").there);
-  EXPECT_THAT(deliverable(report, "(m3.1;").commands,
-              testing::ElementsAre("convlab m3.1 100 --json results/fa19-m3.1-100.json",
-                                   "convlab m3.1 1000 --json results/fa19-m3.1-1000.json",
-                                   "convlab m3.1 10000 --json results/fa19-m3.1-10000.json"));
+  EXPECT_THAT(
+      deliverable(report, "(m3.1;").commands,
+      testing::ElementsAre("convlab m3.1 100 --json fa19-m3.1-100.json", "convlab m3.1 1000 --json fa19-m3.1-1000.json",
+                           "convlab m3.1 10000 --json fa19-m3.1-10000.json"));
 }
 
 TEST(ReportPage, CommandsAreOfTheSemester) {
@@ -89,7 +89,7 @@ TEST(ReportPage, CommandsAreOfTheSemester) {
   input.answers.model = "fa18";
   const Report report = make_report(input);
   EXPECT_EQ(deliverable(report, "(m1.2)").commands.at(0),
-            "convlab m1.2 10000 --semester fa18 --json results/fa18-m1.2-10000.json");
+            "convlab m1.2 10000 --semester fa18 --json fa18-m1.2-10000.json");
   EXPECT_THAT(deliverable(report, "Op Times of every").commands.at(0), HasSubstr("--model fa18"));
 }
 
