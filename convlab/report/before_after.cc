@@ -179,7 +179,7 @@ std::string before_and_after(const Contents& contents, const OwnKernel& kernel) 
   return html + counted(contents, kernel);
 }
 
-double sectors_saved(const Contents& contents, const OwnKernel& kernel) {
+double sectors_of_baseline(const Contents& contents, const OwnKernel& kernel) {
   double before = 0, after = 0;
   for (const std::string& layer : contents.input.answers.names) {
     const LayerCounts then = counts_of_layer(contents, kernel.baseline, layer),
@@ -188,7 +188,7 @@ double sectors_saved(const Contents& contents, const OwnKernel& kernel) {
     before += static_cast<double>(then.global.sectors) / then.images;
     after += static_cast<double>(now.global.sectors) / now.images;
   }
-  return quotient(before, after);
+  return quotient(after, before);
 }
 
 double all_op_times(const Contents& contents, const MachineRecords& machine, const std::string& kernel,

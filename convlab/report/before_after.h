@@ -10,8 +10,8 @@ namespace convlab {
 /// "" if there is nothing to compare.
 std::string before_and_after(const Contents& contents, const OwnKernel& kernel);
 
-/// Returns the ratio of a baseline's global memory sectors to the kernel's, over all layers; 0 if unknown.
-double sectors_saved(const Contents& contents, const OwnKernel& kernel);
+/// Returns the ratio of the kernel's global memory sectors to its baseline's, over all layers; 0 if unknown.
+double sectors_of_baseline(const Contents& contents, const OwnKernel& kernel);
 
 /// Returns the sum of the layers' Op Times in ms for `images` images; 0 if one is missing, or is meaningless because
 /// the kernel is a file that computes in its prolog.

@@ -61,15 +61,15 @@ Cell layer_times_cell(const SavedRun& run, const std::string& kernel) {
 std::string own_overview(const Contents& contents) {
   Table table("Kernels in the order given",
               {"file", "verdict", fmt::format("Op Times,<br>{} images", kLargest), "speedup over<br>baseline",
-               "fewer sectors<br>than baseline", "baseline", "findings"});
+               "sectors,<br>of baseline", "baseline", "findings"});
   for (size_t i = 0; i < contents.input.own.size(); ++i) {
     const OwnKernel& kernel = contents.input.own[i];
     const MachineRecords* const machine = machine_of(contents, kernel.name);
     const double after = machine == nullptr ? 0 : all_op_times(contents, *machine, kernel.name, kLargest);
     const double before = machine == nullptr ? 0 : all_op_times(contents, *machine, kernel.baseline, kLargest);
-    const double saved = sectors_saved(contents, kernel);
-    const auto times = [](double ratio) {
-      return Cell{.html = significant(ratio) + "×", .kind = ratio >= 1 ? "number good" : "number bad"};
+    const double sectors = sectors_of_baseline(contents, kernel);
+    const auto times = [](double ratio, bool good) {
+      return Cell{.html = significant(ratio) + "×", .kind = good ? "number good" : "number bad"};
     };
     size_t lessons = 0;
     for (const SavedCounts* each : counts_of(contents.input.evidence, kernel.name, contents.input.semester)) {
@@ -79,8 +79,8 @@ std::string own_overview(const Contents& contents) {
         {{.html = fmt::format("<a href=\"#own-{}\"><code>{}</code></a>", i + 1, escaped(kernel.name)), .kind = "name"},
          verdict_cell(verdict_of(contents.input.evidence, kernel.name)),
          after > 0 ? number_cell(duration(after)) : missing_cell(),
-         after > 0 && before > 0 ? times(before / after) : missing_cell(),
-         saved > 0 ? times(saved) : missing_cell(),
+         after > 0 && before > 0 ? times(before / after, before >= after) : missing_cell(),
+         sectors > 0 ? times(sectors, sectors <= 1) : missing_cell(),
          {.html = fmt::format("<code>{}</code>", escaped(kernel.baseline)), .kind = "name"},
          number_cell(std::to_string(lessons))});
   }

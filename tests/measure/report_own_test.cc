@@ -178,7 +178,7 @@ TEST(OwnReport, HasOutputsTimesCountsAndLessons) {
                     HasSubstr("conv1: neighboring lanes should read neighbors"), HasSubstr("its times are CPU times")));
   // The overview: four times as fast, half the sectors, one lesson.
   EXPECT_THAT(report.html, AllOf(HasSubstr("<td class=\"number good\">4.000×</td>"),
-                                 HasSubstr("<td class=\"number good\">2.000×</td>")));
+                                 HasSubstr("<td class=\"number good\">0.5000×</td>")));
   // All of the kernel's cost is in its second line.
   EXPECT_THAT(report.html,
               HasSubstr("<span class=\"line costly\" style=\"--share:1.000\"><span class=\"cost\">100 %</span>"));
