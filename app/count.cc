@@ -72,7 +72,7 @@ void count(const RunOptions& options, Output& output) {
     }
   }
   const int64_t images = classifier->count();
-  output.print("{} image{} of {} on simt\n", images, images == 1 ? "" : "s", classify.model);
+  output.print("{} image{} of {} on simt\n{}", images, images == 1 ? "" : "s", classify.model, counts_legend());
   for (const CountedKernel& each : counted) output.print("\n{}: {}: {}", each.layer, each.kernel, to_text(each.counts));
   write_json(output, CountsResult{.model = classify.model, .images = images, .kernels = counted});
 }

@@ -85,7 +85,7 @@ KernelLesson diverging(const BranchCounts& branch, const KernelCounts& counts) {
 std::string row(const LineCounts& line) {
   const MemoryCounts& counts = line.counts;
   const bool global = line.space == MemorySpace::global;
-  return fmt::format("  {:<26} {:<22} {:<8} {:<6} {:>2} {:>12} {:>6.1f} {:>8} {:>6} {:>8}\n", line.where,
+  return fmt::format("  {:<26} {:<22} {:<8} {:<6} {:>5} {:>12} {:>6.1f} {:>8} {:>6} {:>8}\n", line.where,
                      line.array.substr(0, 22), name_of(line.space), name_of(line.type), line.access_bytes,
                      counts.requests, ratio(counts.lanes, counts.requests),
                      global ? fmt::format("{:.2f}", ratio(counts.sectors, counts.requests)) : "-",
@@ -120,6 +120,12 @@ std::vector<KernelLesson> lessons_of(const KernelCounts& counts) {
   return lessons;
 }
 
+std::string_view counts_legend() {
+  return "bytes: that a lane accesses at a time; requests: of warps; lanes: active lanes per request\n"
+         "sectors: of 32 bytes, per request; used: share of the sectors' bytes that the lanes access\n"
+         "ways: wavefronts of shared or constant memory over the fewest possible; 1.00 has no bank conflicts\n";
+}
+
 std::string to_text(const KernelCounts& counts) {
   const auto extent = [](const std::array<unsigned, 3>& each) {
     return fmt::format("{}x{}x{}", each[0], each[1], each[2]);
@@ -134,8 +140,8 @@ std::string to_text(const KernelCounts& counts) {
       counts.kernel, counts.launches, counts.launches == 1 ? "" : "es", extent(counts.grid), extent(counts.block),
       counts.warps, counts.active_lanes(), static_cast<double>(counts.flops), ratio(counts.flops, bytes),
       counts.static_shared_bytes, counts.dynamic_shared_bytes, to_text(occupancy_of(counts), counts));
-  text += fmt::format("  {:<26} {:<22} {:<8} {:<6} {:>2} {:>12} {:>6} {:>8} {:>6} {:>8}\n", "line", "array", "memory",
-                      "access", "B", "requests", "lanes", "sectors", "used", "ways");
+  text += fmt::format("  {:<26} {:<22} {:<8} {:<6} {:>5} {:>12} {:>6} {:>8} {:>6} {:>8}\n", "line", "array", "memory",
+                      "access", "bytes", "requests", "lanes", "sectors", "used", "ways");
   for (const LineCounts& line : counts.lines) text += row(line);
   const std::vector<KernelLesson> lessons = lessons_of(counts);
   if (!lessons.empty()) text += "  Findings:\n";

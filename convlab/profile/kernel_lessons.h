@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convlab/warps/kernel_counts.h"
@@ -19,7 +20,10 @@ struct KernelLesson {
 /// kernel's traffic.
 std::vector<KernelLesson> lessons_of(const KernelCounts& counts);
 
-/// Returns the kernel's counts as a table, line by line, and its lessons.
+/// Returns the kernel's counts as a table, line by line, and its lessons. counts_legend() explains the columns.
 std::string to_text(const KernelCounts& counts);
+
+/// Says what the columns of to_text() count, and in which unit.
+std::string_view counts_legend();
 
 }  // namespace convlab
