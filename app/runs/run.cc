@@ -131,8 +131,9 @@ void run(const RunOptions& options, const ShardOptions& sharing, double expect, 
   }
   print_layers(output, result.layers, shares, ceilings);
   print_foldings(output, options.classify.plan, foldings);
-  output.print("\n{} images to labels in {:.3f} ms on {}, after {:.3f} ms of loading\n", images,
-               result.network_seconds * 1e3, place, load_seconds * 1e3);
+  output.print("(an Op Time is the time of one convolution in seconds)\n");
+  output.print("\n{} image{} to labels in {:.3f} ms on {}, after {:.3f} ms of loading\n", images,
+               images == 1 ? "" : "s", result.network_seconds * 1e3, place, load_seconds * 1e3);
   if (kind == DeviceKind::cuda) {
     output.print("on {}, from images to labels in its memory: {:.3f} ms\n",
                  shares > 1 ? "the GPU that took longest" : "the GPU alone", result.device_network_seconds * 1e3);

@@ -25,7 +25,8 @@ std::string milliseconds(double seconds) {
 }
 
 std::string arithmetic(const Resource& resource) {
-  return fmt::format("{} {} / {} per s = {}", amount(resource.count), resource.unit, amount(resource.rate),
+  const std::string_view unit = resource.count == 1 && resource.unit == "launches" ? "launch" : resource.unit;
+  return fmt::format("{} {} / {} per s = {}", amount(resource.count), unit, amount(resource.rate),
                      milliseconds(resource.seconds()));
 }
 

@@ -32,6 +32,7 @@ TEST(CliRun, PrintsTheCoursesLinesThenTheLayersThenWhatItUsed) {
   expect_match(run.output, kLoading + "New Inference\n" + kOpTime + kOpTime +
                                "Correctness: 0\\.[0-9]+ Model: ece408\n"
                                "\nlayer +op +kernel +math +time \\(ms\\) +GFLOP/s +of bound\n([^\n]+ %\n)+"
+                               "\\(an Op Time is the time of one convolution in seconds\\)\n"
                                "\n100 images to labels in [0-9.]+ ms on cpu [^\n]+\nbound: [^\n]+\n"
                                "[0-9.]+user [0-9.]+system [0-9]+:[0-9.]+elapsed [0-9]+%CPU \\(0avgtext\\+0avgdata "
                                "[0-9]+maxresident\\)k\n");
@@ -130,6 +131,10 @@ TEST(CliRun, MoreImagesThanThereAreAreAllWithANote) {
   EXPECT_EQ(run.status, 0);
   EXPECT_THAT(run.complaint, HasSubstr("10000"));
   EXPECT_THAT(run.output, HasSubstr("\n10000 images to labels"));
+}
+
+TEST(CliRun, OneImageIsNotPlural) {
+  EXPECT_THAT(run_program({"run", "fa17-low", "-n", "1", "--device", "cpu"}).output, HasSubstr("\n1 image to labels"));
 }
 
 TEST(CliRun, CopiesAreMoreOfTheSame) {
