@@ -177,6 +177,16 @@ TEST_F(CliCounters, WithoutAKernelThePlanSaysWhichOnes) {
   EXPECT_THAT(run.output, HasSubstr("cuda.first_layer"));
 }
 
+TEST_F(CliCounters, ColumnsAreExplained) {
+  const ProgramRun run =
+      run_program({"profile", "fa17-low", "-n", "1", "--device", "simt", "--counters", "--kernel", "cuda.basic"});
+  EXPECT_THAT(run.output,
+              ContainsRegex("\n  line +array +memory +access +bytes +requests +lanes +sectors +used +ways\n"));
+  for (const char* column : {"bytes: ", "requests: ", "lanes: ", "sectors: ", "used: ", "ways: "}) {
+    EXPECT_THAT(run.output, HasSubstr(column));
+  }
+}
+
 TEST_F(CliCounters, OneKernelIsEnough) {
   const TemporaryFolder folder;
   const std::string path = edited(folder, {});
