@@ -268,7 +268,7 @@ std::string verdict_line(const std::vector<FileReport>& reports) {
   int64_t findings = 0;
   std::string next;
   for (const FileReport& each : reports) {
-    count(counts, name_of(each.outcome));
+    count(counts, each.not_verified ? "not verified" : name_of(each.outcome));
     findings += errors_in(each.findings);
     if (next.empty() && (reports.size() == 1 || !each.passed())) next = next_command(each);
   }

@@ -17,6 +17,7 @@ struct FileReport {
   std::string device;    ///< "simt", "cuda:0", "cpu"; "" if it was not compiled
   double compile_s = 0;  ///< 0 if the compiled file was cached
   FileOutcome outcome = FileOutcome::refused;
+  bool not_verified = false;    ///< not a kernel file that can be read, or the device or compiler is missing
   std::string reason;           ///< why there are no verdicts of cases; "" otherwise
   std::vector<Finding> causes;  ///< findings behind `reason`, and compiler warnings if the file is wrong
   std::vector<std::string> notes;

@@ -81,6 +81,7 @@ class FileVerifier {
       report.reason = error.what();
       if (report.reason.starts_with(file + ": ")) report.reason.erase(0, file.size() + 2);
       if (error.kind() == ErrorKind::unavailable) unavailable_ = true;
+      report.not_verified = report.outcome == FileOutcome::refused || error.kind() == ErrorKind::unavailable;
     }
     report.findings = findings_of(report);
     return report;

@@ -209,6 +209,17 @@ TEST_F(FileCauses, ManyShapesTakeFewLines) {
   EXPECT_GT(std::ranges::count(all.output, '\n'), std::ssize(cases));
 }
 
+TEST_F(FileCauses, WhatCannotBeVerifiedHasNoVerdictInTheText) {
+  const std::string program = write("program.cu", "int main() {}\n");
+  const ProgramRun run = run_program({"verify", path("missing.cu"), program, "--device", "simt"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.output, AllOf(HasSubstr("No such file or directory"), HasSubstr("no entry point found"),
+                                HasSubstr("2 files: 2 not verified\n")));
+  const ProgramRun device = run_program({"verify", make("function", "mine.cu"), "--device", "cuda:99"});
+  EXPECT_EQ(device.status, 3);
+  EXPECT_THAT(device.output, HasSubstr("1 file: not verified\n"));
+}
+
 TEST_F(FileCauses, ShapesAreCountedOnce) {
   const std::string file = changed("function", "race.cu", "  if (i >= N * K * P * Q) return;",
                                    "  __shared__ float t[128];\n"
