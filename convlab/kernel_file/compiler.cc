@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -23,6 +25,7 @@
 #include "convlab/diagnostics/compiler_output.h"
 #include "convlab/diagnostics/source_lines.h"
 #include "convlab/diagnostics/text_form.h"
+#include "convlab/kernel_file/braces.h"
 #include "convlab/kernel_file/cache.h"
 #include "convlab/kernel_file/inputs.h"
 #include "convlab/kernel_file/kernel_binders.h"
@@ -310,6 +313,25 @@ std::string hint_for(const KernelSource& source, const std::string& complaint) {
   return "";
 }
 
+/// Throws the findings as the error of a file that does not compile.
+[[noreturn]] void throw_findings(const KernelSource& source, std::vector<Finding> findings) {
+  SourceLines lines;
+  lines.add(source.path.string(), source.text);
+  std::string text = fmt::format("{} does not compile:", source.path.string());
+  for (const Finding& each : findings) text += "\n" + text_form(each, lines, {});
+  throw FindingError(ErrorKind::bad_input, text.substr(0, text.find_last_not_of('\n') + 1), std::move(findings));
+}
+
+/// Returns the finding of an unbalanced brace and the compiler's errors before its line: later ones follow from it.
+std::vector<Finding> with_cause(Finding brace, const std::vector<Finding>& errors) {
+  const SourcePlace place = place_of(brace);
+  std::vector<Finding> findings{std::move(brace)};
+  std::ranges::copy_if(errors, std::back_inserter(findings), [&](const Finding& each) {
+    return place_of(each).line < place.line && fs::absolute(place_of(each).file) == fs::absolute(place.file);
+  });
+  return findings;
+}
+
 /// Throws the error of a failed compilation.
 [[noreturn]] void complain(const KernelSource& source, const CompilerCommand& command, const ProcessRun& run) {
   const std::string file = source.path.string(), program = command.words.front();
@@ -322,6 +344,9 @@ std::string hint_for(const KernelSource& source, const std::string& complaint) {
   }
   std::vector<Finding> findings = findings_in(complaint);
   std::erase_if(findings, [](const Finding& each) { return each.severity != Severity::error; });
+  if (std::optional<Finding> brace = unbalanced_brace(source.text, file)) {
+    throw_findings(source, with_cause(std::move(*brace), findings));
+  }
   const std::string hint = hint_for(source, complaint);
   if (!findings.empty()) findings.front().help = hint;
   throw FindingError(ErrorKind::bad_input,
@@ -346,11 +371,7 @@ void check_sides(const KernelSource& source, const CompilerCommand& command, con
   if (findings.empty()) return;
   std::error_code error;
   fs::remove(asking.text, error);
-  SourceLines lines;
-  lines.add(source.path.string(), source.text);
-  std::string text = fmt::format("{} does not compile:", source.path.string());
-  for (const Finding& each : findings) text += "\n" + text_form(each, lines, {});
-  throw FindingError(ErrorKind::bad_input, text.substr(0, text.find_last_not_of('\n') + 1), std::move(findings));
+  throw_findings(source, std::move(findings));
 }
 
 ProcessRun run_plainly(const CompilerCommand& command) {

@@ -285,6 +285,23 @@ TEST_F(FileCauses, HintsAreForNamesThatTheFileLacks) {
               AllOf(HasSubstr("expected"), Not(HasSubstr("convlab compiles")), Not(HasSubstr("simt does not"))));
 }
 
+TEST_F(FileCauses, AMissingBraceIsTheOnlyFinding) {
+  for (const std::string kind : {"function", "minidnn", "mxnet"}) {
+    const std::string file = changed(kind, kind + ".cu", "      }\n    }\n  }\n", "      }\n    }\n");
+    const Json report = verified({file, "--device", "simt"}, 2)[0];
+    ASSERT_EQ(report["findings"].size(), 1u) << report;
+    EXPECT_THAT(report["findings"][0]["text"].get<std::string>(), ContainsRegex("^'.' at line [0-9]+ has no matching"));
+    EXPECT_THAT(report["reason"].get<std::string>(), HasSubstr("for (int c = 0;"));
+  }
+  // An error before the brace has its own cause.
+  std::string text = text_of(path("function.cu"));
+  text.insert(text.find("__global__"), "int two = \"2\" * 2;\n");
+  const Json findings = verified({write("two.cu", text), "--device", "simt"}, 2)[0]["findings"];
+  ASSERT_EQ(findings.size(), 2u) << findings;
+  EXPECT_THAT(findings[0]["text"].get<std::string>(), HasSubstr("has no matching"));
+  EXPECT_THAT(findings[1]["text"].get<std::string>(), HasSubstr("invalid operands"));
+}
+
 TEST_F(FileCauses, TheSemesterThatFitsBestIsTaken) {
   // Written for sp19's second layer, with a mistake. For fa19's layers the constant array of filters is too small.
   std::string text = text_of(changed("mxnet", "guess.cuh", "float sum = 0;", "float sum = 1;"));
