@@ -5,13 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "convlab/base/text.h"
 
 namespace convlab {
 namespace {
 
-constexpr size_t kMostSourceLines = 4, kMostBytesOfLine = 1000;
+constexpr size_t kMostSourceLines = 4;
 
 enum class Color : uint8_t { red = 31, green = 32, yellow = 33, blue = 34, cyan = 36 };
 
@@ -35,34 +37,52 @@ Color color_of(Severity severity) {
   return Color::cyan;
 }
 
-/// A source line for printing and the position of its caret. Tabs are expanded; a long line is cut to the part around
-/// the caret.
-struct Excerpt {
-  std::string text;
-  size_t caret;  ///< column, from 0
-};
-
-Excerpt excerpt(std::string_view line, int column, size_t width) {
-  constexpr size_t kTab = 4;
-  std::string text;
-  size_t caret = 0;
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (i + 1 == static_cast<size_t>(std::max(column, 1))) caret = text.size();
-    if (line[i] == '\t') {
-      text.append(kTab - text.size() % kTab, ' ');
-    } else {
-      text += line[i];
+/// The part of a source line around a column that fits a width. Tabs are expanded, and "..." marks where it is cut.
+class Excerpt {
+ public:
+  Excerpt(std::string_view line, int column, size_t width) {
+    constexpr size_t kTab = 4;
+    std::string text;
+    for (const char c : line) {
+      offsets_.push_back(text.size());
+      text.append(c == '\t' ? kTab - text.size() % kTab : 1, c == '\t' ? ' ' : c);
     }
+    offsets_.push_back(text.size());
+    end_ = text.size();
+    if (text.size() > width) {
+      const size_t at = offset_of(column), begin = std::min(at - std::min(at, width / 2), text.size() - width);
+      if (begin > 0) begin_ = start_of_character(text, begin + kCut.size());
+      if (begin + width < text.size()) end_ = start_of_character(text, begin + width - kCut.size());
+    }
+    text_ = fmt::format("{}{}{}", begin_ > 0 ? kCut : "",
+                        printable(std::string_view(text).substr(begin_, end_ - begin_), text.size()),
+                        end_ < text.size() ? kCut : "");
   }
-  text = printable(text, kMostBytesOfLine);
-  if (text.size() <= width) return {std::move(text), caret};
-  constexpr std::string_view kCut = "...";
-  const size_t begin = caret + width / 2 > width ? std::min(caret - width / 2, text.size() - width) : 0;
-  std::string part = text.substr(begin, width);
-  if (begin > 0) part.replace(0, kCut.size(), kCut);
-  if (begin + width < text.size()) part.replace(part.size() - kCut.size(), kCut.size(), kCut);
-  return {std::move(part), caret - begin};
-}
+
+  const std::string& text() const { return text_; }
+
+  /// Returns the offset of a column in the text; nullopt if it is cut off.
+  std::optional<size_t> caret(int column) const {
+    const size_t at = offset_of(column);
+    if (at < begin_ || at > end_) return std::nullopt;
+    return at - begin_ + (begin_ > 0 ? kCut.size() : 0);
+  }
+
+ private:
+  static constexpr std::string_view kCut = "...";
+
+  size_t offset_of(int column) const {
+    return offsets_[std::min(static_cast<size_t>(std::max(column, 1)), offsets_.size()) - 1];
+  }
+  static size_t start_of_character(std::string_view text, size_t at) {
+    while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0u) == 0x80u) --at;  // a UTF-8 continuation byte
+    return at;
+  }
+
+  std::string text_;
+  std::vector<size_t> offsets_;  ///< of the line's bytes, and of its end, after expanding tabs
+  size_t begin_ = 0, end_ = 0;   ///< the part that is shown
+};
 
 class Writer {
  public:
@@ -93,39 +113,41 @@ class Writer {
     size_t shown = 0;
     std::string file = place_of(finding_).file;
     const SourcePlace* last = nullptr;
+    std::optional<Excerpt> part;  // of the last line
     for (const Label& label : finding_.labels) {
       const SourcePlace& place = label.place;
       const std::optional<std::string> line = lines_.line(place.file, place.line);
-      const bool is_again = last != nullptr && last->file == place.file && last->line == place.line;
+      const bool is_again =
+          last != nullptr && last->file == place.file && last->line == place.line && part->caret(place.column);
       if (!line || (!is_again && shown == kMostSourceLines)) {
         write_bare(label);
         continue;
       }
-      const Excerpt part = excerpt(*line, place.column, width_ - digits_ - 3);
       if (shown == 0) out_ += gutter() + "\n";
       if (!is_again) {
         ++shown;
+        part.emplace(*line, place.column, width_ - digits_ - 3);
         if (place.file != file) out_ += fmt::format("{} {}:\n", gutter(), file = place.file);
-        out_ += fmt::format("{} {}\n", gutter(fmt::format("{}", place.line)), part.text);
+        out_ += fmt::format("{} {}\n", gutter(fmt::format("{}", place.line)), part->text());
       }
-      write_caret(label, part);
+      write_caret(label, part->caret(place.column).value_or(0));
       last = &place;
     }
   }
 
-  void write_caret(const Label& label, const Excerpt& part) {
-    const std::string blanks(part.caret, ' '), caret = colored("^", color_of(finding_.severity), style_);
+  void write_caret(const Label& label, size_t column) {
+    const std::string blanks(column, ' '), caret = colored("^", color_of(finding_.severity), style_);
     const size_t left = width_ - digits_ - 3;
-    if (part.caret + 2 + label.text.size() <= left || label.text.empty()) {
+    if (column + 2 + label.text.size() <= left || label.text.empty()) {
       out_ += fmt::format("{} {}{}{}{}\n", gutter(), blanks, caret, label.text.empty() ? "" : " ", label.text);
       return;
     }
-    if (label.text.size() < part.caret) {  // there is room to the left
-      out_ += fmt::format("{} {:>{}} {}\n", gutter(), label.text, part.caret - 1, caret);
+    if (label.text.size() < column) {  // there is room to the left
+      out_ += fmt::format("{} {:>{}} {}\n", gutter(), label.text, column - 1, caret);
       return;
     }
     // Otherwise the text goes below the caret, as far to the right as it fits.
-    const size_t indent = std::min(part.caret, left - std::min(left, label.text.size()));
+    const size_t indent = std::min(column, left - std::min(left, label.text.size()));
     out_ += fmt::format("{} {}{}\n", gutter(), blanks, caret);
     for (const std::string& line : wrapped(label.text, left - indent)) {
       out_ += fmt::format("{} {}{}\n", gutter(), std::string(indent, ' '), line);

@@ -98,6 +98,44 @@ TEST_F(Diagnostics, TextFitsItsWidth) {
   }
 }
 
+TEST_F(Diagnostics, ALongLineIsCutAroundItsCarets) {
+  const std::string file = (folder_.path() / "conv.cu").string();
+  const std::string line = "  first(a)" + std::string(2000, '+') + "bad[i]" + std::string(200, '+') + "last[i];";
+  write_file(file, line + "\n");
+  const auto column = [&](const std::string& name) { return static_cast<int>(line.find(name)) + 1; };
+  const std::string text = text_of({.text = "t",
+                                    .labels = {{.place = {file, 1, column("bad")}, .text = "one"},
+                                               {.place = {file, 1, column("[i]")}, .text = "two"},
+                                               {.place = {file, 1, column("last")}, .text = "three"},
+                                               {.place = {file, 1, column("first")}, .text = "four"}}},
+                                   {.width = 40});
+  EXPECT_EQ(text, R"(conv.cu:1:2011: error: t
+  |
+1 | ...+++++++++++++++bad[i]+++++++++...
+  |                   ^ one
+  |                      ^ two
+1 | ...+++++++++++++++++++++++++last[i];
+  |                             ^ three
+1 |   first(a)+++++++++++++++++++++++...
+  |   ^ four
+)");
+}
+
+TEST_F(Diagnostics, ACutLineKeepsItsCharactersWhole) {
+  const std::string file = (folder_.path() / "conv.cu").string();
+  for (int shift = 0; shift < 4; ++shift) {
+    std::string line(static_cast<size_t>(shift), '-');
+    for (int i = 0; i < 40; ++i) line += "\u00e9";
+    line += "bad[i]";
+    for (int i = 0; i < 40; ++i) line += "\u20ac";
+    write_file(file, line + "\n");
+    SourceLines lines;
+    const Finding finding{.text = "t", .labels = {{.place = {file, 1, shift + 81}}}};
+    const std::string text = text_form(finding, lines, {.width = 40});
+    EXPECT_THAT(text, AllOf(HasSubstr("\u00e9bad[i]\u20ac"), Not(HasSubstr("?"))));
+  }
+}
+
 TEST_F(Diagnostics, TextHasColorsOnlyIfAsked) {
   EXPECT_THAT(text_of(race()), Not(HasSubstr("\x1b")));
   const std::string colored = text_of(race(), {.color = true});
