@@ -60,8 +60,10 @@ void set_simt_strictness(SimtStrictness strictness);
 /// Returns a number that changes as long as kernels make progress: see simt::blocks_begun().
 int64_t simt_blocks_begun();
 
-/// The kinds of findings for a kernel that makes no progress, and for racing stores of the same value.
-inline constexpr std::string_view kNoProgress = "no progress", kRedundantWrite = "redundant write";
+/// The kinds of findings for a kernel that makes no progress, for racing stores of the same value, and for a barrier
+/// that some threads do not reach.
+inline constexpr std::string_view kNoProgress = "no progress", kRedundantWrite = "redundant write",
+                                  kDivergentBarrier = "barrier not reached by all threads";
 
 /// Returns the faults of the exception being handled; none if it is not simt's.
 std::vector<Finding> simt_faults();

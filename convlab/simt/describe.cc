@@ -41,14 +41,14 @@ std::string text_of_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Returns whether the source has a barrier between two lines: then the race is between iterations of a loop.
-bool has_barrier(const std::string& path, int first, int last) {
+// Returns the line of a barrier between two lines of the source; 0 if there is none.
+int barrier_between(const std::string& path, int first, int last) {
   SourceLines lines;
   const std::string file = source_file(path).string();
   for (int number = first + 1; number < last; ++number) {
-    if (lines.line(file, number).value_or("").find("__syncthreads") != std::string::npos) return true;
+    if (lines.line(file, number).value_or("").find("__syncthreads") != std::string::npos) return number;
   }
-  return false;
+  return 0;
 }
 
 // Returns the number of elements in "'float [16][17]'".
@@ -80,6 +80,9 @@ const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std:
   }
   return nullptr;
 }
+
+constexpr std::string_view kBarrierOutside =
+    "move __syncthreads() out of the branch, so that all threads of the block call the same one";
 
 /// The array and the element that an access begins at, as text.
 struct Target {
@@ -416,7 +419,14 @@ class Description {
     const int line = here_.place.line, other_line = other.place.line;
     const bool same_file = other.place.file == here_.place.file && line != 0 && other_line != 0;
     const int first = std::min(line, other_line), last = std::max(line, other_line);
-    if (same_file && first < last && has_barrier(here_.place.file, first, last)) {
+    const int barrier = same_file ? barrier_between(here_.place.file, first, last) : 0;
+    Label skipped{};
+    if (barrier != 0 && raw_.before_barriers) {
+      skipped = {.place = {here_.place.file, barrier, 0},
+                 .text = fmt::format("{} does not wait here", line == last ? thread() : other_thread),
+                 .subject = "__syncthreads"};
+      finding_.help = std::string(kBarrierOutside);
+    } else if (barrier != 0) {  // then the race is between iterations of a loop
       finding_.help = fmt::format("add __syncthreads() after line {}, before line {} runs again", last, first);
     } else if (same_file && first < last) {
       finding_.help = fmt::format("add __syncthreads() between line {} and line {}", first, last);
@@ -428,6 +438,7 @@ class Description {
       finding_.help = "add __syncthreads() between the two accesses";
     }
     finding_.labels.push_back(std::move(other));
+    if (!skipped.text.empty()) finding_.labels.push_back(std::move(skipped));
   }
 
   /// Returns the other block's side of a race, without a line if none is known.
@@ -481,11 +492,12 @@ class Description {
                                  .text = other + " waits here instead",
                                  .thread = to_text(*fault_.other_thread),
                                  .subject = "__syncthreads"});
-      finding_.help = "move __syncthreads() out of the branch, so that all threads of the block call the same one";
+      finding_.help = std::string(kBarrierOutside);
     } else {
       finding_.labels.push_back({.text = other + " has exited", .thread = to_text(*fault_.other_thread)});
       finding_.help =
-          "do not return before the barrier: skip the work with an if, and call __syncthreads() outside of it";
+          "do not return before the barrier: skip the work with an if, and call __syncthreads() outside of all "
+          "branches";
     }
   }
 
@@ -553,11 +565,37 @@ class Description {
   Target target_;
 };
 
-// Races after a barrier that some threads do not reach are its consequence.
-void put_causes_first(std::vector<Fault>& faults) {
-  std::stable_partition(faults.begin(), faults.end(), [](const Fault& each) {
-    return each.kind == FaultKind::divergent_barrier || each.kind == FaultKind::divergent_warp;
-  });
+bool is_divergence(const Fault& fault) {
+  return fault.kind == FaultKind::divergent_barrier || fault.kind == FaultKind::divergent_warp;
+}
+
+// Returns whether the fault exists only because the threads of a block did not wait for each other.
+bool is_of_missing_order(const Fault& fault) {
+  return !fault.other_block && (fault.kind == FaultKind::race_shared || fault.kind == FaultKind::race_global ||
+                                fault.kind == FaultKind::redundant_write);
+}
+
+// Returns whether a divergence explains another fault of its block. Threads that have exited before a barrier explain
+// the races across it; threads that wait elsewhere, all races, and the elements that they have not written.
+bool explains(const Fault& divergence, const Fault& fault) {
+  const std::vector<Label>& sides = divergence.finding.labels;
+  const bool has_exited = divergence.kind == FaultKind::divergent_barrier && sides.back().place.line == 0;
+  if (!has_exited) return is_of_missing_order(fault) || fault.kind == FaultKind::uninitialized_shared;
+  if (is_divergence(fault)) return true;
+  if (!is_of_missing_order(fault)) return false;
+  const int barrier = sides.front().place.line;
+  const std::vector<Label>& labels = fault.finding.labels;
+  return std::ranges::any_of(labels, [&](const Label& label) { return label.place.line < barrier; }) &&
+         std::ranges::any_of(labels, [&](const Label& label) { return label.place.line > barrier; });
+}
+
+// Puts a barrier that some threads do not reach first, and drops what follows from it.
+void keep_causes(std::vector<Fault>& faults) {
+  std::ranges::stable_partition(faults, is_divergence);
+  if (faults.empty() || !is_divergence(faults.front())) return;
+  const auto consequences = std::remove_if(faults.begin() + 1, faults.end(),
+                                           [&](const Fault& each) { return explains(faults.front(), each); });
+  faults.erase(consequences, faults.end());
 }
 
 }  // namespace
@@ -565,7 +603,7 @@ void put_causes_first(std::vector<Fault>& faults) {
 std::vector<Fault> describe(const Grid& grid, const std::vector<RawFault>& raw, int64_t block) {
   std::vector<Fault> faults;
   for (const RawFault& each : raw) faults.push_back(Description(grid, each, block).take());
-  put_causes_first(faults);
+  keep_causes(faults);
   return faults;
 }
 

@@ -702,6 +702,7 @@ void Worker::report_race_in_block(RawFault fault, const ShadowResult& result, Ac
   if (ordered_by_fences(other)) return;
   settle_candidates(kNobody, fault.address);
   name_other_side(fault, other, result.other_was_write);
+  fault.before_barriers = epoch_ == accessor.block_epoch;
   const bool may_be_guess = result.other_was_write ? kind == AccessKind::read && other.atomic : is_atomic(kind);
   if (!may_be_guess) return report(fault);
   add_candidate(result.other_was_write ? fault.thread : fault.other_thread, std::move(fault));

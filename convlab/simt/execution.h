@@ -45,6 +45,7 @@ struct RawFault {
   int other_thread = -1;
   const void* other_code = nullptr;  ///< race in a block: code address of the other access, if known
   bool other_wrote = false;          ///< race in a block: the other access is a write
+  bool before_barriers = false;      ///< race in a block: the block has not passed any barrier yet
   bool unawaited_copy = false;       ///< the other access is an asynchronous copy that its thread has not waited for
   std::optional<OtherAccess> other_block;  ///< race between blocks
   Space space = Space::none;

@@ -181,13 +181,52 @@ TEST_F(FileCauses, ElementsHaveCoordinatesAndArraysTheirNames) {
   EXPECT_THAT(reason(write("macro.cu", text)), HasSubstr("index out of bounds of array 'mask'"));
 }
 
-TEST_F(FileCauses, ABarrierInABranchComesBeforeItsRaces) {
-  std::string text = text_of(changed("function", "branch.cu", "  y[i] = sum;\n",
-                                     "  __shared__ float all[128];\n  all[threadIdx.x] = sum;\n"
-                                     "  if (threadIdx.x < 64) __syncthreads(); else __syncthreads();\n"
-                                     "  y[i] = all[threadIdx.x ^ 127 ^ 127] + 0 * all[threadIdx.x ^ 1];\n"));
-  EXPECT_THAT(reason(write("branch.cu", text)),
-              StartsWith("__syncthreads() is not reached by all threads of the block: "));
+/// Returns code in which only a part of the block waits between a store and a load of shared memory.
+std::string barrier_in_branch(const std::string& barriers) {
+  return "  __shared__ float all[128];\n  all[threadIdx.x] = sum;\n  " + barriers +
+         "\n  sum += 0 * all[threadIdx.x ^ 64];\n";
+}
+
+TEST_F(FileCauses, ABarrierInABranchIsReportedWithoutItsRaces) {
+  const std::string half = "if (threadIdx.x < 64) __syncthreads();";
+  const std::vector<Json> cases =
+      first_cases({changed("function", "two.cu", "  y[i] = sum;\n",
+                           barrier_in_branch(half + " else __syncthreads();") + "  y[i] = sum;\n"),
+                   changed("function", "later.cu", "  y[i] = sum;\n",
+                           barrier_in_branch(half) + "  __syncthreads();\n  y[i] = sum;\n"),
+                   changed("function", "never.cu", "  y[i] = sum;\n", barrier_in_branch(half) + "  y[i] = sum;\n")},
+                  1);
+  for (const Json& each : cases) {
+    EXPECT_THAT(each["reason"].get<std::string>(),
+                AllOf(StartsWith("__syncthreads() is not reached by all threads of the block: "),
+                      Not(HasSubstr("more finding"))));
+    EXPECT_EQ(each["faults"].size(), 1u) << each;
+  }
+}
+
+TEST_F(FileCauses, ARaceAcrossABarrierInABranchNamesTheBarrier) {
+  // With files of the course, threads that have exited do not count at a barrier.
+  const std::string file = changed("minidnn", "half.cu", "  output[((b", barrier_in_branch("") + "  output[((b");
+  std::string text = text_of(file);
+  text.replace(text.find("all[128]"), 8, "all[256]");
+  text.replace(text.find("all[threadIdx.x]"), 16, "all[threadIdx.y * 16 + threadIdx.x]");
+  text.replace(text.find("all[threadIdx.x ^ 64]"), 21, "all[(threadIdx.y * 16 + threadIdx.x) ^ 128]");
+  text.insert(text.find("  sum += 0"), "  if (threadIdx.y < 8) __syncthreads();\n");
+  const Json fault = first_cases({write("half.cu", text)}, 1)[0]["faults"][0];
+  EXPECT_EQ(fault["kind"], "race on shared memory");
+  EXPECT_THAT(fault["related"][1]["text"].get<std::string>(), ContainsRegex("thread \\([0-9,]+\\) does not wait here"));
+  EXPECT_THAT(fault["help"].get<std::string>(), StartsWith("move __syncthreads() out of the branch"));
+}
+
+TEST_F(FileCauses, AnElementThatNoThreadLoadsComesBeforeThreadsThatHaveExited) {
+  const std::string file =
+      changed("minidnn", "halo.cu", "  output[((b",
+              "  __shared__ float all[257];\n  const int i = threadIdx.y * 16 + threadIdx.x;\n  all[i] = sum;\n"
+              "  __syncthreads();\n  sum += 0 * all[i + 1];\n  output[((b");
+  const Json faults = first_cases({file}, 1)[0]["faults"];
+  ASSERT_EQ(faults.size(), 2u) << faults;
+  EXPECT_EQ(faults[0]["kind"], "uninitialized shared memory");
+  EXPECT_EQ(faults[1]["kind"], "barrier not reached by all threads");
 }
 
 TEST_F(FileCauses, ManyShapesTakeFewLines) {

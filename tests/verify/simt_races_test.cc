@@ -118,7 +118,7 @@ TEST_P(Races, AreReportedWhereThereAreAny) {
       }
       EXPECT_EQ(fault.kernel, std::string(pair.name) + "<false>");
       EXPECT_TRUE(is_in_kernel(where(fault), pair.name)) << where(fault);
-      ASSERT_EQ(fault.finding.labels.size(), 2u);
+      ASSERT_GE(fault.finding.labels.size(), 2u);  // the third one is a barrier that does not order them
       const Label& other = fault.finding.labels[1];
       // If several blocks read an element, only the first is remembered. If that block also writes, the other readers
       // are unknown.
