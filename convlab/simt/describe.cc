@@ -8,38 +8,18 @@
 #include <bit>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
-#include "convlab/base/error.h"
-#include "convlab/base/resources.h"
 #include "convlab/base/symbol.h"
 #include "convlab/diagnostics/source_lines.h"
-#include "convlab/simt/element.h"
 #include "convlab/simt/execution.h"
-#include "convlab/simt/extents.h"
 #include "convlab/simt/host_access.h"
+#include "convlab/simt/source_text.h"
+#include "convlab/simt/target.h"
 
 namespace convlab::simt::internal {
 namespace {
-
-/// Returns the path of a source file from the path that the compiler was given: absolute, or relative to a build folder
-/// in the repository. Returns "" if the sources are not installed.
-std::filesystem::path source_file(const std::filesystem::path& path) try {
-  if (path.is_absolute()) return path;
-  const auto named = std::ranges::find_if(path, [](const std::filesystem::path& part) { return part != ".."; });
-  return find_resource(std::accumulate(named, path.end(), std::filesystem::path(), std::divides<>()));
-} catch (const Error&) {
-  return {};
-}
-
-std::string text_of_file(const std::filesystem::path& path) {
-  std::ifstream file(source_file(path));
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // Returns the line of a barrier between two lines of the source; 0 if there is none.
 int barrier_between(const std::string& path, int first, int last) {
@@ -63,11 +43,9 @@ size_t elements_of(std::string_view type) {
 // Returns the shared array whose bounds an index left, or nullptr if it was not a shared array. The source has its name
 // at the position that the compiler reports; without the source, the kernel's only shared array is assumed.
 const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std::string& name) {
-  const std::string line =
-      SourceLines().line(source_file(site.file).string(), static_cast<int>(site.line)).value_or("");
-  name = subscripted_name(line, static_cast<int>(site.column));
+  name = subscripted_name(source_line(site.file, static_cast<int>(site.line)), static_cast<int>(site.column));
   // For a macro, the compiler reports the position where it is used.
-  if (const std::string array = array_of_macro(text_of_file(site.file), name); !array.empty()) name = array;
+  if (const std::string array = array_of_macro(source_text(site.file), name); !array.empty()) name = array;
   std::vector<const Symbol*> own;
   if (grid.kernel) own = grid.module->static_shared_of(*grid.kernel);
   if (name.empty()) return own.size() == 1 ? own.front() : nullptr;
@@ -83,23 +61,6 @@ const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std:
 
 constexpr std::string_view kBarrierOutside =
     "move __syncthreads() out of the branch, so that all threads of the block call the same one";
-
-/// The array and the element that an access begins at, as text.
-struct Target {
-  std::string memory;     ///< "shared memory 'tile'", for a headline
-  std::string element;    ///< "tile[0][4]"
-  std::string meaning;    ///< "image 0, channel 0, row 3, column 4"; "" if unknown
-  std::string beyond;     ///< "past the end (32 elements)", for an out-of-bounds access
-  std::string read_only;  ///< why a kernel must not write it
-  bool is_constant = false, is_unset = false;
-  std::vector<Label> history = {};  ///< provenance: where the memory was allocated or released
-};
-
-// Returns "past the end (32 elements)".
-std::string beyond(int64_t offset, int64_t bytes, int access_bytes) {
-  const std::string_view where = offset < 0 ? "before the start" : offset < bytes ? "across the end" : "past the end";
-  return fmt::format("{} ({})", where, elements_text(static_cast<size_t>(bytes), access_bytes));
-}
 
 /// Describes one fault.
 class Description {
@@ -122,11 +83,13 @@ class Description {
       describe_subscript();
     } else {
       here_.place = place_of(*grid_.module, {raw_.code, raw_.location});
-      find_target();
+      target_ = target_of(grid_, raw_, here_.place);
+      fault_.array = target_.array;
+      fault_.offset = target_.offset;
       describe_kind();
     }
     here_.thread = to_text(fault_.thread);
-    if (here_.subject.empty() && fault_.array.find_first_of(" (") == std::string::npos) here_.subject = fault_.array;
+    if (here_.subject.empty()) here_.subject = raw_.subscript ? fault_.array : target_.subject;
     here_.writes_it = raw_.is_write;
     finding_.kind = name_of(fault_.kind);
     finding_.labels.insert(finding_.labels.begin(), std::move(here_));
@@ -139,6 +102,9 @@ class Description {
     finding_.array = fault_.array;
     if (raw_.times > 1) finding_.notes.push_back(fmt::format("{} more at this line in the block", raw_.times - 1));
     if (!target_.meaning.empty()) finding_.notes.push_back(fmt::format("{} is {}", target_.element, target_.meaning));
+    if (!target_.host_name.empty()) {
+      finding_.notes.push_back(fmt::format("the host passes {} as '{}'", target_.host_name, target_.array));
+    }
     fault_.finding = std::move(finding_);
     return std::move(fault_);
   }
@@ -154,6 +120,10 @@ class Description {
   }
 
   void set_text(std::string text) { finding_.text = std::move(text); }
+  void show_history() {
+    if (!target_.history.empty()) target_.host_name.clear();  // the labels have it
+    std::ranges::move(target_.history, std::back_inserter(finding_.labels));
+  }
 
   void describe_subscript() {
     const SubscriptSite& site = *raw_.subscript;
@@ -167,120 +137,6 @@ class Description {
     if (type.starts_with('\'') && type.ends_with('\'')) type = type.substr(1, type.size() - 2);
     here_.text = fmt::format("{} uses index {}; the type is {}", thread(), raw_.index, type);
     finding_.help = "declare the array larger, or keep the index inside of it";
-  }
-
-  // ---- the target of the access
-
-  void find_target() {
-    switch (raw_.space) {
-      case RawFault::Space::none:
-        return;
-      case RawFault::Space::static_shared:
-        return find_static_shared();
-      case RawFault::Space::dynamic_shared:
-        fault_.array = "dynamic shared memory";
-        fault_.offset = static_cast<int64_t>(raw_.address);
-        target_.memory = fault_.array;
-        target_.element = element_text(fault_.array, fault_.offset, raw_.access_bytes);
-        target_.beyond = beyond(fault_.offset, static_cast<int64_t>(grid_.shared_bytes), raw_.access_bytes);
-        return;
-      case RawFault::Space::global:
-        return find_global();
-    }
-  }
-
-  void find_static_shared() {
-    const auto at = static_cast<int64_t>(raw_.address);
-    const Symbol* symbol = grid_.shared_arrays->nearest(at);
-    target_.memory = "shared memory";
-    if (!symbol) {
-      fault_.offset = at;
-      target_.element = "shared memory outside of the kernel's arrays";
-      return;
-    }
-    fault_.array = short_symbol(symbol->mangled);
-    fault_.offset = at - static_cast<int64_t>(symbol->begin);
-    target_.memory = fmt::format("shared memory '{}'", fault_.array);
-    const auto bytes = static_cast<int64_t>(symbol->bytes);
-    target_.beyond = beyond(fault_.offset, bytes, raw_.access_bytes);
-    const int64_t index = element_index(fault_.offset, raw_.access_bytes);
-    std::vector<int64_t> extents;
-    if (index >= 0 && raw_.access_bytes > 0) {
-      extents = extents_in_source(text_of_file(here_.place.file), fault_.array, bytes / raw_.access_bytes);
-    }
-    target_.element = extents.empty() ? element_text(fault_.array, fault_.offset, raw_.access_bytes)
-                                      : fault_.array + subscripts(extents, index);
-  }
-
-  void find_heap() {
-    target_.memory = "memory of malloc()";
-    const std::optional<DeviceHeap::Block> block = DeviceHeap::instance().block_at(raw_.address);
-    if (!block) {
-      target_.element = "the device heap, where malloc() has returned nothing";
-      return;
-    }
-    fault_.offset = static_cast<int64_t>(raw_.address - block->base);
-    fault_.array = "malloc()";
-    target_.element = fmt::format("element {}", element_index(fault_.offset, raw_.access_bytes));
-    target_.history.push_back({.place = grid_.module->place(block->given), .text = "malloc() returned it here"});
-    if (block->taken != nullptr) {
-      target_.history.push_back({.place = grid_.module->place(block->taken), .text = "free() released it here"});
-    } else {
-      target_.beyond = beyond(fault_.offset, static_cast<int64_t>(block->bytes), raw_.access_bytes);
-    }
-  }
-
-  // Sets the target to an array of the program.
-  void set_array(std::string name, uintptr_t base, size_t bytes) {
-    fault_.array = std::move(name);
-    fault_.offset = static_cast<int64_t>(raw_.address - base);
-    target_.memory = fault_.array.empty() ? "global memory" : fmt::format("global memory '{}'", fault_.array);
-    target_.element = element_text(fault_.array.empty() ? "an array" : fault_.array, fault_.offset, raw_.access_bytes);
-    target_.meaning = meaning_text(fault_.array, bytes, fault_.offset, raw_.access_bytes);
-  }
-
-  void look_at_constant() {
-    target_.is_constant = grid_.module->is_constant(raw_.address);
-    target_.is_unset = grid_.module->is_unset_constant(raw_.address);
-    if (target_.is_constant) target_.memory = fmt::format("__constant__ variable '{}'", fault_.array);
-  }
-
-  void find_global() {
-    target_.memory = "global memory";
-    if (raw_.address < 4096) {
-      target_.element = fmt::format("address {:#x}", raw_.address);
-      return;
-    }
-    if (DeviceHeap::instance().holds(raw_.address)) return find_heap();
-    const Range* range = nearest_range(*grid_.ranges, raw_.address);
-    const Symbol* symbol = grid_.module->object_at(raw_.address);
-    if (range && range->name.empty() && !symbol) symbol = grid_.module->object_at(range->base);
-    const bool inside = range && raw_.address - range->base < range->bytes;
-    if (symbol && !inside) {
-      set_array(short_symbol(symbol->mangled), symbol->begin + grid_.module->bias(), symbol->bytes);
-      look_at_constant();
-      if (target_.is_constant && raw_.is_write) target_.read_only = "kernels cannot write __constant__ memory";
-      return;
-    }
-    if (const std::optional<Released> released = inside ? std::nullopt : released_at(raw_.address)) {
-      set_array(released->name, released->base, released->bytes);
-      target_.history.push_back({.place = released->place, .text = released->how});
-      return;
-    }
-    constexpr uintptr_t kNear = uintptr_t{1} << 30;  // farther away, the nearest allocation is probably unrelated
-    if (!range || (raw_.address < range->base - kNear && range->base > kNear) ||
-        (raw_.address > range->base && raw_.address - range->base > range->bytes + kNear)) {
-      target_.element = fmt::format("address {:#x}, far from all device memory", raw_.address);
-      return;
-    }
-    set_array(range->name.empty() && symbol ? short_symbol(symbol->mangled) : range->name, range->base, range->bytes);
-    look_at_constant();
-    const int64_t past = fault_.offset - static_cast<int64_t>(range->bytes);
-    if (inside && past + raw_.access_bytes <= 0) {
-      target_.read_only = target_.is_constant ? "kernels cannot write __constant__ memory" : "it is read-only";
-    } else {
-      target_.beyond = beyond(fault_.offset, static_cast<int64_t>(range->bytes), raw_.access_bytes);
-    }
   }
 
   // ---- kinds
@@ -338,15 +194,17 @@ class Description {
       here_.text += ", but " + target_.read_only;
       finding_.help = target_.is_constant ? "set it from the host with cudaMemcpyToSymbol, or declare it __device__"
                                           : "write to an output array instead";
-    } else if (const bool is_released = !target_.history.empty() && target_.beyond.empty(); is_released) {
-      set_text(fmt::format("use of {} after it was released", target_.memory));
-      finding_.labels = target_.history;
-      finding_.help = "release it after its last use";
+    } else if (target_.is_released) {
+      set_text(fmt::format("use of {} after it was freed", target_.memory));
+      show_history();
+      finding_.help = "free it after its last use";
     } else {
       set_text(fmt::format("out-of-bounds {} of {}", raw_.is_write ? "write" : "read", target_.memory));
       if (!target_.beyond.empty()) here_.text += ", " + target_.beyond;
-      finding_.labels = target_.history;
-      finding_.help = "possibly a loop bound or the index is wrong; otherwise guard the access: if (index < size)";
+      show_history();
+      finding_.help = target_.size_remedy.empty()
+                          ? "possibly a loop bound or the index is wrong; otherwise guard the access: if (index < size)"
+                          : target_.size_remedy;
     }
   }
 
@@ -391,7 +249,7 @@ class Description {
       here_.text += ", which was never written";
       finding_.help = "possibly a copy to the device is missing or too short, or a sum has no initial value";
     }
-    std::ranges::move(target_.history, std::back_inserter(finding_.labels));
+    show_history();
   }
 
   /// Returns the other side of a race as a label.
@@ -399,7 +257,7 @@ class Description {
     return {.place = std::move(place),
             .text = fmt::format("{} {} {}", who, wrote ? "writes" : "reads", target_.element),
             .thread = fault_.other_thread ? to_text(*fault_.other_thread) : "",
-            .subject = fault_.array.find_first_of(" (") == std::string::npos ? fault_.array : "",
+            .subject = target_.subject,
             .writes_it = wrote};
   }
 

@@ -66,6 +66,15 @@ std::string meaning_text(const std::string& array, size_t bytes, int64_t offset,
   return shape->name == array ? text : fmt::format("{} of {}", text, shape->name);
 }
 
+std::string size_remedy(size_t bytes) {
+  const auto count = static_cast<int64_t>(bytes);
+  std::lock_guard lock(mutex);
+  const auto found = std::ranges::find(known_shapes, count, &ArrayShape::count);
+  if (found == known_shapes.end()) return "";
+  return fmt::format("possibly sizeof(float) is missing: {} has {} floats, {} bytes", found->name, count,
+                     count * kFloatBytes);
+}
+
 std::string elements_text(size_t bytes, int access_bytes) {
   const int64_t unit = element_bytes(access_bytes);
   const std::string of = unit == kFloatBytes ? "" : fmt::format(" of {} byte{}", unit, unit == 1 ? "" : "s");

@@ -35,6 +35,10 @@ std::string element_text(const std::string& array, int64_t offset, int access_by
 /// followed by " of y" if the program has y under another name. Returns "" if the shape is unknown.
 std::string meaning_text(const std::string& array, size_t bytes, int64_t offset, int access_bytes);
 
+/// Returns what to do about an array of `bytes` that is too small: "possibly sizeof(float) is missing: x has 19600
+/// floats, 78400 bytes" if it has as many bytes as an array of known shape has elements, otherwise "".
+std::string size_remedy(size_t bytes);
+
 /// Returns "19600 elements" or "9800 elements of 8 bytes".
 std::string elements_text(size_t bytes, int access_bytes);
 

@@ -47,6 +47,7 @@ Finding finding_of(const FailedCall& failed) {
   finding.labels = {{.place = failed.place,
                      .text = failed.why,
                      .subject = is_launch ? std::string(text_before(failed.kernel, '<')) : failed.call}};
+  finding.labels.insert(finding.labels.end(), failed.related.begin(), failed.related.end());
   return finding;
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "convlab/diagnostics/finding.h"
 
@@ -11,13 +12,14 @@
 namespace convlab::simt {
 
 struct FailedCall {
-  std::string call;    ///< "cudaMemcpy"; "" for a launch
-  std::string kernel;  ///< of a launch: "tile_kernel<16>"
-  SourcePlace place;   ///< of the call
-  int code = 0;        ///< CUDA's error number; 0: the call succeeds
-  std::string error;   ///< CUDA's text: "cudaErrorInvalidValue: invalid argument"
-  std::string why;     ///< "the destination is not device memory"
-  std::string help;    ///< what to do; "" if that depends on the program
+  std::string call;            ///< "cudaMemcpy"; "" for a launch
+  std::string kernel;          ///< of a launch: "tile_kernel<16>"
+  SourcePlace place;           ///< of the call
+  int code = 0;                ///< CUDA's error number; 0: the call succeeds
+  std::string error;           ///< CUDA's text: "cudaErrorInvalidValue: invalid argument"
+  std::string why;             ///< "the destination is not device memory"
+  std::string help;            ///< what to do; "" if that depends on the program
+  std::vector<Label> related;  ///< other lines: where the array was allocated or freed
 
   /// For a call that succeeds: false if it corrupts host memory, which no device detects; true if it has no effect,
   /// because a device ignores the mistake.

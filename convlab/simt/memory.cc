@@ -2,6 +2,8 @@
 
 #include "convlab/simt/memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -68,7 +70,10 @@ class Registry {
     change([&](Ranges& ranges) {
       auto at = std::find_if(ranges.begin(), ranges.end(), [&](const auto& r) { return r->owner == owner; });
       if (at == ranges.end()) return;
-      if (!how.empty()) released_.push_back({(*at)->base, (*at)->bytes, (*at)->name, std::string(how), place});
+      if (!how.empty()) {
+        const Range& range = **at;
+        released_.push_back({range.base, range.bytes, range.name, std::string(how), place, range.allocated});
+      }
       if (released_.size() > kMostReleased) released_.pop_front();
       ranges.erase(at);
     });
@@ -212,7 +217,7 @@ size_t host_bytes(size_t bytes) {
   return bytes + 2 * kGuardBytes + words * (1 + sizeof(internal::GlobalCell));
 }
 
-void* allocate(size_t bytes, std::string_view name) {
+void* allocate(size_t bytes, std::string_view name, const SourcePlace& place) {
   if (Recorder* const records = recorder()) return records->allocate(bytes, name);
   if (bytes > kMaxBytes) throw unavailable("simt: cannot allocate {} bytes for '{}'", bytes, name);
   const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -231,6 +236,7 @@ void* allocate(size_t bytes, std::string_view name) {
   range.base = range.owner = address_of(block) + kGuardBytes;
   range.bytes = bytes;
   range.name = name;
+  range.allocated = place;
   Registry::instance().add(std::move(range));
   Registry::instance().add_block({address_of(block), rounded + 2 * kGuardBytes});
   return owned.release() + kGuardBytes;
@@ -246,6 +252,13 @@ void release(void* memory, std::string_view how, const SourcePlace& place) {
 
 void narrow(const void* memory, size_t bytes, std::string_view name, RangeAccess access) {
   Registry::instance().narrow(address_of(memory), bytes, name, access);
+}
+
+std::optional<Label> allocation_label(const std::string& name, size_t bytes, const SourcePlace& place) {
+  if (place.line == 0) return std::nullopt;
+  return Label{.place = place,
+               .text = fmt::format("cudaMalloc allocates {} here, {} bytes", name.empty() ? "it" : name, bytes),
+               .subject = "cudaMalloc"};
 }
 
 void mark_initialised(const void* memory, size_t bytes) {

@@ -23,19 +23,22 @@ size_t host_bytes(size_t bytes);
 
 /// Allocates device memory, aligned to 256 bytes, with a guard zone on both sides, filled with 0xff bytes (NaN as a
 /// float). `name` appears in reports. A kernel's read of bytes that neither a kernel nor the functions below have
-/// written is reported; host code that fills the memory itself must call mark_initialised(). Throws Error(unavailable)
-/// if there is not enough memory.
-void* allocate(size_t bytes, std::string_view name);
+/// written is reported; host code that fills the memory itself must call mark_initialised(). Reports show `place`, the
+/// line of the program's cudaMalloc(), if it is known. Throws Error(unavailable) if there is not enough memory.
+void* allocate(size_t bytes, std::string_view name, const SourcePlace& place = {});
 
 /// Releases memory from allocate(); nullptr is allowed. A later access by a kernel is out of bounds. Reports show `how`
-/// ("cudaFree releases it here") at the line of `place`.
-void release(void* memory, std::string_view how = "it was released", const SourcePlace& place = {});
+/// ("cudaFree frees it here") at the line of `place`.
+void release(void* memory, std::string_view how = "it was freed", const SourcePlace& place = {});
 
 enum class RangeAccess { read_only, read_write };
 
 /// Restricts the allocation that contains these bytes: from now on kernels may access only these bytes, under this
 /// name, as an array with guards around it. Addresses outside all allocations are ignored.
 void narrow(const void* memory, size_t bytes, std::string_view name, RangeAccess access);
+
+/// Returns a label at the array's cudaMalloc(); nullopt if its line is unknown.
+std::optional<Label> allocation_label(const std::string& name, size_t bytes, const SourcePlace& place);
 
 /// Marks the bytes as initialized.
 void mark_initialised(const void* memory, size_t bytes);
@@ -86,6 +89,7 @@ struct Range {
   std::shared_ptr<uint8_t[]> initialized;  ///< one byte per 4 bytes of memory; nullptr: all are initialized
   std::shared_ptr<GlobalCell[]> cells;     ///< one cell per 4 bytes of memory; nullptr: nothing writes to it
   std::string name;
+  SourcePlace allocated = {};  ///< the line of its cudaMalloc(); without a line if it has none
 };
 
 using Ranges = std::vector<std::shared_ptr<const Range>>;
@@ -101,7 +105,7 @@ struct Released {
   uintptr_t base = 0;
   size_t bytes = 0;
   std::string name, how;
-  SourcePlace place = {};
+  SourcePlace place = {}, allocated = {};
 };
 
 /// Returns the array, among the last 1024 released ones, that contained `address`, unless another array is there now.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "convlab/base/error.h"
@@ -24,6 +25,15 @@ static void add_consequences(std::vector<Finding>& findings) {
     if (!is_fault(each)) cause.notes.push_back("as a result, " + each.text);
   }
   std::erase_if(findings, [](const Finding& each) { return !is_fault(each); });
+}
+
+/// Returns whether a failed call and a fault are about the same allocation, whose line both show.
+static bool have_same_allocation(const Finding& call, const Finding& fault) {
+  const auto others = [](const Finding& each) { return std::span(each.labels).subspan(each.labels.empty() ? 0 : 1); };
+  return call.kind == kFailedCall && std::ranges::any_of(others(call), [&](const Label& label) {
+           return label.place.line != 0 &&
+                  std::ranges::any_of(others(fault), [&](const Label& each) { return each.place == label.place; });
+         });
 }
 
 void add_noticed(const Noticed& noticed, bool is_explained, Outcome& outcome, std::vector<Finding>& findings) {
@@ -59,6 +69,11 @@ void add_noticed(const Noticed& noticed, bool is_explained, Outcome& outcome, st
   });
   findings.insert(findings.begin(), *call);
   add_consequences(findings);
+  std::erase_if(findings, [&](const Finding& each) {
+    const bool follows = &each != &findings.front() && have_same_allocation(*call, each);
+    if (follows) findings.front().notes.push_back("as a result, " + each.text);
+    return follows;
+  });
 }
 
 std::vector<Finding> findings_of_exception() {

@@ -163,7 +163,7 @@ const std::vector<Mistake> kMistakes{
     {"freed",
      {.first = "  float* hw;\n  cudaMalloc(&hw, 16384);\n  cudaFree(hw);", .filter = "hw"},
      "FAILED",
-     "use of global memory 'hw' after it was released: thread (0,0,0) reads hw[0]; cudaFree releases it here at "
+     "use of global memory 'w' after it was freed: thread (0,0,0) reads w[0]; cudaFree frees it here at "
      "freed.cu:18"},
     {"host_variable",
      {.before = "float scale = 1;", .result = "sum * scale"},

@@ -308,16 +308,16 @@ TEST_F(FilesOnSimt, KernelsAllocateMemory) {
   EXPECT_EQ(fault_of(12), "");
   EXPECT_THAT(fault_of(13), HasSubstr("writes element 10, past the end (10 elements); malloc() returned it here at " +
                                       line_of("void past_heap")));
-  EXPECT_THAT(fault_of(14), AllOf(StartsWith("use of memory of malloc() after it was released: "),
+  EXPECT_THAT(fault_of(14), AllOf(StartsWith("use of memory of malloc() after it was freed: "),
                                   HasSubstr("; malloc() returned it here at " + line_of("void late_heap") +
-                                            "; free() released it here at " + line_of("void late_heap"))));
+                                            "; free() frees it here at " + line_of("void late_heap"))));
   EXPECT_THAT(fault_of(15), StartsWith("read of uninitialized memory of malloc(): "));
   EXPECT_THAT(fault_of(16), AllOf(StartsWith("invalid free() in a kernel: "), HasSubstr("or it is already free")));
 }
 
 TEST_F(FilesOnSimt, WhatCudaFreeReleasedIsNamed) {
-  EXPECT_THAT(fault_of(17), AllOf(StartsWith("use of global memory 'fresh' after it was released: thread (0,0,0) reads "
-                                             "fresh[0]; cudaFree releases it here at " +
+  EXPECT_THAT(fault_of(17), AllOf(StartsWith("use of global memory 'fresh' after it was freed: thread (0,0,0) reads "
+                                             "fresh[0]; cudaFree frees it here at " +
                                              line_of("case 17"))));
 }
 

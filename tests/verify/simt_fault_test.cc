@@ -279,7 +279,7 @@ TEST(Faults, SayWhatAThreadWaitsFor) {
   const std::vector<Fault> arithmetic = faults_of(Planted::endless_loop);
   simt::set_stuck_after(30);
   ASSERT_FALSE(plain.empty());
-  EXPECT_THAT(message_of(plain[0]), testing::HasSubstr("has last read y[3]"));
+  EXPECT_THAT(message_of(plain[0]), testing::HasSubstr("has last read flag[3]"));
   EXPECT_THAT(plain[0].finding.help, testing::ContainsRegex("declare that volatile, .*__threadfence"));
   ASSERT_FALSE(arithmetic.empty());
   EXPECT_THAT(arithmetic[0].finding.help, testing::Not(testing::HasSubstr("volatile")));

@@ -25,6 +25,7 @@
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/parameters.h"
 #include "convlab/simt/product.h"
 #include "convlab/simt/redundant.h"
 #include "convlab/simt/shadow.h"
@@ -275,6 +276,25 @@ TEST(Elements, AreNamedByTheirArraysShape) {
   EXPECT_EQ(element_text("x", -1, 4), "x[-1]");
   EXPECT_EQ(element_text("x", 16, 8), "x[2]");
   EXPECT_EQ(element_text("dynamic shared memory", 8, 4), "element 2 of dynamic shared memory");
+}
+
+TEST(Simt, ParameterNamesComeFromTheDefinition) {
+  using internal::parameters_in_source;
+  using testing::ElementsAre;
+  const std::string source =
+      "__global__ void conv(float* a, int);\n"
+      "void call() { conv(y, 1); }\n"
+      "template <int N>\n"
+      "__global__ void __launch_bounds__(64) conv(float* __restrict__ y /* out, (NCHW) */, const Pair<int, 4> sizes,\n"
+      "                                           float (&z)[4], int n = f(1, 2)) {\n"
+      "}\n"
+      "__global__ void nothing() {}\n"
+      "__global__ void declared(const float*, int count);\n";
+  EXPECT_THAT(parameters_in_source(source, "conv"), ElementsAre("y", "sizes", "z", "n"));
+  EXPECT_THAT(parameters_in_source(source, "declared"), ElementsAre("", "count"));
+  EXPECT_TRUE(parameters_in_source(source, "nothing").empty());
+  EXPECT_TRUE(parameters_in_source(source, "call").empty());
+  EXPECT_TRUE(parameters_in_source(source, "missing").empty());
 }
 
 TEST(Elements, OfSharedArraysHaveTheSourcesIndices) {

@@ -18,6 +18,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
+#include "convlab/simt/cuda/copy_checks.h"
 #include "convlab/simt/failed_call.h"
 #include "convlab/simt/fault.h"
 #include "convlab/simt/host_access.h"
@@ -74,82 +75,26 @@ FailedCall failed_call(cudaError_t error, std::string_view call, const Where& wh
 }
 
 // The caller holds the mutex.
+cudaError_t fail(State& s, FailedCall call) {
+  s.last = static_cast<cudaError_t>(call.code);
+  keep_failed_call(std::move(call));
+  return s.last;
+}
 cudaError_t fail(State& s, cudaError_t error, std::string_view call, const Where& where, std::string_view why) {
-  s.last = error;
-  keep_failed_call(failed_call(error, call, where, why));
-  return error;
+  return fail(s, failed_call(error, call, where, why));
+}
+
+cudaError_t failed(std::string_view call, const Where& where, CallError error) {
+  FailedCall all = failed_call(cudaErrorInvalidValue, call, where, error.why);
+  all.help = std::move(error.help);
+  all.related = std::move(error.related);
+  std::lock_guard lock(state().mutex);
+  return fail(state(), std::move(all));
 }
 
 cudaError_t failed(cudaError_t error, std::string_view call, const Where& where, std::string_view why) {
   std::lock_guard lock(state().mutex);
   return fail(state(), error, call, where, why);
-}
-
-enum class Side { host, pinned, device, past_end };  // pinned: host memory that kernels may access
-
-// Returns where [memory, memory + bytes) is.
-Side side_of(const void* memory, size_t bytes) {
-  if (const Recorder* const records = recorder()) {
-    const size_t room = records->room_at(memory);
-    if (room > 0) return bytes > room ? Side::past_end : Side::device;
-  }
-  const auto ranges = internal::current_ranges();
-  const auto address = reinterpret_cast<uintptr_t>(memory);
-  const internal::Range* range = internal::range_at(*ranges, address);
-  if (range == nullptr) return simt::internal::is_in_device_variable(address) ? Side::device : Side::host;
-  if (!range->initialized) return Side::pinned;
-  return bytes > range->bytes - (address - range->base) ? Side::past_end : Side::device;
-}
-
-// Returns the number of bytes to the end of the array at this address; SIZE_MAX outside all known arrays.
-size_t bytes_inside(const void* memory) {
-  if (const Recorder* const records = recorder()) {
-    const size_t room = records->room_at(memory);
-    return room > 0 ? room : SIZE_MAX;
-  }
-  const auto ranges = internal::current_ranges();
-  const auto address = reinterpret_cast<uintptr_t>(memory);
-  const internal::Range* range = internal::range_at(*ranges, address);
-  if (range == nullptr) return SIZE_MAX;
-  return range->bytes - (address - range->base);
-}
-
-bool goes_to_device(cudaMemcpyKind kind) { return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice; }
-bool comes_from_device(cudaMemcpyKind kind) {
-  return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-}
-
-std::string_view name_of(cudaMemcpyKind kind) {
-  constexpr std::array<std::string_view, 5> kNames{"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
-                                                   "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
-                                                   "cudaMemcpyDefault"};
-  return static_cast<size_t>(kind) < kNames.size() ? kNames[static_cast<size_t>(kind)] : "an unknown direction";
-}
-
-// Returns why a copy of this kind is not allowed; "" if it is.
-std::string_view refusal(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  if (to == nullptr) return "the destination is a null pointer";
-  if (from == nullptr) return "the source is a null pointer";
-  const Side target = side_of(to, bytes), source = side_of(from, bytes);
-  if (target == Side::past_end) return "the copy goes past the end of the destination array";
-  if (source == Side::past_end) return "the copy goes past the end of the source array";
-  if (kind == cudaMemcpyDefault) return "";
-  if (goes_to_device(kind) && target == Side::host) return "the destination is not device memory";
-  if (comes_from_device(kind) && source == Side::host) return "the source is not device memory";
-  if (kind != cudaMemcpyHostToHost) return "";
-  if (target == Side::device) return "the destination is device memory, not host memory";
-  if (source == Side::device) return "the source is device memory, not host memory";
-  return "";
-}
-
-// Returns the error of a copy between host and device that has the opposite direction; "" if the direction is right.
-std::string wrong_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  const Side target = side_of(to, bytes), source = side_of(from, bytes);
-  const bool up = source == Side::host && target == Side::device;
-  const bool down = source == Side::device && target == Side::host;
-  if (!(up && comes_from_device(kind)) && !(down && goes_to_device(kind))) return "";
-  return fmt::format("it copies from {} memory, but its direction is {}, so nothing is copied",
-                     up ? "host to device" : "device to host", name_of(kind));
 }
 
 // A wrong direction is a fault even if the program checks the error or does not need the copied data.
@@ -339,7 +284,7 @@ cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noex
 cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept {
   try {
     const std::string_view variable = variable_of(name);
-    void* const array = simt::allocate(bytes, variable);
+    void* const array = simt::allocate(bytes, variable, place_of(where));
     std::lock_guard lock(state().mutex);
     state().device[array] = {bytes, std::string(variable), where, ++state().allocations};
     *memory = array;
@@ -405,18 +350,19 @@ cudaError_t cudaFree(void* memory, Where where) noexcept {
   if (memory == nullptr) return cudaSuccess;
   simt::internal::wait_for_all();
   State& s = state();
-  std::lock_guard lock(s.mutex);
-  if (s.device.erase(memory) > 0) {
-    release(memory, "cudaFree releases it here", place_of(where));
-    return cudaSuccess;
+  {
+    std::lock_guard lock(s.mutex);
+    if (s.device.erase(memory) > 0) {
+      release(memory, "cudaFree frees it here", place_of(where));
+      return cudaSuccess;
+    }
+    if (s.host_allocations.erase(memory) > 0) {
+      s.host.erase(memory);
+      std::free(memory);
+      return cudaSuccess;
+    }
   }
-  if (s.host_allocations.erase(memory) > 0) {
-    s.host.erase(memory);
-    std::free(memory);
-    return cudaSuccess;
-  }
-  return fail(s, cudaErrorInvalidValue, "cudaFree", where,
-              "cudaMalloc did not return this pointer, or it is already free");
+  return failed("cudaFree", where, free_error(memory));
 }
 
 cudaError_t cudaFreeHost(void* memory, Where where) noexcept {
@@ -463,11 +409,11 @@ namespace {
 cudaError_t checked_copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const Where& where) {
   if (bytes == 0) return cudaSuccess;
   if (const std::string why = wrong_direction(to, from, bytes, kind); !why.empty()) return fail_direction(where, why);
-  if (const std::string_view why = refusal(to, from, bytes, kind); !why.empty()) {
+  if (std::optional<CallError> error = copy_error(to, from, bytes, kind)) {
     // A device copies what lies in the same memory block: at least the part inside the arrays.
     const size_t inside = std::min({bytes, bytes_inside(to), bytes_inside(from)});
     if (inside < bytes) copy(to, from, inside);
-    return failed(cudaErrorInvalidValue, "cudaMemcpy", where, why);
+    return failed("cudaMemcpy", where, std::move(*error));
   }
   const size_t room = std::min(host_room(to), host_room(from));
   if (room < bytes) {
@@ -519,15 +465,7 @@ cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t fro
 
 cudaError_t cudaMemset(void* memory, int byte, size_t bytes, Where where) noexcept {
   if (bytes == 0) return cudaSuccess;
-  switch (side_of(memory, bytes)) {
-    case Side::host:
-      return failed(cudaErrorInvalidValue, "cudaMemset", where, "the destination is not device memory");
-    case Side::past_end:
-      return failed(cudaErrorInvalidValue, "cudaMemset", where, "it goes past the end of the array");
-    case Side::pinned:
-    case Side::device:
-      break;
-  }
+  if (std::optional<CallError> error = fill_error(memory, bytes)) return failed("cudaMemset", where, std::move(*error));
   fill_on_device(memory, byte, bytes);
   return cudaSuccess;
 }

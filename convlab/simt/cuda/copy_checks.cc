@@ -1,0 +1,136 @@
+// Checks which arrays a copy, a fill or a cudaFree() accesses, and says where they were allocated and freed.
+
+#include "convlab/simt/cuda/copy_checks.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "convlab/simt/host_access.h"
+#include "convlab/simt/memory.h"
+#include "convlab/simt/recorder.h"
+
+namespace convlab::simt::cuda {
+namespace {
+
+uintptr_t address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
+
+bool goes_to_device(cudaMemcpyKind kind) { return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice; }
+bool comes_from_device(cudaMemcpyKind kind) {
+  return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+}
+
+/// Returns "the source 'device_x'".
+std::string named(std::string_view what, const std::string& name) {
+  return name.empty() ? fmt::format("the {}", what) : fmt::format("the {} '{}'", what, name);
+}
+
+/// Returns the error of memory that is not device memory: it may have been before.
+CallError not_on_device(std::string_view what, const void* memory) {
+  const std::optional<internal::Released> released = internal::released_at(address_of(memory));
+  if (!released) return {fmt::format("the {} is not device memory", what)};
+  CallError error{fmt::format("{} is already free", named(what, released->name)), "free it after its last use"};
+  error.related.push_back({.place = released->place, .text = released->how, .subject = "cudaFree"});
+  if (std::optional<Label> allocation = allocation_label(released->name, released->bytes, released->allocated)) {
+    error.related.push_back(std::move(*allocation));
+  }
+  return error;
+}
+
+/// Returns the error of an access of `bytes` that goes past the end of an array.
+CallError past_end(std::string_view does, std::string_view what, const void* memory, size_t bytes) {
+  const auto ranges = internal::current_ranges();
+  const internal::Range* const range = internal::range_at(*ranges, address_of(memory));
+  if (range == nullptr) return {fmt::format("{} {} bytes, past the end of the {}", does, bytes, what)};
+  const size_t needed = address_of(memory) - range->base + bytes;
+  CallError error{
+      fmt::format("{} {} bytes, past the end of {} ({} bytes)", does, bytes, named(what, range->name), range->bytes)};
+  const bool is_count = range->bytes * sizeof(float) == needed;
+  error.help = is_count ? fmt::format("possibly sizeof(float) is missing: allocate {} bytes", needed)
+                        : fmt::format("allocate at least {} bytes, or a smaller size in this call", needed);
+  if (std::optional<Label> allocation = allocation_label(range->name, range->bytes, range->allocated)) {
+    error.related.push_back(std::move(*allocation));
+  }
+  return error;
+}
+
+}  // namespace
+
+Side side_of(const void* memory, size_t bytes) {
+  if (const Recorder* const records = recorder()) {
+    const size_t room = records->room_at(memory);
+    if (room > 0) return bytes > room ? Side::past_end : Side::device;
+  }
+  const auto ranges = internal::current_ranges();
+  const uintptr_t address = address_of(memory);
+  const internal::Range* range = internal::range_at(*ranges, address);
+  if (range == nullptr) return internal::is_in_device_variable(address) ? Side::device : Side::host;
+  if (!range->initialized) return Side::pinned;
+  return bytes > range->bytes - (address - range->base) ? Side::past_end : Side::device;
+}
+
+size_t bytes_inside(const void* memory) {
+  if (const Recorder* const records = recorder()) {
+    const size_t room = records->room_at(memory);
+    return room > 0 ? room : SIZE_MAX;
+  }
+  const auto ranges = internal::current_ranges();
+  const internal::Range* range = internal::range_at(*ranges, address_of(memory));
+  if (range == nullptr) return SIZE_MAX;
+  return range->bytes - (address_of(memory) - range->base);
+}
+
+std::optional<CallError> copy_error(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  if (to == nullptr) return CallError{"the destination is a null pointer"};
+  if (from == nullptr) return CallError{"the source is a null pointer"};
+  const Side target = side_of(to, bytes), source = side_of(from, bytes);
+  if (target == Side::past_end) return past_end("it writes", "destination", to, bytes);
+  if (source == Side::past_end) return past_end("it reads", "source", from, bytes);
+  if (kind == cudaMemcpyDefault) return std::nullopt;
+  if (goes_to_device(kind) && target == Side::host) return not_on_device("destination", to);
+  if (comes_from_device(kind) && source == Side::host) return not_on_device("source", from);
+  if (kind != cudaMemcpyHostToHost) return std::nullopt;
+  if (target == Side::device) return CallError{"the destination is device memory, not host memory"};
+  if (source == Side::device) return CallError{"the source is device memory, not host memory"};
+  return std::nullopt;
+}
+
+std::optional<CallError> fill_error(const void* memory, size_t bytes) {
+  switch (side_of(memory, bytes)) {
+    case Side::host:
+      return not_on_device("destination", memory);
+    case Side::past_end:
+      return past_end("it writes", "destination", memory, bytes);
+    case Side::pinned:
+    case Side::device:
+      break;
+  }
+  return std::nullopt;
+}
+
+CallError free_error(const void* memory) {
+  const std::optional<internal::Released> released = internal::released_at(address_of(memory));
+  if (!released || released->base != address_of(memory)) return {"cudaMalloc did not return this pointer"};
+  CallError error = not_on_device("array", memory);
+  error.help = "call cudaFree once for each cudaMalloc";
+  return error;
+}
+
+std::string wrong_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  const Side target = side_of(to, bytes), source = side_of(from, bytes);
+  const bool up = source == Side::host && target == Side::device;
+  const bool down = source == Side::device && target == Side::host;
+  if (!(up && comes_from_device(kind)) && !(down && goes_to_device(kind))) return "";
+  return fmt::format("it copies from {} memory, but its direction is {}, so nothing is copied",
+                     up ? "host to device" : "device to host", name_of(kind));
+}
+
+std::string_view name_of(cudaMemcpyKind kind) {
+  constexpr std::array<std::string_view, 5> kNames{"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
+                                                   "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
+                                                   "cudaMemcpyDefault"};
+  return static_cast<size_t>(kind) < kNames.size() ? kNames[static_cast<size_t>(kind)] : "an unknown direction";
+}
+
+}  // namespace convlab::simt::cuda

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convlab/diagnostics/finding.h"
+#include "convlab/simt/cuda/runtime.h"
+
+/// What is wrong with the arrays of a copy, a fill or a cudaFree().
+namespace convlab::simt::cuda {
+
+enum class Side { host, pinned, device, past_end };  // pinned: host memory that kernels may access
+
+/// Returns where [memory, memory + bytes) is.
+Side side_of(const void* memory, size_t bytes);
+
+/// Returns the number of bytes to the end of the array at this address; SIZE_MAX outside all known arrays.
+size_t bytes_inside(const void* memory);
+
+/// Why a call fails: see FailedCall.
+struct CallError {
+  std::string why, help = {};
+  std::vector<Label> related = {};
+};
+
+/// Returns why a copy of this kind is not allowed; nullopt if it is.
+std::optional<CallError> copy_error(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+
+/// Returns why the bytes cannot be filled; nullopt if they can.
+std::optional<CallError> fill_error(const void* memory, size_t bytes);
+
+/// Returns why memory that is not an allocated array cannot be freed.
+CallError free_error(const void* memory);
+
+/// Returns the error of a copy between host and device that has the opposite direction; "" if the direction is right.
+std::string wrong_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+
+std::string_view name_of(cudaMemcpyKind kind);
+
+}  // namespace convlab::simt::cuda

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convlab::simt::internal {
+
+/// Returns the names of a kernel's parameters, in order, from its definition in a source: {"y", "n"} for
+/// `__global__ void fill(float* y, int n) {`; "" for one without a name. Returns an empty vector if the source has no
+/// declaration of the kernel.
+std::vector<std::string> parameters_in_source(std::string_view source, std::string_view kernel);
+
+}  // namespace convlab::simt::internal
