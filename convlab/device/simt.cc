@@ -9,6 +9,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
 #include "convlab/device/cpu.h"
+#include "convlab/device/simt_launches.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/simt/code_place.h"
 #include "convlab/simt/counting.h"
@@ -19,6 +20,7 @@
 #include "convlab/simt/host_arrays.h"
 #include "convlab/simt/last_writer.h"
 #include "convlab/simt/launch.h"
+#include "convlab/simt/launch_log.h"
 #include "convlab/simt/memory.h"
 #include "convlab/simt/static_shared.h"
 
@@ -190,6 +192,22 @@ std::optional<Label> simt_writer(const void* host) {
     label->text = fmt::format("thread {} of block {} writes it", label->thread, simt::to_text(writer->block));
   }
   return label;
+}
+
+std::vector<SimtLaunches> take_simt_launches() {
+  const auto text = [](const simt::cuda::dim3& extent) {
+    return fmt::format("({},{},{})", extent.x, extent.y, extent.z);
+  };
+  const auto volume = [](const simt::cuda::dim3& extent) { return int64_t{extent.x} * extent.y * extent.z; };
+  std::vector<SimtLaunches> all;
+  for (const simt::PastLaunches& each : simt::take_launches()) {
+    all.push_back({.place = each.place,
+                   .kernel = each.kernel,
+                   .shape = fmt::format("grid {} x block {}", text(each.grid), text(each.block)),
+                   .threads = volume(each.grid) * volume(each.block),
+                   .count = each.count});
+  }
+  return all;
 }
 
 std::map<std::string, int> take_simt_large_blocks() { return simt::take_large_blocks(); }

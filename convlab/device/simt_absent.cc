@@ -2,6 +2,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/device/simt.h"
+#include "convlab/device/simt_launches.h"
 
 namespace convlab {
 
@@ -14,6 +15,7 @@ std::string_view how_to_get_simt() {
 }
 void narrow_simt_memory(const void*, size_t, std::string_view, bool) {}
 std::map<std::string, int> take_simt_large_blocks() { return {}; }
+std::vector<SimtLaunches> take_simt_launches() { return {}; }
 void end_simt_launches() {}
 std::string simt_place_in(const std::string&) { return {}; }
 void set_simt_array_shapes(const std::vector<SimtArrayShape>&) {}

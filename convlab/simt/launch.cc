@@ -20,6 +20,7 @@
 #include "convlab/simt/host_access.h"
 #include "convlab/simt/in_flight.h"
 #include "convlab/simt/last_writer.h"
+#include "convlab/simt/launch_log.h"
 #include "convlab/simt/recorder.h"
 
 namespace convlab::simt {
@@ -228,6 +229,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   if (grid.faults.empty()) internal::report_candidates(grid);
   if (!grid.faults.empty()) throw FaultError(internal::describe(grid, grid.faults, grid.first_fault_block));
   internal::remember_launch(grid);
+  internal::log_launch(grid, shape.where);
   if (grid.apart) {
     internal::begin_kernel(call, fmt::format("kernel {}", internal::kernel_name_of(grid)),
                            internal::place_of(*grid.module, {nullptr, shape.where}));

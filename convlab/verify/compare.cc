@@ -112,7 +112,7 @@ class Comparison {
     const OutputElement element = at(index, image, got, tolerance);
     if (verdict_.wrong++ == 0) verdict_.first = verdict_.worst = element;
     if (badness(element) > badness(verdict_.worst)) verdict_.worst = element;
-    if (std::bit_cast<uint32_t>(got) == kUninitialized) ++verdict_.never_written;
+    if (std::bit_cast<uint32_t>(got) == kUninitialized) ++verdict_.uninitialized;
   }
 
   void number(size_t index, int64_t image, float got) {
@@ -140,7 +140,7 @@ class Comparison {
     if (theirs.wrong > 0 && (verdict_.wrong == 0 || badness(theirs.worst) > badness(verdict_.worst))) {
       verdict_.worst = theirs.worst;
     }
-    verdict_.count += theirs.count, verdict_.wrong += theirs.wrong, verdict_.never_written += theirs.never_written;
+    verdict_.count += theirs.count, verdict_.wrong += theirs.wrong, verdict_.uninitialized += theirs.uninitialized;
     square_error_ += other.square_error_;
     square_expected_ += other.square_expected_;
     square_typical_ += other.square_typical_;
@@ -197,14 +197,32 @@ void require_as_many(size_t got, int64_t expected) {
 
 }  // namespace
 
-std::string describe(const OutputElement& element) {
+namespace {
+
+/// Returns what an output is that has the bits of an uninitialized one.
+std::string_view text_of(Origin origin) {
+  switch (origin) {
+    case Origin::unwritten:
+      return "never written";
+    case Origin::written:
+      return "NaN";
+    case Origin::unknown:
+      break;
+  }
+  return "never written or NaN from uninitialized memory";
+}
+
+}  // namespace
+
+std::string describe(const OutputElement& element, Origin origin) {
   const std::string place =
       fmt::format("image {}, output channel {}, row {}, column {}", element.n, element.k, element.p, element.q);
-  if (std::bit_cast<uint32_t>(element.got) == kUninitialized) {
-    return fmt::format("{}: expected {:.6g}, never written", place, element.expected);
+  if (std::bit_cast<uint32_t>(element.got) == kUninitialized && origin != Origin::written) {
+    return fmt::format("{}: expected {:.6g}, {}", place, element.expected, text_of(origin));
   }
   const std::string tolerance = element.tolerance > 0 ? fmt::format(" (tolerance {:.3g})", element.tolerance) : "";
-  return fmt::format("{}: expected {:.6g}, got {:.6g}{}", place, element.expected, element.got, tolerance);
+  const std::string got = std::isnan(element.got) ? "NaN" : fmt::format("{:.6g}", element.got);
+  return fmt::format("{}: expected {:.6g}, got {}{}", place, element.expected, got, tolerance);
 }
 
 ErrorModel exact_model(const ConvStep& step) {
@@ -301,14 +319,14 @@ void BatchComparison::add(int64_t first, std::span<const int64_t> at, std::span<
 
 Verdict BatchComparison::verdict() const { return state_->all.verdict(); }
 
-std::string headline(const Verdict& verdict) {
+std::string headline(const Verdict& verdict, Origin origin) {
   if (verdict.wrong == 0) {
     return fmt::format("the relative L2 error of all outputs is {:.2g}; the limit is {:.2g}", verdict.relative_l2,
                        verdict.relative_l2_limit);
   }
   std::string text =
       fmt::format("{} of {} outputs {} wrong", verdict.wrong, verdict.count, verdict.wrong == 1 ? "is" : "are");
-  if (verdict.never_written > 0) text += fmt::format(", {} of them never written", verdict.never_written);
+  if (verdict.uninitialized > 0) text += fmt::format(", {} of them {}", verdict.uninitialized, text_of(origin));
   return text;
 }
 

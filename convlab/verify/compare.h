@@ -78,7 +78,8 @@ struct OutputElement {
 };
 
 struct Verdict {
-  int64_t count = 0, wrong = 0, never_written = 0;
+  int64_t count = 0, wrong = 0;
+  int64_t uninitialized = 0;   ///< wrong ones that are kUninitialized
   OutputElement first, worst;  ///< of the wrong ones; worst is NaN or has the largest error
   double relative_l2 = 0, relative_l2_limit = 0;
 
@@ -116,11 +117,18 @@ class BatchComparison {
 /// image), and that all other elements are right as in compare(). Verdict::first is the first element that fails.
 Verdict compare_nan(const Expected& expected, std::span<const float> got, const ErrorModel& model, bool may_spread);
 
+/// Where outputs that are kUninitialized come from.
+enum class Origin : uint8_t {
+  unknown,    ///< nothing wrote them, or a kernel wrote a NaN that it read from uninitialized memory
+  unwritten,  ///< nothing wrote them
+  written,    ///< a kernel wrote them
+};
+
 /// Returns "image 0, output channel 1, row 2, column 3: expected 5, got 7 (tolerance 0.1)".
-std::string describe(const OutputElement& element);
+std::string describe(const OutputElement& element, Origin origin = Origin::unknown);
 
 /// Returns "3 of 24 outputs are wrong", for a verdict that did not pass.
-std::string headline(const Verdict& verdict);
+std::string headline(const Verdict& verdict, Origin origin = Origin::unknown);
 
 /// Returns headline() with the first wrong element.
 std::string describe(const Verdict& verdict);

@@ -453,42 +453,35 @@ bool has_no_writer(const WrongOutput& wrong, const Wrongs& wrongs) {
 std::string missing_copy(const WrongOutput& wrong, const Wrongs& wrongs, const std::string& place) {
   const auto came = [&](const Element& e) { return came_from_simt(&wrong.got[wrongs.index_of(e)]); };
   if (!wrongs.as_before() || std::ranges::any_of(wrongs.samples(), came)) return "";
+  if (wrong.device == DeviceKind::cpu) return "the output array is unchanged: does the function store its results?";
   if (wrongs.right().empty()) return "the host output is unchanged: is the cudaMemcpy from the device missing?";
   if (!std::ranges::any_of(wrongs.right(), came)) return "";
   return fmt::format("the host output is unchanged in {}: does the cudaMemcpy from the device copy too few bytes?",
                      place.empty() ? "parts" : place);
 }
 
-/// Returns "image 0, channels 0..11, rows 5..9, columns 7..11 of x", the inputs of an output; "" if it is pooled.
-std::string sources_of(const OutputElement& element, const ConvStep& step) {
-  if (step.epilogue.pool) return "";
-  const ConvProblem& problem = step.problem;
-  const int64_t channels = problem.channels_per_group();
-  // Clamps the range to existing indices.
-  const auto range = [](int64_t first, int64_t last, int64_t count) {
-    first = std::max<int64_t>(first, 0);
-    last = std::min(last, count - 1);
-    return first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
-  };
-  const int64_t c = element.k / problem.maps_per_group() * channels;
-  const int64_t h = element.p * problem.stride_h - problem.pad_top;
-  const int64_t w = element.q * problem.stride_w - problem.pad_left;
-  return fmt::format("image {}, channels {}, rows {}, columns {} of x", element.n,
-                     range(c, c + channels - 1, problem.c),
-                     range(h, h + (problem.r - 1) * problem.dilation_h, problem.h),
-                     range(w, w + (problem.s - 1) * problem.dilation_w, problem.w));
+/// Returns where uninitialized outputs come from, judging by the sample.
+Origin origin_of(const WrongOutput& wrong, const Wrongs& wrongs) {
+  int64_t written = 0, unwritten = 0, unknown = 0;
+  for (const Element& e : wrongs.samples()) {
+    const float& got = wrong.got[wrongs.index_of(e)];
+    if (std::bit_cast<uint32_t>(got) != kUninitialized) continue;
+    const std::optional<Label> writer = simt_writer(&got);
+    ++(!writer ? unknown : writer->text == kNoWriter ? unwritten : written);
+  }
+  if (unknown > 0 || (written > 0) == (unwritten > 0)) return Origin::unknown;
+  return written > 0 ? Origin::written : Origin::unwritten;
 }
 
-}  // namespace
-
-Cause likely_cause(const WrongOutput& wrong) {
+Cause cause_of(const WrongOutput& wrong, const Wrongs& wrongs, Origin origin) {
   using enum Cause::Kind;
-  const Wrongs wrongs(wrong);
-  if (wrongs.count() == 0) return {};
   const std::string place = wrongs.place();
   const std::string what = !place.empty() ? place : wrongs.count() == 1 ? "the element" : "the elements";
   if (std::string copy = missing_copy(wrong, wrongs, place); !copy.empty()) return {not_copied, std::move(copy)};
   if (has_no_writer(wrong, wrongs)) return {unwritten, fmt::format("no thread writes {}", what)};
+  if (wrongs.uninitialized() && origin == Origin::written) {
+    return {uninitialized, fmt::format("threads write NaN to {}; on simt, uninitialized memory is NaN", what)};
+  }
   if (wrongs.uninitialized()) {
     return {uninitialized, fmt::format("nothing writes {}, or only values computed from uninitialized memory", what)};
   }
@@ -503,48 +496,15 @@ Cause likely_cause(const WrongOutput& wrong) {
   return {likely, fmt::format("only the outputs of {} are wrong: check the code that computes them", place)};
 }
 
-Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong, const Cause& cause) {
-  Finding finding{.kind = std::string(kWrongOutput), .text = headline(verdict)};
-  if (verdict.wrong == 0) return finding;
-  const bool is_unwritten = cause.kind == Cause::Kind::unwritten || cause.kind == Cause::Kind::not_copied;
-  if (is_unwritten) {
-    finding.kind = kUnwrittenOutput;
-    finding.text = fmt::format("{} of {} outputs were never written", verdict.wrong, verdict.count);
-  }
-  const OutputElement &first = verdict.first, &worst = verdict.worst;
-  finding.notes.push_back("first: " + describe(first));
-  const bool is_same = first.n == worst.n && first.k == worst.k && first.p == worst.p && first.q == worst.q;
-  if (!is_same && !is_unwritten) finding.notes.push_back("largest error: " + describe(worst));
-  switch (cause.kind) {
-    case Cause::Kind::unknown:
-      break;
-    case Cause::Kind::likely:
-      finding.help = "possibly " + cause.text;
-      break;
-    case Cause::Kind::not_copied:
-      finding.help = cause.text;
-      break;
-    case Cause::Kind::unwritten:
-      finding.notes.insert(finding.notes.begin(), cause.text);
-      finding.help = "possibly the grid has too few threads, or a bounds check is too strict";
-      break;
-    case Cause::Kind::uninitialized:
-      finding.notes.insert(finding.notes.begin(), cause.text);
-      finding.help = "write every output, and read only what was written";
-      break;
-  }
-  if (is_unwritten) return finding;
-  if (const std::string sources = sources_of(first, wrong.step); !sources.empty()) {
-    finding.notes.push_back("the first sums " + sources);
-  }
-  const Shape shape = wrong.step.output_shape();
-  const int64_t at = ((first.n * shape[1] + first.k) * shape[2] + first.p) * shape[3] + first.q;
-  std::optional<Label> writer = simt_writer(&wrong.got[static_cast<size_t>(at)]);
-  if (writer && writer->place.line != 0) {
-    writer->text = writer->text.substr(0, writer->text.rfind(" it")) + " the first wrong output";
-    finding.labels.push_back(std::move(*writer));
-  }
-  return finding;
+}  // namespace
+
+Cause likely_cause(const WrongOutput& wrong) {
+  const Wrongs wrongs(wrong);
+  if (wrongs.count() == 0) return {};
+  const Origin origin = origin_of(wrong, wrongs);
+  Cause cause = cause_of(wrong, wrongs, origin);
+  cause.origin = cause.kind == Cause::Kind::unwritten ? Origin::unwritten : origin;
+  return cause;
 }
 
 Finding misplaced_nan(const Verdict& verdict) {

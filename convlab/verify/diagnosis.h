@@ -20,6 +20,7 @@ struct WrongOutput {
   std::span<const float> got;        ///< all elements
   const ErrorModel& model;           ///< the tolerance of each element
   std::optional<float> before = {};  ///< value of each element before the call, if the kernel's own code writes `got`
+  DeviceKind device = DeviceKind::simt;  ///< where the kernel ran
 };
 
 /// Why an output is wrong.
@@ -33,6 +34,7 @@ struct Cause {
   };
   Kind kind = Kind::unknown;
   std::string text;
+  Origin origin = Origin::unknown;  ///< of uninitialized outputs, as far as simt knows
 };
 
 /// Returns the likely cause of a wrong output. Memory that nothing wrote has no other cause. Otherwise the cause is a

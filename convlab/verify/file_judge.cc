@@ -109,9 +109,9 @@ class Comparing {
   bool found_wrong() const { return !all_.verdict().passed(); }
 
   /// Looks for the mistake in the whole output.
-  void explain(const ConvStep& step, const OracleLayer& layer, std::span<const float> got,
+  void explain(const ConvStep& step, const OracleLayer& layer, std::span<const float> got, DeviceKind device,
                std::optional<float> before = {}) {
-    const WrongOutput wrong{step, layer, at_, got, model_, before};
+    const WrongOutput wrong{step, layer, at_, got, model_, before, device};
     const Cause cause = likely_cause(wrong);
     explained_ = cause.kind != Cause::Kind::uninitialized;
     finding_ = wrong_output(all_.verdict(), wrong, cause);
@@ -177,7 +177,7 @@ class HostArray {
 
 /// Calls the file with host arrays, which its own code copies to the device and back.
 void run_on_host(const FileEntry& entry, const ConvStep& step, const OracleLayer& layer, const Tensor& images,
-                 FileJudge::Before before, PhaseSeconds& seconds, Comparing& comparing) {
+                 FileJudge::Before before, DeviceKind device, PhaseSeconds& seconds, Comparing& comparing) {
   const ConvProblem& problem = step.problem;
   const Tensor& filters = layer.convolved->w;
   const std::span<const float> all_images = images.values<float>(), all_filters = filters.values<float>();
@@ -191,7 +191,7 @@ void run_on_host(const FileEntry& entry, const ConvStep& step, const OracleLayer
   y.check({});
   comparing.add(0, y.values());
   const float fill = before == FileJudge::Before::zeros ? 0 : kUnzeroed;
-  if (comparing.found_wrong()) comparing.explain(step, layer, y.values(), fill);
+  if (comparing.found_wrong()) comparing.explain(step, layer, y.values(), device, fill);
 }
 
 /// Calls the file with device arrays.
@@ -226,7 +226,7 @@ void run_on_device(const FileEntry& entry, const ConvStep& step, const OracleLay
   if (!comparing.found_wrong()) return;
   std::vector<float> all(static_cast<size_t>(problem.output_count()));
   y.download(*stream, all.data());
-  comparing.explain(step, layer, all);
+  comparing.explain(step, layer, all, device.caps().kind);
 }
 
 struct Layers {
@@ -262,7 +262,7 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
   try {
     device_.make_current();
     if (entry_.on_host) {
-      run_on_host(entry_, step, *layer, batch.images(), before, verdict.seconds, comparing);
+      run_on_host(entry_, step, *layer, batch.images(), before, device_.caps().kind, verdict.seconds, comparing);
     } else {
       run_on_device(entry_, step, *layer, batch.images(), before, device_, verdict.seconds, comparing);
     }

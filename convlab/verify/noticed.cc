@@ -10,11 +10,13 @@
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/device/simt_launches.h"
 #include "convlab/verify/diagnosis.h"
 
 namespace convlab {
 
 Noticed take_noticed() {
+  take_simt_launches();
   return {.call = take_simt_failed_call(), .doubtful = take_simt_notes(), .leaks = take_simt_leaks()};
 }
 

@@ -107,7 +107,12 @@ TEST_F(FileCauses, FailedCallsOfRightFilesAreWarnings) {
   }
   EXPECT_EQ(all[0]["findings"][0]["text"], "cudaFree failed: cudaErrorInvalidValue");
   EXPECT_EQ(all[1]["findings"][0]["text"], "cudaMemcpy failed: cudaErrorInvalidValue");
-  EXPECT_EQ(all[1]["findings"][0]["labels"][0]["text"], "the copy goes past the end of the destination array");
+  EXPECT_EQ(all[1]["findings"][0]["labels"][0]["text"],
+            "it writes 256 bytes, past the end of the destination 'p' (64 bytes)");
+  EXPECT_EQ(all[1]["findings"][0]["labels"][1]["text"], "cudaMalloc allocates p here, 64 bytes");
+  EXPECT_EQ(all[1]["findings"][0]["help"], "possibly sizeof(float) is missing: allocate 256 bytes");
+  EXPECT_EQ(all[0]["findings"][0]["labels"][0]["text"], "the array 'p' is already free");
+  EXPECT_EQ(all[0]["findings"][0]["labels"][1]["text"], "cudaFree frees it here");
   EXPECT_EQ(all[2]["findings"][0]["text"], "cudaFree failed: cudaErrorInvalidValue");
 }
 
@@ -174,7 +179,7 @@ TEST_F(FileCauses, ElementsHaveCoordinatesAndArraysTheirNames) {
   EXPECT_THAT(
       reason(changed("minidnn", "race.cu", "output[((b * Map_out + m) * Height_out + h) * Width_out + w] = sum;",
                      "output[((b * Map_out + m) * Height_out + h) * Width_out + w / 2 * 2] = sum;")),
-      HasSubstr("is image 0, output channel 0, row 0, column 0 of y)"));
+      HasSubstr("is image 0, output channel 0, row 0, column 0 of y; the host passes"));
   std::string text = text_of(changed("function", "macro.cu", "w[((k * C + c) * R + r) * S + s]", "w4d(k, c, r, s)"));
   text.insert(text.find("__global__"),
               "__constant__ float mask[20];\n#define w4d(k, c, r, s) mask[(((k) * C + (c)) * R + (r)) * S + (s)]\n");
@@ -227,6 +232,73 @@ TEST_F(FileCauses, AnElementThatNoThreadLoadsComesBeforeThreadsThatHaveExited) {
   ASSERT_EQ(faults.size(), 2u) << faults;
   EXPECT_EQ(faults[0]["kind"], "uninitialized shared memory");
   EXPECT_EQ(faults[1]["kind"], "barrier not reached by all threads");
+}
+
+TEST_F(FileCauses, ArraysHaveTheNamesOfTheKernelsParameters) {
+  const std::string filter = "mask[((m * Channel + c) * K + p) * K + q]";
+  const Json past = first_cases(
+      {changed("minidnn", "past.cu", filter, "mask[((m * Channel + c) * K + p) * K + q + 99]")}, 1)[0]["faults"][0];
+  EXPECT_EQ(past["array"], "mask");
+  EXPECT_THAT(past["text"].get<std::string>(), HasSubstr("out-of-bounds read of global memory 'mask'"));
+  EXPECT_THAT(past["related"][0]["text"].get<std::string>(),
+              ContainsRegex("^cudaMalloc allocates device_mask_ptr here, 432 bytes, and this access needs [0-9]+$"));
+  const Json misaligned =
+      first_cases({changed("minidnn", "odd.cu", filter, "*(const float*)((const char*)mask + 2)")}, 1)[0];
+  EXPECT_THAT(misaligned["reason"].get<std::string>(), HasSubstr("the host passes device_mask_ptr as 'mask'"));
+}
+
+TEST_F(FileCauses, ATooSmallAllocationHasItsLineAndTheSizeThatIsNeeded) {
+  const Json read = first_cases(
+      {changed("minidnn", "all.cu", "input_bytes = sizeof(float) * Batch", "input_bytes = Batch")}, 1)[0]["faults"][0];
+  EXPECT_THAT(read["related"][0]["text"].get<std::string>(),
+              StartsWith("cudaMalloc allocates device_input_ptr here, 1734 bytes, and this access needs "));
+  EXPECT_EQ(read["help"], "possibly sizeof(float) is missing: x has 1734 floats, 6936 bytes");
+  // The copy that fails and the access have the same cause.
+  const Json copied = first_cases({changed("minidnn", "copied.cu", "cudaMalloc(device_input_ptr, input_bytes)",
+                                           "cudaMalloc(device_input_ptr, input_bytes / 4)")},
+                                  1)[0];
+  ASSERT_EQ(copied["faults"].size(), 1u) << copied;
+  EXPECT_THAT(copied["reason"].get<std::string>(),
+              AllOf(StartsWith("cudaMemcpy failed: cudaErrorInvalidValue: it writes 6936 bytes, past the end of the "
+                               "destination 'device_input_ptr' (1734 bytes); cudaMalloc allocates device_input_ptr "),
+                    HasSubstr("as a result, out-of-bounds read of global memory 'input'"),
+                    EndsWith("help: possibly sizeof(float) is missing: allocate 6936 bytes")));
+}
+
+TEST_F(FileCauses, ACopyFromFreedMemoryNamesBothLines) {
+  const Json fault = first_cases({copied_back("late.cu",
+                                              "cudaFree(device_output);\n  cudaMemcpy(host_output, device_output, "
+                                              "output_bytes, cudaMemcpyDeviceToHost);")},
+                                 1)[0]["faults"][0];
+  EXPECT_THAT(fault["text"].get<std::string>(), HasSubstr("the source 'device_output_ptr' is already free"));
+  EXPECT_EQ(fault["related"][0]["text"], "cudaFree frees it here");
+  EXPECT_THAT(fault["related"][1]["text"].get<std::string>(),
+              StartsWith("cudaMalloc allocates device_output_ptr here"));
+  EXPECT_EQ(fault["help"], "free it after its last use");
+}
+
+TEST_F(FileCauses, OutputsThatNoThreadWroteNameTheLaunch) {
+  const std::string launch = "conv_forward_kernel<<<grid, block>>>";
+  const Json small = first_cases({changed("minidnn", "small.cu", launch, "conv_forward_kernel<<<1, block>>>")}, 1)[0];
+  EXPECT_THAT(
+      small["reason"].get<std::string>(),
+      AllOf(HasSubstr("1575 of 1800 outputs were never written: grid (1,1,1) x block (16,16,1) = 256 threads for "
+                      "1800 outputs"),
+            HasSubstr("at small.cu:"),
+            EndsWith("help: launch a thread for each output, or let each thread compute several of them")));
+  EXPECT_THAT(reason(changed("minidnn", "none.cu", launch, "if (Batch < 0) " + launch)),
+              AllOf(HasSubstr("1800 of 1800 outputs were never written: no kernel was launched"),
+                    HasSubstr("help: launch a kernel that writes the output")));
+  EXPECT_THAT(reason(changed("minidnn", "strict.cu", "w >= Width_out) return;", "w >= Width_out - 1) return;")),
+              HasSubstr("help: possibly a bounds check is too strict"));
+}
+
+TEST_F(FileCauses, NaNThatAKernelWroteIsNotMissing) {
+  const std::string written = reason(changed("minidnn", "nan.cu", "float sum = 0;", "float sum = __int_as_float(-1);"));
+  EXPECT_THAT(written, AllOf(HasSubstr("1800 of 1800 outputs are wrong, 1800 of them NaN"), HasSubstr("got NaN"),
+                             Not(HasSubstr("never written"))));
+  EXPECT_THAT(reason(changed("minidnn", "root.cu", "float sum = 0;", "float sum = sqrtf(-1.0f * K);")),
+              AllOf(HasSubstr("got NaN"), Not(HasSubstr("-nan"))));
 }
 
 TEST_F(FileCauses, ManyShapesTakeFewLines) {

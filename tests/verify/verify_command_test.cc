@@ -82,8 +82,8 @@ TEST(VerifyCommand, AFailureIsExitStatusOneWithPlaceAndReason) {
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.output,
               StartsWith("FAILED  test.wrong               c1h4w4_k1r2s2: 1 of 9 outputs is wrong, 1 of them "
-                         "never written (nothing writes the element, or only values computed from "
-                         "uninitialized memory; first: image 0, output channel 0, row 2, column 2: "));
+                         "never written or NaN from uninitialized memory (nothing writes the element, or only values "
+                         "computed from uninitialized memory; first: image 0, output channel 0, row 2, column 2: "));
   EXPECT_THAT(result.output, EndsWith("\n0 passed, 1 failed, 0 skipped\n"));
   EXPECT_EQ(result.complaint, "1 of 1 cases failed");
 }

@@ -80,7 +80,7 @@ TEST(Compare, FirstAndWorstCarryTheirPlaces) {
 TEST(Compare, NanIsTheWorstAndUnwrittenIsCounted) {
   const Verdict verdict = judged({1, 2, 3}, {100, std::bit_cast<float>(kUninitialized), kNan});
   EXPECT_EQ(verdict.wrong, 3);
-  EXPECT_EQ(verdict.never_written, 1);
+  EXPECT_EQ(verdict.uninitialized, 1);
   EXPECT_TRUE(std::isnan(verdict.worst.got));
 }
 

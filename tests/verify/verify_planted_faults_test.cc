@@ -384,7 +384,7 @@ TEST(PlantedFaults, NanSpreadsTooFar) {
   };
   ConvKernel kernel = fake(launch);
   const ConvStep step{parse_problem("n2_c4h12w12_k3r3s3")};
-  expect_caught(kernel, "one NaN pixel", "got nan", step);
+  expect_caught(kernel, "one NaN pixel", "got NaN", step);
   kernel.info.sum = Sum::transform;  // a transform may spread NaN within an image
   EXPECT_EQ(verified(kernel, step).reason, "");
   kernel.launch = [](const ConvArgs& args, Stream&) {  // but not to another image
@@ -395,7 +395,7 @@ TEST(PlantedFaults, NanSpreadsTooFar) {
       args.y[args.step.problem.output_count() / 2] += 0 * x[i];
     }
   };
-  expect_caught(kernel, "one NaN pixel", "got nan", step);
+  expect_caught(kernel, "one NaN pixel", "got NaN", step);
 }
 
 TEST(PlantedFaults, OtherBitsTheSecondTime) {
