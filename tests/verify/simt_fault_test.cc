@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
         Expected{Planted::assertion_fails, "assertion_fails", FaultKind::assertion, 0, 7, kNone, "", kNone},
         Expected{Planted::waits_for_a_plain_shared_flag, "waits_for_a_plain_shared_flag", FaultKind::stuck, 0, 0, kNone,
                  "ready", 0},
-        Expected{Planted::waits_for_a_plain_flag, "waits_for_a_plain_flag", FaultKind::stuck, 0, 0, kNone, "y", 12}),
+        Expected{Planted::waits_for_a_plain_flag, "waits_for_a_plain_flag", FaultKind::stuck, 0, 0, kNone, "flag", 12}),
     [](const auto& info) { return info.param.kernel; });
 
 /// A race of two blocks of one launch: the report names the later block first, then the other block's thread and line.
