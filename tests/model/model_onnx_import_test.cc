@@ -21,6 +21,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 using Proto = onnx::TensorProto;
@@ -377,10 +378,19 @@ TEST(OnnxImport, RefusesWhatIsNoModel) {
   const auto refuse = [](std::vector<uint8_t> bytes) {
     return bad_input_message([&] { import_onnx(bytes, "test.onnx"); });
   };
-  EXPECT_THAT(refuse({}), HasSubstr("test.onnx: not an ONNX model: the file contains no graph"));
-  const std::string text = "<html><body>not found</body></html>";
-  EXPECT_THAT(refuse({text.begin(), text.end()}), HasSubstr("not an ONNX model"));
+  EXPECT_EQ(refuse({}), "test.onnx: the file is empty");
+  for (const std::string_view text :
+       {"<html><body>not found</body></html>", "version https://git-lfs.github.com/spec"}) {
+    EXPECT_EQ(refuse({text.begin(), text.end()}),
+              fmt::format("test.onnx: not an ONNX model: {} bytes of another format", text.size()));
+  }
+  EXPECT_EQ(refuse({8, 7}), "test.onnx: not an ONNX model: the file contains no graph");
+  EXPECT_EQ(refuse({8, 7, 7}), "test.onnx: not an ONNX model: the file (3 bytes) is corrupt after byte 3");
   const std::vector<uint8_t> whole = add(OnnxModel::ones({2})).bytes();
+  const std::vector<uint8_t> half(whole.begin(), whole.begin() + std::ssize(whole) / 2);
+  EXPECT_THAT(refuse(half), MatchesRegex("test.onnx: the file is truncated: expected at least .* bytes, got " +
+                                         std::to_string(half.size())));
+  EXPECT_EQ(refuse({8}), "test.onnx: the file is truncated: expected at least 2 bytes, got 1");
   for (size_t size = 0; size < whole.size(); ++size) {  // never crashes, and never accepts a truncated model
     EXPECT_THROW(import_onnx(std::span(whole).first(size), "test.onnx"), Error) << size;
   }

@@ -2,6 +2,8 @@
 
 #include "convlab/model/onnx/reading/onnx_outline.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -45,6 +47,10 @@ class OutlineReader {
   /// Returns the offset up to which the model has been read.
   int64_t position() const { return at_; }
 
+  /// If read() failed because one of the model's own fields ends after the last byte: the bytes that the file needs at
+  /// least. Otherwise 0.
+  int64_t missing_end() const { return missing_end_; }
+
  private:
   /// Passes the contents of a message's length-delimited fields with this number to `take`, and appends all other
   /// fields to `rest` unchanged.
@@ -55,9 +61,13 @@ class OutlineReader {
     at_ = message.offset;
     while (at_ < end) {
       const int64_t begin = at_;
+      field_end_ = 0;
       const std::optional<uint64_t> tag = varint(end);
       const std::optional<OnnxPlace> content = tag ? content_of(static_cast<WireType>(*tag % 8), end) : std::nullopt;
-      if (!content) return false;
+      if (!content) {
+        if (message.offset == 0 && field_end_ > end) missing_end_ = field_end_;
+        return false;
+      }
       const int64_t next = at_ = content->offset + content->bytes;
       if (*tag / 8 != wanted || *tag % 8 != kDelimited) continue;
       append(rest, rest_from, begin);
@@ -84,11 +94,14 @@ class OutlineReader {
     } else {
       return std::nullopt;  // groups, which ONNX does not have
     }
-    if (bytes > static_cast<uint64_t>(end - at_)) return std::nullopt;
+    if (bytes > INT32_MAX) return std::nullopt;
+    field_end_ = at_ + static_cast<int64_t>(bytes);
+    if (field_end_ > end) return std::nullopt;
     return OnnxPlace{at_, static_cast<int64_t>(bytes)};
   }
 
-  /// Reads the varint at at_: seven bits per byte, the lowest first.
+  /// Reads the varint at at_: seven bits per byte, the lowest first. If it does not end before `end`, field_end_ is
+  /// after `end`.
   std::optional<uint64_t> varint(int64_t end) {
     uint64_t number = 0;
     for (int shift = 0; shift < 64 && at_ < end; shift += 7) {
@@ -96,6 +109,7 @@ class OutlineReader {
       number |= static_cast<uint64_t>(byte & 127) << shift;
       if (byte < 128) return number;
     }
+    if (at_ == end) field_end_ = end + 1;
     return std::nullopt;
   }
 
@@ -116,9 +130,24 @@ class OutlineReader {
 
   const OnnxBytes& bytes_;
   int64_t at_ = 0;
+  int64_t field_end_ = 0;               ///< where the field at at_ ends, at least; 0 if unknown
+  int64_t missing_end_ = 0;             ///< see missing_end()
   std::array<uint8_t, 4096> window_{};  ///< the bytes read last for tags and lengths
   int64_t window_at_ = 0, window_bytes_ = 0;
 };
+
+/// Returns the reason why the file is not an ONNX model. Every writer of ONNX begins a model with its ir_version.
+std::string why_unreadable(const OnnxBytes& bytes, const OutlineReader& reader) {
+  constexpr uint8_t kIrVersionTag = onnx::ModelProto::kIrVersionFieldNumber << 3 | kVarint;
+  if (bytes.size == 0) return "the file is empty";
+  uint8_t first = 0;
+  bytes.read(0, {&first, 1});
+  if (first != kIrVersionTag) return fmt::format("not an ONNX model: {} bytes of another format", bytes.size);
+  if (reader.missing_end() > 0) {
+    return fmt::format("the file is truncated: expected at least {} bytes, got {}", reader.missing_end(), bytes.size);
+  }
+  return fmt::format("not an ONNX model: the file ({} bytes) is corrupt after byte {}", bytes.size, reader.position());
+}
 
 }  // namespace
 
@@ -128,10 +157,7 @@ OnnxOutline read_outline(const OnnxBytes& bytes) {
     throw bad_input("the file has {} bytes; ONNX files must be smaller than 2 GiB", bytes.size);
   OnnxOutline outline;
   OutlineReader reader(bytes);
-  if (!reader.read(outline)) {
-    throw bad_input("not an ONNX model: the file ({} bytes) is truncated or corrupt after byte {}", bytes.size,
-                    reader.position());
-  }
+  if (bytes.size == 0 || !reader.read(outline)) throw bad_input("{}", why_unreadable(bytes, reader));
   if (!outline.model.has_graph()) throw bad_input("not an ONNX model: the file contains no graph");
   return outline;
 }
