@@ -230,7 +230,11 @@ TEST(OnnxImport, RefusesOperatorsAndDomains) {
   unknown.input("x", {1}).output("y").node("Det", {"x"}, {"y"});
   EXPECT_THAT(refusal(unknown), StartsWith("test.onnx: node 'the_node' (Det, opset 13): this operator is not"));
   domain.graph().mutable_node(0)->set_domain("com.microsoft");
-  EXPECT_THAT(refusal(domain), HasSubstr("the domain 'com.microsoft'"));
+  EXPECT_THAT(refusal(domain), HasSubstr("node 'the_node' (Relu, com.microsoft): this operator of the domain 'com."));
+  onnx::OperatorSetIdProto& other = *domain.proto.add_opset_import();
+  other.set_domain("com.microsoft");
+  other.set_version(1);
+  EXPECT_THAT(refusal(domain), HasSubstr("node 'the_node' (Relu, com.microsoft opset 1): this operator of the domain"));
   onnx.graph().mutable_node(0)->set_domain("ai.onnx");
   EXPECT_EQ(import(onnx).nodes.size(), 1u);
   EXPECT_THAT(refusal(nothing.input("x", {1}).output("y").node("Relu", {"x"}, {})),

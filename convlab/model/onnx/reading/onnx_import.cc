@@ -24,7 +24,18 @@ namespace {
 
 constexpr int64_t kFirstOpset = 7, kLastOpset = 26;
 
+using Opsets = google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>;
+
 bool is_onnx_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
+
+/// Returns the opset of a node, which is that of its domain: "opset 17", "com.microsoft opset 1". Some exporters omit
+/// the opsets of other domains than ONNX's: "com.microsoft".
+std::string opset_text(const std::string& domain, int64_t onnx_opset, const Opsets& opsets) {
+  if (is_onnx_domain(domain)) return fmt::format("opset {}", onnx_opset);
+  const auto found = std::ranges::find(opsets, domain, &onnx::OperatorSetIdProto::domain);
+  if (found == opsets.end()) return printable(domain);
+  return fmt::format("{} opset {}", printable(domain), found->version());
+}
 
 /// Returns the opset of ONNX's own domain, for a model or a function.
 template <class Proto>
@@ -99,7 +110,7 @@ class OnnxImporter {
     for (const onnx::ValueInfoProto* input : inputs_) add_input(*input, scope, inputs);
     if (inputs.empty()) throw bad_input("the model has no inputs");
     builder_.graph().inputs = std::move(inputs);
-    add_nodes(graph.node(), {.opset = opset_of(model_)}, scope);
+    add_nodes(graph.node(), {.opset = opset_of(model_), .opsets = model_.opset_import()}, scope);
     refuse();
     set_outputs(scope);
     Graph result = builder_.take();
@@ -112,7 +123,8 @@ class OnnxImporter {
  private:
   /// Where nodes are: in the model's graph, or in a function that is called.
   struct Place {
-    int64_t opset = 0;
+    int64_t opset = 0;        ///< of ONNX's own domain
+    const Opsets& opsets;     ///< of all domains
     std::string prefix = {};  ///< of the names of nodes
     int depth = 0;
     const std::map<std::string, const onnx::AttributeProto*>* attributes = nullptr;  ///< of the function call
@@ -231,7 +243,8 @@ class OnnxImporter {
     } catch (const Error& error) {
       const bool open = dynamic_cast<const OpenSize*>(&error) != nullptr;
       if (open && first_is_given_) throw;
-      refusals_.push_back({fmt::format("node '{}' ({}, opset {}): ", name, printable(proto.op_type()), place.opset),
+      refusals_.push_back({fmt::format("node '{}' ({}, {}): ", name, printable(proto.op_type()),
+                                       opset_text(proto.domain(), place.opset, place.opsets)),
                            error.what(), open});
       refuse_outputs(proto, scope);
     }
@@ -308,13 +321,15 @@ class OnnxImporter {
     return resolved;
   }
 
-  Place inside(const Place& place, const std::string& name) const {
+  /// Returns the place of nodes in a branch or a called function, which has opsets of its own.
+  static Place inside(const Place& place, const std::string& name, int64_t opset, const Opsets& opsets) {
     constexpr int kDeepest = 32;
     if (place.depth >= kDeepest) throw bad_input("functions and branches are nested deeper than {} levels", kDeepest);
-    Place inner = place;
-    inner.prefix = name + "/";
-    ++inner.depth;
-    return inner;
+    return {.opset = opset,
+            .opsets = opsets,
+            .prefix = name + "/",
+            .depth = place.depth + 1,
+            .attributes = place.attributes};
   }
 
   /// Inlines a model-local function: its nodes replace the call.
@@ -324,8 +339,7 @@ class OnnxImporter {
     std::map<std::string, const onnx::AttributeProto*> attributes;
     for (const onnx::AttributeProto& attribute : function.attribute_proto()) attributes[attribute.name()] = &attribute;
     for (const onnx::AttributeProto& attribute : resolved.attribute()) attributes[attribute.name()] = &attribute;
-    Place inner = inside(place, name);
-    inner.opset = opset_of(function);
+    Place inner = inside(place, name, opset_of(function), function.opset_import());
     inner.attributes = &attributes;
     OnnxScope own(nullptr);
     own.note_producers(function.node());
@@ -355,7 +369,7 @@ class OnnxImporter {
     OnnxScope own(&scope);
     own.note_producers(taken->g().node());
     add_initializers(taken->g(), own);
-    add_nodes(taken->g().node(), inside(place, name), own);
+    add_nodes(taken->g().node(), inside(place, name, place.opset, place.opsets), own);
     for (int i = 0; i < proto.output_size() && i < taken->g().output_size(); ++i) {
       if (!proto.output(i).empty()) scope.define(proto.output(i), own.value(taken->g().output(i).name()));
     }
