@@ -16,6 +16,9 @@ std::vector<ConvProblem> problems_of_model(const std::string& name) {
   Graph loaded = load_model(name);
   Shape input = loaded.inputs[0].shape;
   if (!input.empty()) input[0] = 1;  // otherwise a scalar, which no convolution accepts
+  if (std::ranges::find(input, -1) != input.end()) {
+    throw bad_input("--model {}: only the batch size may be dynamic, got input {}", name, to_text(loaded.inputs[0]));
+  }
   const Graph graph = simplified(std::move(loaded), input, /*into_weights=*/false);
   std::vector<ConvProblem> problems;
   for (const PlanStep& step :

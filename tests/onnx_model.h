@@ -122,18 +122,18 @@ class OnnxModel {
     return tensor;
   }
 
-  /// A size of -1 becomes a symbolic size.
+  /// A size of -1 becomes a dynamic size: the first one is named "N", others have no name.
   static void describe(onnx::ValueInfoProto& info, const std::string& name, const Shape& shape, int type) {
     info.set_name(name);
     auto& tensor = *info.mutable_type()->mutable_tensor_type();
     tensor.set_elem_type(type);
     tensor.mutable_shape();
-    for (int64_t size : shape) {
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
       auto& dimension = *tensor.mutable_shape()->add_dim();
-      if (size == -1) {
+      if (shape[axis] != -1) {
+        dimension.set_dim_value(shape[axis]);
+      } else if (axis == 0) {
         dimension.set_dim_param("N");
-      } else {
-        dimension.set_dim_value(size);
       }
     }
   }

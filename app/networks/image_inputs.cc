@@ -112,12 +112,10 @@ void check_size(const Pictures& pictures, const Preparation& preparation, const 
   bool same = takes.size() == have.size();
   for (size_t i = 1; same && i < have.size(); ++i) same = takes[i] < 0 || takes[i] == have[i];
   if (same) return;
-  std::vector<std::string> sizes;
-  for (int64_t size : takes) sizes.push_back(size < 0 ? "?" : std::to_string(size));
   throw bad_input(
       "{}: model expects {}, but the prepared images are {}; adjust --resize, --crop, --preset, --channels or "
       "--layout",
-      graph.name, fmt::join(sizes, "x"), to_text(have));
+      graph.name, to_text(input), to_text(have));
 }
 
 }  // namespace

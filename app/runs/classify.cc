@@ -29,16 +29,11 @@ namespace {
 /// Returns the side length of the images that the model expects; `wanted` is --size, 0 if it was not given.
 int64_t image_side(const Graph& graph, int64_t wanted) {
   const Shape& shape = graph.inputs[0].shape;
-  const auto takes = [&] {
-    std::vector<std::string> sizes;
-    for (int64_t size : shape) sizes.push_back(size < 0 ? "?" : std::to_string(size));
-    return fmt::format("{}", fmt::join(sizes, "x"));
-  };
   if (shape.size() != 4 || (shape[1] != 1 && shape[1] != -1) || shape[2] != shape[3]) {
     throw bad_input(
         "{}: input is {}, expected square grayscale images like Fashion-MNIST's (Nx1xSxS); use 'convlab infer' for "
         "other inputs",
-        graph.name, takes());
+        graph.name, to_text(graph.inputs[0]));
   }
   constexpr int64_t kOriginalSide = 28;
   const int64_t side = shape[2];

@@ -2,7 +2,10 @@
 
 #include "convlab/model/graph.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <optional>
 #include <unordered_set>
 
 #include "convlab/base/error.h"
@@ -19,6 +22,39 @@ bool fits(const Shape& wanted, const Shape& shape) {
                             [](int64_t want, int64_t size) { return size >= 1 && (want == -1 || want == size); });
 }
 
+/// Returns the name of an input's size along this axis if it is dynamic; nullopt if it is fixed.
+std::optional<std::string> open_name(const GraphInput& input, size_t axis) {
+  if (axis >= input.shape.size() || input.shape[axis] != -1) return std::nullopt;
+  return axis < input.size_names.size() ? input.size_names[axis] : "";
+}
+
+/// Describes two inputs that differ in a dynamic size of one name, or in a first size without a name, which is usually
+/// the batch size. Returns "" if there are none.
+std::string differing_sizes(const Graph& graph, InputShapes inputs) {
+  struct Size {
+    std::string name;
+    size_t input;
+    int64_t size;
+  };
+  std::vector<Size> seen;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    for (size_t axis = 0; axis < inputs[i].size(); ++axis) {
+      const std::optional<std::string> name = open_name(graph.inputs[i], axis);
+      if (!name || (name->empty() && axis > 0)) continue;
+      const Size own{*name, i, inputs[i][axis]};
+      const auto other = std::ranges::find(seen, own.name, &Size::name);
+      if (other == seen.end()) {
+        seen.push_back(own);
+      } else if (other->size != own.size) {
+        return fmt::format("inputs '{}' and '{}' have different sizes {}: {} and {}",
+                           graph.name_of(graph.inputs[other->input]), graph.name_of(graph.inputs[i]),
+                           own.name.empty() ? "of the batch" : fmt::format("'{}'", own.name), other->size, own.size);
+      }
+    }
+  }
+  return "";
+}
+
 /// Returns the index of a node's first input that must be a constant, or SIZE_MAX if none must.
 size_t first_constant_input(const Op& op) {
   if (std::holds_alternative<ConvOp>(op) || std::holds_alternative<BatchNormOp>(op)) return 1;
@@ -26,6 +62,16 @@ size_t first_constant_input(const Op& op) {
 }
 
 }  // namespace
+
+std::string to_text(const GraphInput& input) {
+  const bool named = std::ranges::any_of(input.size_names, [](const std::string& name) { return !name.empty(); });
+  std::vector<std::string> sizes;
+  for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+    const std::optional<std::string> name = open_name(input, axis);
+    sizes.push_back(!name ? std::to_string(input.shape[axis]) : name->empty() ? "?" : *name);
+  }
+  return sizes.empty() ? "scalar" : fmt::format("{}", fmt::join(sizes, named ? " x " : "x"));
+}
 
 Graph Graph::clone() const {
   Graph copy{.name = name,
@@ -79,8 +125,8 @@ static std::vector<Shape> shapes_of(const Graph& graph, InputShapes inputs) {
       throw bad_input("an input has {} dimensions; at most {} are supported", inputs[i].size(), kMostRank);
     }
     if (!fits(input.shape, inputs[i])) {
-      throw bad_input("input '{}' must have shape {} (-1: any size), got {}",
-                      graph.value_names[static_cast<size_t>(input.value)], to_text(input.shape), to_text(inputs[i]));
+      throw bad_input("input '{}' must have shape {}, got {}", graph.name_of(input), to_text(input),
+                      to_text(inputs[i]));
     }
   }
 
@@ -109,7 +155,10 @@ static std::vector<Shape> shapes_of(const Graph& graph, InputShapes inputs) {
       }
       set(node.output, output_shape(node.op, operands));
     } catch (const Error& error) {
-      throw bad_input("node '{}' ({}): {}", node.name, name_of(node.op), error.what());
+      const std::string reason = fmt::format("node '{}' ({}): {}", node.name, name_of(node.op), error.what());
+      const std::string cause = differing_sizes(graph, inputs);
+      if (cause.empty()) throw bad_input("{}", reason);
+      throw FindingError(ErrorKind::bad_input, {.kind = "input sizes", .text = cause, .notes = {reason}});
     }
   }
   for (const GraphOutput& output : graph.outputs) {

@@ -24,7 +24,12 @@ struct GraphInput {
   ValueId value = -1;
   Shape shape;                          ///< -1 for dynamic sizes (usually the batch size)
   ElementType type = ElementType::f32;  ///< as in the file
+  /// The file's names for dynamic sizes, by axis: "N"; "" for a size without a name. {}: none has a name.
+  std::vector<std::string> size_names = {};
 };
+
+/// Returns an input's shape for messages: "N x 3 x height x width", or "?x3x?x?" if no dynamic size has a name.
+std::string to_text(const GraphInput& input);
 
 struct GraphOutput {
   ValueId value = -1;

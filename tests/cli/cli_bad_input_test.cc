@@ -235,12 +235,12 @@ TEST_F(BadOnnx, ModelsOfSomethingElseThanGreySquareImages) {
   vector.input("x", {-1, 784}).output("y");
   vector.initializer("w", OnnxModel::ones({784, 10}));
   vector.node("MatMul", {"x", "w"}, {"y"});
-  expect_bad(vector, {"?x784"});
+  expect_bad(vector, {"N x 784"});
   OnnxModel color(13);
   color.input("x", {-1, 3, 28, 28}).output("y");
   color.initializer("w", OnnxModel::ones({10, 3, 28, 28}));
   color.node("Conv", {"x", "w"}, {"y"});
-  expect_bad(color, {"?x3x28x28"});
+  expect_bad(color, {"N x 3 x 28 x 28"});
   OnnxModel scores(13);
   scores.input("x", {-1, 1, 28, 28}).output("y");
   scores.initializer("w", OnnxModel::ones({7, 1, 28, 28}));

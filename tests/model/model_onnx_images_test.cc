@@ -46,7 +46,7 @@ Tensor computed(const OnnxModel& model, const Shape& shape) {
 /// Expects that the importer rejects the model without its input's shape, and asks for it.
 void expect_needs_shape(const OnnxModel& model) {
   EXPECT_THROW(import(model), OpenSize);
-  EXPECT_THAT(refusal(model), HasSubstr("give the shape of input 'x'"));
+  EXPECT_THAT(refusal(model), HasSubstr("set the shape of input 'x' (N x "));
 }
 
 /// Expects that one import works for any number of images, with or without the input's shape.

@@ -9,6 +9,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/model/graph.h"
+#include "tests/errors.h"
 #include "tests/op_shapes.h"
 
 namespace convlab {
@@ -214,11 +215,40 @@ TEST(ModelShapes, InferShapesGoesThroughTheGraph) {
   EXPECT_EQ(shapes, (std::vector<Shape>{{5, 1, 8, 8}, {2, 1, 3, 3}, {5, 2, 6, 6}, {5, 2, 6, 6}}));
 }
 
+TEST(ModelShapes, TextOfAnInputHasTheNamesOfItsDynamicSizes) {
+  EXPECT_EQ(to_text(GraphInput{.shape = {-1, 3, -1, 8}}), "?x3x?x8");
+  EXPECT_EQ(to_text(GraphInput{.shape = {-1, 3, -1, 8}, .size_names = {"N", "", "", "W"}}), "N x 3 x ? x 8");
+  EXPECT_EQ(to_text(GraphInput{.shape = {}}), "scalar");
+}
+
+/// Joins inputs a and b along axis 1.
+Graph joining(const GraphInput& a, const GraphInput& b) {
+  Graph graph{.name = "joining.onnx", .inputs = {a, b}};
+  for (const char* name : {"a", "b"}) graph.inputs[name[0] - 'a'].value = graph.add_value(name);
+  graph.outputs[0].value = graph.add_value("y");
+  graph.nodes.push_back({.name = "join", .op = ConcatOp{.axis = 1}, .inputs = {0, 1}, .output = 2});
+  return graph;
+}
+
+TEST(ModelShapes, InferShapesNamesInputsOfDifferentSizes) {
+  const auto refused = [](const Graph& graph, const Shape& a, const Shape& b) {
+    return bad_input_message([&] { infer_shapes(graph, std::vector{a, b}); });
+  };
+  const std::string node = "node 'join' (Concat): shapes 2x3 and 4x3 must be equal except along axis 1";
+  const GraphInput unnamed{.shape = {-1, 3}}, named{.shape = {-1, 3}, .size_names = {"batch"}};
+  const GraphInput other{.shape = {-1, 3}, .size_names = {"rows"}};
+  EXPECT_EQ(refused(joining(unnamed, unnamed), {2, 3}, {4, 3}),
+            "joining.onnx: inputs 'a' and 'b' have different sizes of the batch: 2 and 4 (" + node + ")");
+  EXPECT_EQ(refused(joining(named, named), {2, 3}, {4, 3}),
+            "joining.onnx: inputs 'a' and 'b' have different sizes 'batch': 2 and 4 (" + node + ")");
+  EXPECT_EQ(refused(joining(named, other), {2, 3}, {4, 3}), "joining.onnx: " + node) << "the names differ, too";
+  EXPECT_EQ(infer_shapes(joining(named, named), std::vector<Shape>{{2, 3}, {2, 3}})[2], (Shape{2, 6}));
+}
+
 TEST(ModelShapes, InferShapesRefusesAndNamesTheNode) {
-  EXPECT_THAT(refusal(small_graph(), {5, 1, 9, 8}),
-              HasSubstr("input 'x' must have shape -1x1x8x8 (-1: any size), got 5x1x9x8"));
-  EXPECT_THAT(refusal(small_graph(), {5, 1, 8}), HasSubstr("input 'x' must have shape -1x1x8x8"));
-  EXPECT_THAT(refusal(small_graph(), {0, 1, 8, 8}), HasSubstr("input 'x' must have shape -1x1x8x8"));
+  EXPECT_THAT(refusal(small_graph(), {5, 1, 9, 8}), HasSubstr("input 'x' must have shape ?x1x8x8, got 5x1x9x8"));
+  EXPECT_THAT(refusal(small_graph(), {5, 1, 8}), HasSubstr("input 'x' must have shape ?x1x8x8"));
+  EXPECT_THAT(refusal(small_graph(), {0, 1, 8, 8}), HasSubstr("input 'x' must have shape ?x1x8x8"));
   Graph graph = small_graph();
   graph.constants.at(1) = Tensor(ElementType::f32, {2, 3, 3, 3});
   EXPECT_THAT(refusal(graph, {5, 1, 8, 8}), HasSubstr("small.onnx: node 'first' (Conv): "));

@@ -9,6 +9,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/diagnostics/finding.h"
+#include "convlab/model/graph.h"
 #include "convlab/model/onnx/reading/onnx_value.h"
 
 namespace convlab {
@@ -17,11 +18,24 @@ namespace convlab {
 // the batch size is linear in it: a + b * images, an integer for each element. Two trials determine a and b; the
 // functions here check that nothing else depends on the batch size. Anything that is not linear throws OpenSize.
 
+/// An input of a model, as its file declares it.
+struct DeclaredInput {
+  std::string name;
+  GraphInput input;  ///< without a value
+};
+
 /// Error(bad_input): the model cannot be imported until its dynamic sizes are known. The message is only the reason.
 class OpenSize : public FindingError {
  public:
-  explicit OpenSize(const std::string& reason, std::vector<Finding> findings = {})
-      : FindingError(ErrorKind::bad_input, reason, std::move(findings)) {}
+  explicit OpenSize(const std::string& reason, std::vector<Finding> findings = {},
+                    std::vector<DeclaredInput> inputs = {})
+      : FindingError(ErrorKind::bad_input, reason, std::move(findings)), inputs_(std::move(inputs)) {}
+
+  /// Returns the inputs with dynamic sizes; {} in an error that import_onnx() has not completed.
+  const std::vector<DeclaredInput>& inputs() const { return inputs_; }
+
+ private:
+  std::vector<DeclaredInput> inputs_;
 };
 
 template <class... Args>

@@ -161,6 +161,10 @@ class OnnxImporter {
       const Shape* given = given_shape(proto.name());
       if (type.tensor_type().has_shape()) {
         input.shape = shape_of(type.tensor_type().shape());
+        for (const auto& size : type.tensor_type().shape().dim()) {
+          constexpr size_t kMostLetters = 40;
+          input.size_names.push_back(printable(size.dim_param(), kMostLetters));
+        }
       } else if (given != nullptr) {
         input.shape = Shape(given->size(), -1);
       } else {
@@ -168,7 +172,7 @@ class OnnxImporter {
       }
       if (given != nullptr) close_sizes(input.shape, *given);
       if (std::ranges::count(input.shape, -1) > 0) {
-        open_inputs_.push_back(printable(proto.name()));
+        open_inputs_.push_back({printable(proto.name()), input});
         const bool first_is_open = first_sizes_ == FirstSizes::open && input.shape[0] == -1;
         first_is_given_ = first_is_given_ || (first_is_open && given != nullptr && !given->empty());
       }
@@ -400,13 +404,15 @@ class OnnxImporter {
           {.kind = "unsupported node", .text = refusal.place + refusal.reason, .help = open ? what_to_give() : ""});
     }
     if (!open) throw FindingError(ErrorKind::bad_input, text, merged(std::move(findings)));
-    throw OpenSize(fmt::format("{}{}{}", text, one ? "; " : "\n", what_to_give()), merged(std::move(findings)));
+    throw OpenSize(fmt::format("{}{}{}", text, one ? "; " : "\n", what_to_give()), merged(std::move(findings)),
+                   open_inputs_);
   }
 
   /// Returns what to do about missing sizes.
   std::string what_to_give() const {
-    return fmt::format("give the shape of input '{}', for example --shape {}=1x3x224x224",
-                       fmt::join(open_inputs_, "' and '"), open_inputs_.empty() ? "" : open_inputs_[0]);
+    std::vector<std::string> inputs;
+    for (const auto& [name, input] : open_inputs_) inputs.push_back(fmt::format("'{}' ({})", name, to_text(input)));
+    return fmt::format("set the shape of input {}", fmt::join(inputs, " and "));
   }
 
   void set_outputs(const OnnxScope& scope) {
@@ -417,7 +423,9 @@ class OnnxImporter {
         OnnxValue* const output = scope.value(proto.name());
         outputs.push_back({.value = builder_.use(*output), .type = output->type, .name = printable(proto.name())});
       } catch (const OpenSize& error) {
-        throw open_size("output '{}': {}; {}", printable(proto.name()), error.what(), what_to_give());
+        const std::string text = fmt::format("output '{}': {}", printable(proto.name()), error.what());
+        throw OpenSize(fmt::format("{}; {}", text, what_to_give()), {{.text = text, .help = what_to_give()}},
+                       open_inputs_);
       } catch (const Error& error) {
         throw bad_input("output '{}': {}", printable(proto.name()), error.what());
       }
@@ -434,7 +442,7 @@ class OnnxImporter {
   OnnxBuilder builder_;
   std::map<std::string, const onnx::FunctionProto*> functions_;
   std::vector<const onnx::ValueInfoProto*> inputs_;
-  std::vector<std::string> open_inputs_;
+  std::vector<DeclaredInput> open_inputs_;
   bool first_is_given_ = false;
   std::vector<Refusal> refusals_;
   size_t nodes_ = 0;
@@ -458,7 +466,7 @@ Graph import_onnx(const OnnxBytes& bytes, std::string_view name, const OnnxImpor
     return OnnxImporter(outline, bytes, name, options, FirstSizes::given).import();
   } catch (const OpenSize& error) {
     const FindingError named = in_file(name, error);
-    throw OpenSize(named.what(), named.findings());
+    throw OpenSize(named.what(), named.findings(), error.inputs());
   } catch (const Error& error) {
     throw in_file(name, error);
   }
