@@ -23,7 +23,6 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/engine/engine_options.h"
-#include "convlab/model/formats/zoo.h"
 #include "convlab/rewrite/simplify.h"
 
 namespace convlab::app {
@@ -62,7 +61,7 @@ Side open_side(const std::string& model, const std::vector<std::string>& inputs,
   Side side;
   side.device = compute.open();  // not in an initializer: if it throws there, GCC 12 destroys parts of the graph twice
   std::vector<GivenInput> given = read_inputs(inputs);
-  side.graph = load_model(model, shapes_of(given));
+  side.graph = load_for_arrays(model, shapes_of(given));
   given = in_order(side.graph, std::move(given));
   std::vector<Shape> shapes;
   for (GivenInput& each : given) {

@@ -22,7 +22,6 @@
 #include "convlab/engine/engine_options.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/ceilings.h"
-#include "convlab/model/formats/zoo.h"
 #include "convlab/plan/choices.h"
 #include "convlab/plan/plan.h"
 #include "convlab/plan/planned_graph.h"
@@ -106,7 +105,7 @@ void explain(const ExplainOptions& options, Output& output) {
   if (!options.output.empty()) require_writable("-o", options.output);
   const std::unique_ptr<Device> device = options.compute.open();
   const std::map<std::string, Shape> asked = parse_shapes(options.shapes);
-  Graph graph = load_model(options.model, asked);
+  Graph graph = load_for_shapes(options.model, asked);
   const std::vector<Shape> shapes = input_shapes(graph, asked, options.images);
   const std::string name = graph.name;
   const size_t nodes = graph.nodes.size();

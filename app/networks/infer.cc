@@ -34,7 +34,6 @@
 #include "convlab/base/file.h"
 #include "convlab/device/device.h"
 #include "convlab/measure/ceilings.h"
-#include "convlab/model/formats/zoo.h"
 #include "convlab/profile/nvprof.h"
 
 namespace convlab::app {
@@ -188,7 +187,7 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
   std::map<std::string, Shape> shapes = shapes_of(given);
   for (const Pictures& each : pictures) shapes[each.name] = input_shape(each.pixels.shape(), preparation.order);
   const int64_t memory_before_kb = resident_memory().now_kb;
-  Graph graph = load_model(options.model, shapes);
+  Graph graph = load_for_arrays(options.model, shapes);
   std::vector<std::string> image_names;  // of the classified images
   for (const Pictures& each : pictures) {
     given.push_back(to_input(each, preparation, graph));

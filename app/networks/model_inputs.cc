@@ -13,6 +13,9 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
+#include "convlab/diagnostics/finding.h"
+#include "convlab/model/formats/zoo.h"
+#include "convlab/model/onnx/reading/onnx_images.h"
 #include "convlab/tensor/npy.h"
 #include "convlab/tensor/npz.h"
 
@@ -32,6 +35,63 @@ void read_archive(const NamedFile& archive, std::vector<GivenInput>& given) {
   }
   for (NamedTensor& each : arrays) {
     given.push_back({unnamed ? archive.name : each.name, archive.file, std::move(each.tensor)});
+  }
+}
+
+/// Returns a shape for the input, with a value for each dynamic size: "1x3x224x224".
+std::string example_shape(const GraphInput& input) {
+  constexpr int64_t kUsualSide = 224;
+  Shape shape = input.shape;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == -1) shape[axis] = axis == 0 ? 1 : kUsualSide;
+  }
+  return to_text(shape);
+}
+
+std::string shape_option(const std::string& name, const GraphInput& input) {
+  return fmt::format("--shape {}={}", name, example_shape(input));
+}
+
+std::vector<std::string> input_names(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const GraphInput& input : graph.inputs) names.push_back(graph.name_of(input));
+  return names;
+}
+
+/// "no input 'foo'; did you mean 'food'? inputs are food, x".
+std::string no_such_input(const std::string& name, const std::vector<std::string>& names) {
+  const std::string nearest = closest(name, names);
+  return fmt::format("no input '{}'; {}inputs are {}", printable(name),
+                     nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest), fmt::join(names, ", "));
+}
+
+/// Throws Error(bad_input) unless each shape is that of an input.
+void require_inputs(const Graph& graph, const std::map<std::string, Shape>& asked) {
+  const std::vector<std::string> names = input_names(graph);
+  for (const auto& [name, shape] : asked) {
+    if (name.empty() && names.size() == 1) continue;
+    if (name.empty()) {
+      throw bad_input("{}: name the input for the shape, one of {}: --shape {}={}", graph.name, fmt::join(names, ", "),
+                      names[0], to_text(shape));
+    }
+    if (std::ranges::find(names, printable(name)) == names.end()) {
+      throw bad_input("--shape {}={}: {} has {}", printable(name), to_text(shape), graph.name,
+                      no_such_input(name, names));
+    }
+  }
+}
+
+/// Loads the model. In an error about dynamic sizes, the help is `remedy(name, input)` for each of these inputs.
+template <class Remedy>
+Graph load_or_help(const std::string& model, const std::map<std::string, Shape>& shapes, Remedy remedy) {
+  try {
+    return load_model(model, shapes);
+  } catch (const OpenSize& error) {
+    std::string help;
+    for (const auto& [name, input] : error.inputs()) help += (help.empty() ? "" : " ") + remedy(name, input);
+    std::vector<Finding> findings = error.findings();
+    for (Finding& finding : findings) finding.help = help;
+    throw FindingError(error.kind(), error.what(), std::move(findings));
   }
 }
 
@@ -67,12 +127,29 @@ std::map<std::string, Shape> parse_shapes(const std::vector<std::string>& texts)
   std::map<std::string, Shape> shapes;
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
+    const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
     const std::string sizes = equals == std::string::npos ? text : text.substr(equals + 1);
+    if (sizes.empty() || sizes.find_first_not_of("0123456789x") != std::string::npos) {
+      throw bad_input("--shape: expected sizes joined by x, such as {}=1x3x224x224, got '{}'",
+                      name.empty() ? "NAME" : printable(name), printable(text));
+    }
     Shape shape;
     for (const std::string& size : split(sizes, 'x')) shape.push_back(parse_int(size, "--shape", 1, kMostSize));
-    shapes.emplace(equals == std::string::npos ? "" : text.substr(0, equals), std::move(shape));
+    if (!shapes.emplace(name, std::move(shape)).second) throw bad_input("--shape {}: given twice", printable(text));
   }
   return shapes;
+}
+
+Graph load_for_shapes(const std::string& model, const std::map<std::string, Shape>& asked) {
+  Graph graph = load_or_help(model, asked, shape_option);
+  require_inputs(graph, asked);
+  return graph;
+}
+
+Graph load_for_arrays(const std::string& model, const std::map<std::string, Shape>& shapes) {
+  return load_or_help(model, shapes, [](const std::string& name, const GraphInput& input) {
+    return fmt::format("pass an array of shape {}: --input {}=X.npy", to_text(input), name);
+  });
 }
 
 std::vector<Shape> input_shapes(const Graph& graph, const std::map<std::string, Shape>& asked, int64_t images) {
@@ -84,8 +161,11 @@ std::vector<Shape> input_shapes(const Graph& graph, const std::map<std::string, 
     Shape shape = found != asked.end() ? found->second : input.shape;
     if (!shape.empty() && shape[0] == -1) shape[0] = images;
     if (std::ranges::find(shape, -1) != shape.end()) {
-      throw bad_input("{}: input '{}' has dynamic sizes, {}; set them, for example --shape {}=1x3x224x224", graph.name,
-                      name, to_text(shape), name);
+      throw in_file(graph.name,
+                    FindingError(ErrorKind::bad_input,
+                                 {.kind = "dynamic sizes",
+                                  .text = fmt::format("input '{}' has dynamic sizes: {}", name, to_text(input)),
+                                  .help = shape_option(name, input)}));
     }
     shapes.push_back(std::move(shape));
   }
@@ -93,13 +173,21 @@ std::vector<Shape> input_shapes(const Graph& graph, const std::map<std::string, 
 }
 
 std::vector<GivenInput> in_order(const Graph& graph, std::vector<GivenInput> given) {
-  std::vector<std::string> names;
-  for (const GraphInput& input : graph.inputs) names.push_back(graph.name_of(input));
+  const std::vector<std::string> names = input_names(graph);
   if (names.size() == 1 && given.size() == 1 && given[0].name.empty()) return given;
+  const auto refuse_unnamed = [&](const GivenInput& each) {
+    throw bad_input("{}: name the input for the file, one of {}: --input {}={}", each.file, fmt::join(names, ", "),
+                    names[0], each.file);
+  };
   std::vector<GivenInput> ordered;
   for (const std::string& name : names) {
     const auto found = std::ranges::find(given, name, [](const GivenInput& each) { return printable(each.name); });
     if (found == given.end()) {
+      for (const GivenInput& each : given) {
+        if (each.name.empty()) refuse_unnamed(each);
+        if (std::ranges::find(names, printable(each.name)) == names.end())
+          throw bad_input("{}: {} has {}", each.file, graph.name, no_such_input(each.name, names));
+      }
       throw bad_input("{}: input '{}' is missing; inputs are {}: --input {}=X.npy", graph.name, name,
                       fmt::join(names, ", "), name);
     }
@@ -108,11 +196,8 @@ std::vector<GivenInput> in_order(const Graph& graph, std::vector<GivenInput> giv
   }
   // Arrays that the model does not use are not an error.
   for (const GivenInput& each : given) {
-    if (each.name.empty()) {
-      throw bad_input("{}: name the input for the file, one of {}: --input {}={}", each.file, fmt::join(names, ", "),
-                      names[0], each.file);
-    }
-    note("{} does not use input '{}'", graph.name, printable(each.name));
+    if (each.name.empty()) refuse_unnamed(each);
+    note("{} does not use '{}'; its inputs are {}", graph.name, printable(each.name), fmt::join(names, ", "));
   }
   return ordered;
 }

@@ -31,6 +31,13 @@ std::map<std::string, Shape> shapes_of(const std::vector<GivenInput>& given);
 /// Parses the values of --shape, "x=1x3x224x224", or "1x3x224x224" for the only input, to shapes by name.
 std::map<std::string, Shape> parse_shapes(const std::vector<std::string>& texts);
 
+/// Loads a model for the shapes of --shape. Errors are those of load_model(), with the options that set dynamic sizes,
+/// and Error(bad_input), which names the model's inputs, if there is a shape for something else.
+Graph load_for_shapes(const std::string& model, const std::map<std::string, Shape>& asked);
+
+/// Loads a model for arrays of these shapes. Errors are those of load_model(), with the options that pass arrays.
+Graph load_for_arrays(const std::string& model, const std::map<std::string, Shape>& shapes);
+
 /// Returns the inputs' shapes: as asked for, otherwise the model's own, with `images` as a dynamic batch size. Throws
 /// Error(bad_input) if other sizes remain dynamic.
 std::vector<Shape> input_shapes(const Graph& graph, const std::map<std::string, Shape>& asked, int64_t images);

@@ -167,7 +167,7 @@ void stream_infer(const StreamRequest& request, Output& output) {
       pictures ? open_pictures(place, request.images, request.compute.threads) : open_array(place);
   std::map<std::string, Shape> shapes;
   if (source->shape().size() != 3) shapes.emplace(place.name, source->shape());  // with 3, a channel may be missing
-  Graph graph = load_model(request.model, shapes);
+  Graph graph = load_for_arrays(request.model, shapes);
   if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
     throw bad_input("{}: model has {} inputs and {} outputs; --stream needs one of each", graph.name,
                     graph.inputs.size(), graph.outputs.size());

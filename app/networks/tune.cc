@@ -18,7 +18,6 @@
 #include "convlab/base/file.h"
 #include "convlab/base/rng.h"
 #include "convlab/measure/machine.h"
-#include "convlab/model/formats/zoo.h"
 #include "convlab/plan/plan_file.h"
 
 namespace convlab::app {
@@ -63,7 +62,7 @@ Subject subject_of(const TuneOptions& options) {
       throw bad_input("tune: --input cannot be combined with --images, --shape or --bytes");
     }
     std::vector<GivenInput> given = read_inputs(options.inputs);
-    subject.graph = load_model(options.model, shapes_of(given));
+    subject.graph = load_for_arrays(options.model, shapes_of(given));
     given = in_order(subject.graph, std::move(given));
     const bool bytes =
         std::ranges::all_of(given, [](const GivenInput& each) { return each.tensor.type() == ElementType::u8; });
@@ -72,7 +71,7 @@ Subject subject_of(const TuneOptions& options) {
     return subject;
   }
   const std::map<std::string, Shape> asked = parse_shapes(options.shapes);
-  subject.graph = load_model(options.model, asked);
+  subject.graph = load_for_shapes(options.model, asked);
   std::vector<Shape> shapes = input_shapes(subject.graph, asked, std::max<int64_t>(options.images, 1));
   const bool counted = options.images > 0 && shapes.size() == 1 && !shapes[0].empty();
   if (counted) shapes[0][0] = options.images;

@@ -137,7 +137,8 @@ std::string closest(std::string_view text, const std::vector<std::string>& candi
   size_t best_distance = std::max<size_t>(2, text.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const size_t distance = edit_distance(text, candidate);
-    if (distance < best_distance) best_distance = distance, best = candidate;
+    const bool alike = distance < std::max(text.size(), candidate.size());  // they have a character in common
+    if (alike && distance < best_distance) best_distance = distance, best = candidate;
   }
   return best;
 }

@@ -72,6 +72,8 @@ TEST(Text, PrintableKeepsUtf8AndNothingElse) {
 TEST(Text, ClosestSuggestsOnlyWhatIsNear) {
   EXPECT_EQ(closest("fa91", {"fa19", "sp18"}), "fa19");
   EXPECT_EQ(closest("resnet", {"fa19", "sp18"}), "");
+  EXPECT_EQ(closest("xx", {"a", "x"}), "x");
+  EXPECT_EQ(closest("c", {"a", "b"}), "") << "every single letter is one edit away";
 }
 
 TEST(Symbol, HasTheLastNameWithItsTemplateArguments) {

@@ -130,8 +130,43 @@ TEST_F(Compare, ExplainAsksForSizesThatAreOpen) {
   const std::string path = written("open.onnx", open);
   const ProgramRun asked = run_program({"explain", path});
   EXPECT_EQ(asked.status, 2);
-  EXPECT_THAT(asked.complaint, HasSubstr("--shape x=1x3x224x224"));
+  EXPECT_THAT(asked.complaint, HasSubstr("input 'x' has dynamic sizes: N x 2 x ? x ?"));
+  EXPECT_THAT(asked.complaint, HasSubstr("help: --shape x=1x2x224x224"));
   EXPECT_THAT(run_program({"explain", path, "--shape", "x=3x2x8x8"}).output, HasSubstr("3x2x8x8"));
+}
+
+TEST_F(Compare, ExplainRefusesShapesOfOtherInputs) {
+  OnnxModel two(17);
+  two.input("left", {-1, 2}).input("right", {-1, 2}).output("y").node("Add", {"left", "right"}, {"y"});
+  const std::string path = written("two.onnx", two);
+  const auto refused = [&](std::vector<std::string> shapes) {
+    shapes.insert(shapes.begin(), {"explain", path, "--shape"});
+    const ProgramRun run = run_program(shapes);
+    EXPECT_EQ(run.status, 2) << run.output;
+    return run.complaint;
+  };
+  EXPECT_THAT(refused({"lefft=1x2"}),
+              HasSubstr("two has no input 'lefft'; did you mean 'left'? inputs are left, right"));
+  EXPECT_THAT(refused({"1x2"}), HasSubstr("name the input for the shape, one of left, right: --shape left=1x2"));
+  EXPECT_THAT(refused({"left=1x2", "left=2x2"}), HasSubstr("--shape left=2x2: given twice"));
+  EXPECT_THAT(refused({"left=1,2"}), HasSubstr("expected sizes joined by x, such as left=1x3x224x224, got 'left=1,2'"));
+  EXPECT_THAT(refused({"left=?x2"}), HasSubstr("expected sizes joined by x"));
+  EXPECT_THAT(refused({"left="}), HasSubstr("expected sizes joined by x"));
+  EXPECT_THAT(refused({"left=2x3"}), HasSubstr("input 'left' must have shape N x 2, got 2x3"));
+}
+
+TEST_F(Compare, ExplainAsksForTheBatchSizeThatTheModelComputesWith) {
+  OnnxModel model(17);  // the number of images, limited to 2, as data
+  model.input("x", {-1, 4}).output("y").initializer("two", OnnxModel::integers({1}, {2}));
+  model.node("Shape", {"x"}, {"s"}).set("end", int64_t{1}).node("Min", {"s", "two"}, {"least"});
+  model.node("Cast", {"least"}, {"real"}).set("to", int64_t{OnnxModel::kFloat}).node("Add", {"x", "real"}, {"y"});
+  const std::string path = written("min.onnx", model);
+  const ProgramRun asked = run_program({"explain", path});
+  EXPECT_EQ(asked.status, 2);
+  EXPECT_THAT(asked.complaint, AllOf(HasSubstr("node 'the_node_2' (Min, opset 17)"), HasSubstr("help: --shape x=1x4")));
+  EXPECT_EQ(run_program({"explain", path, "--shape", "x=3x4"}).status, 0);
+  const ProgramRun passed = run_program({"infer", path, "--input", "z=" + x_, "--top", "1"});
+  EXPECT_THAT(passed.complaint, HasSubstr("help: pass an array of shape N x 4: --input x=X.npy"));
 }
 
 }  // namespace

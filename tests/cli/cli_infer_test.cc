@@ -140,7 +140,7 @@ TEST_F(Infer, WhatIsNotClassesIsRefusedIfAskedFor) {
 
 TEST_F(Infer, PicturesThatDoNotFit) {
   write_classifier();
-  expect_refused("means.onnx", {"--image", path("blue.jpg")}, {"expects ?x3x4x4", "1x3x4x8", "--resize"});
+  expect_refused("means.onnx", {"--image", path("blue.jpg")}, {"expects N x 3 x 4 x 4", "1x3x4x8", "--resize"});
   expect_refused("same.onnx", {"--image", path("red.png"), path("blue.jpg")}, {"blue.jpg has 4x8", "red.png has 4x4"});
   expect_refused("same.onnx", {"--image", path("red.png"), path("none.png")}, {"none.png"});
   expect_refused("same.onnx", {"--image", "z=" + path("red.png")}, {"no input 'z'", "x"});
@@ -198,6 +198,12 @@ TEST_F(Infer, PicturesOfSeveralInputs) {
   const auto outputs = parse_npz(read_file(path("y.npz")), "y.npz");
   EXPECT_NEAR(outputs[1].tensor.values<float>()[0], -1, 0.02) << "blue less red, of red";
   expect_refused("two.onnx", {"--image", path("red.png"), "--output", path("y.npz")}, {"name the input", "a, b"});
+  const std::string x = path("x.npy"), y = path("y.npz");
+  write_file(x, to_npy(Tensor(ElementType::f32, {1, 3, 4, 4})));
+  expect_refused("two.onnx", {"--input", x, "--output", y}, {"name the input for the file, one of a, b: --input a="});
+  expect_refused("two.onnx", {"--input", "a=" + x, "--input", "bb=" + x, "--output", y},
+                 {"two has no input 'bb'; did you mean 'b'? inputs are a, b"});
+  expect_refused("two.onnx", {"--input", "a=" + x, "--output", y}, {"input 'b' is missing; inputs are a, b"});
 }
 
 TEST_F(Infer, AnUnnamedArrayIsForTheOnlyInput) {

@@ -271,7 +271,7 @@ TEST_F(Stream, WhatIsNotStreamedIsRefused) {
   expect_refused("scores.onnx", {"--input", x, "--output", y, "--resume"}, {"--resume needs --stream"});
   expect_refused("scores.onnx", {"--input", x, "--stream", "--output", path("none/y.npy")}, {"none does not exist"});
   expect_refused("scores.onnx", {"--input", path("none.npy"), "--stream", "--output", y}, {"cannot open ", "none.npy"});
-  expect_refused("scores.onnx", {"--input", "z=" + x, "--stream", "--output", y}, {"input 'x' is missing"});
+  expect_refused("scores.onnx", {"--input", "z=" + x, "--stream", "--output", y}, {"has no input 'z'; inputs are x"});
   write_file(path("x.txt"), "no array");
   expect_refused("scores.onnx", {"--input", path("x.txt"), "--stream", "--output", y},
                  {"x.txt: not an .npy or idx file"});
