@@ -48,8 +48,8 @@ struct Ceilings {
 Ceilings measure_ceilings(Device& device);
 
 /// Returns a GPU's ceilings from the file cached for its description ($XDG_CACHE_HOME/convlab or ~/.cache/convlab).
-/// Without the file, or if `anew` is set, measures them and writes the file if the folder is writable. A host's cores
-/// are shared with other processes, so a host is measured every time.
+/// Without the file, or if `anew` is set, measures them and writes the file if the folder is writable. A host is
+/// measured every time.
 Ceilings known_ceilings(Device& device, bool anew = false);
 
 }  // namespace convlab

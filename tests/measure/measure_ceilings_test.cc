@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include "convlab/device/device.h"
 #include "convlab/kernels/cpu/bf16.h"
 
@@ -52,6 +56,21 @@ TEST(Ceilings, MeasuredRatesAreThoseOfSomeProcessor) {
     EXPECT_LT(bytes, 1e13);
   }
   EXPECT_GT(ceilings.cache_size, 0);
+}
+
+TEST(Ceilings, OfAHostDoNotDependOnItsLoad) {
+  const auto device = open_device("cpu", {});
+  const double idle = measure_ceilings(*device).fp32_flops;
+  std::atomic<bool> done = false;
+  std::vector<std::jthread> others;  // three threads for each of the device's: it gets a quarter of the machine
+  for (int i = 0; i < 3 * device->caps().threads; ++i) {
+    others.emplace_back([&] {
+      while (!done) continue;
+    });
+  }
+  const double loaded = measure_ceilings(*device).fp32_flops;
+  done = true;
+  EXPECT_GT(loaded, idle / 2);
 }
 
 }  // namespace
