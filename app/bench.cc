@@ -16,6 +16,7 @@
 #include "app/guests/kernel_files.h"
 #include "app/problems.h"
 #include "app/results/bench_results.h"
+#include "app/results/ceilings_text.h"
 #include "app/results/progress.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -244,17 +245,6 @@ std::vector<Record> sweep(const ConvKernel& kernel, BenchArrays& arrays, const C
   return records;
 }
 
-void print_ceilings(Output& output, const Ceilings& ceilings) {
-  output.print("fp32 {:.1f} GFLOP/s", ceilings.fp32_flops * 1e-9);
-  if (ceilings.tf32_flops > 0) output.print(", tf32 {:.1f}", ceilings.tf32_flops * 1e-9);
-  if (ceilings.fp16_flops > 0) output.print(", fp16 {:.1f}", ceilings.fp16_flops * 1e-9);
-  if (ceilings.bf16_flops > 0) output.print(", bf16 {:.1f}", ceilings.bf16_flops * 1e-9);
-  output.print("; memory copy {:.1f} GB/s, in the {:.1f} MiB cache {:.1f} GB/s", ceilings.memory_bytes * 1e-9,
-               static_cast<double>(ceilings.cache_size) * 0x1p-20, ceilings.cache_bytes * 1e-9);
-  if (ceilings.upload_bytes > 0) output.print("; host to GPU {:.1f} GB/s", ceilings.upload_bytes * 1e-9);
-  output.print("\n");
-}
-
 /// Times the kernels of one session, problem by problem.
 class Session {
  public:
@@ -418,7 +408,7 @@ void bench(const BenchOptions& options, Output& output) {
   output.print("{}\n", device->caps().description);
   const Contention contention;
   const Ceilings ceilings = known_ceilings(*device, options.ceilings);
-  print_ceilings(output, ceilings);
+  output.print("{}\n", rates_text(ceilings));
   if (const auto waited = contention.waited_share(); kind != DeviceKind::cuda && waited && *waited > kBusy) {
     output.print("{}; when idle it is faster than this\n", busy_text(*waited));
   }

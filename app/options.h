@@ -42,6 +42,9 @@ constexpr int kAnyNumber = -1;
 /// The largest number of images that an option accepts.
 constexpr int64_t kMostImages = int64_t{1} << 30;
 
+/// The largest number of passes that --repeat accepts.
+constexpr int64_t kMostPasses = 10000;
+
 /// Makes the option mandatory.
 void require(CLI::Option* option);
 

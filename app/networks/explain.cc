@@ -1,9 +1,9 @@
-// convlab explain: shows the steps of a network, which kernel computes each step and why, and what bounds its time.
+// convlab explain: shows the steps of a network, which kernel computes each step and why, what bounds its time, and how
+// long it takes.
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,13 +15,16 @@
 #include "app/compute_options.h"
 #include "app/networks/model_inputs.h"
 #include "app/plan_files.h"
+#include "app/results/ceilings_text.h"
 #include "app/results/explain_json.h"
 #include "app/results/network_picture.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/engine/engine_options.h"
+#include "convlab/engine/executor.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/ceilings.h"
+#include "convlab/measure/summary.h"
 #include "convlab/plan/choices.h"
 #include "convlab/plan/plan.h"
 #include "convlab/plan/planned_graph.h"
@@ -29,28 +32,29 @@
 namespace convlab::app {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct ExplainOptions {
   std::string model, output;
   std::vector<std::string> shapes;
   ComputeOptions compute;
   PlanMode plan = PlanMode::fused;
-  int64_t images = 1;
+  int64_t images = 1, repeat = 0;  ///< repeat 0: not measured
 };
 
 /// Returns why the step has its kernel: why the first kernel that would be preferred in the same layout does not
-/// support the step, or how many kernels support it.
-std::string why(const PlanStep& step) {
+/// support the step, or which kernels support it, too.
+std::string why(const PlanStep& step, const PlanOptions& options) {
   if (step.conv == nullptr) return "";
+  if (!options.kernel.empty()) return "requested";
   for (const Refused& refused : step.refused) {
     const ConvKernel* other = find_conv_kernel(refused.kernel, step.conv->info.device);
     const bool competes = other != nullptr && !other->info.library && other->format == step.conv->format &&
                           comes_before(other->info, step.conv->info);
     if (competes) return fmt::format("not {}: {}", refused.kernel, refused.reason);
   }
-  const size_t others = step.fitting.empty() ? 0 : step.fitting.size() - 1;
-  return others == 0 ? "only choice" : fmt::format("first of {} that support it", others + 1);
+  if (step.fitting.size() < 2) return "no other kernel supports it";
+  const size_t more = step.fitting.size() - 2;
+  return fmt::format("ranked above {}{}", step.fitting[1]->info.name,
+                     more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 /// Returns the plan file's reason for its choice.
@@ -60,7 +64,9 @@ std::string why(const KernelChoice& choice) {
   return fmt::format("tuned ({}): {:.3g} ms, {}", choice.why, choice.ms, other);
 }
 
-std::vector<ExplainedStep> explained(const Plan& plan, const std::optional<Ceilings>& ceilings) {
+/// `seconds`: measured, by step; {}: not measured.
+std::vector<ExplainedStep> explained(const Plan& plan, const std::optional<Ceilings>& ceilings,
+                                     const std::vector<double>& seconds) {
   std::vector<ExplainedStep> steps;
   std::map<std::pair<Location::Place, int64_t>, int> writer;
   for (size_t i = 0; i < plan.inputs.size(); ++i) writer[{Location::Place::input, static_cast<int64_t>(i)}] = -1;
@@ -68,7 +74,8 @@ std::vector<ExplainedStep> explained(const Plan& plan, const std::optional<Ceili
   const PlanChoice* tuned = plan.options.choices ? &plan.options.choices->of(plan.inputs) : nullptr;
   size_t convolutions = 0;
   for (const PlanStep& step : plan.steps) {
-    ExplainedStep each{.layer = describe_layer(step, images, images, 1), .why = why(step)};
+    ExplainedStep each{.layer = describe_layer(step, images, images, 1), .why = why(step, plan.options)};
+    if (!seconds.empty()) each.layer.seconds = seconds[steps.size()];
     if (tuned != nullptr && step.conv != nullptr) each.why = why(tuned->kernels[convolutions++]);
     each.output = step.conv_step() != nullptr ? step.conv_step()->output_shape() : step.op_step()->output;
     for (const Location& input : step.inputs) {
@@ -83,22 +90,69 @@ std::vector<ExplainedStep> explained(const Plan& plan, const std::optional<Ceili
   return steps;
 }
 
-void print_steps(Output& output, const std::vector<ExplainedStep>& steps) {
-  size_t op_width = 2, shape_width = 6, kernel_width = 6;
+/// Returns the median seconds of each step of the plan for these shapes, in `repeat` passes after the first.
+std::vector<double> measured(Graph graph, const std::vector<Shape>& shapes, Device& device, const EngineOptions& engine,
+                             int64_t repeat) {
+  Executor executor(std::move(graph), shapes, device, engine);
+  std::vector<Tensor> inputs;
+  for (const Shape& shape : shapes) inputs.push_back(random_pixels(shape, ElementType::f32));
+  std::vector<std::vector<double>> by_step(executor.plan().steps.size());
+  for (int64_t pass = 0; pass <= repeat; ++pass) {
+    std::vector<double> seconds(by_step.size(), 0);
+    executor.run_timed(inputs, seconds);
+    for (size_t step = 0; pass > 0 && step < seconds.size(); ++step) by_step[step].push_back(seconds[step]);
+  }
+  std::vector<double> medians;
+  for (const std::vector<double>& seconds : by_step) medians.push_back(median(seconds));
+  return medians;
+}
+
+std::string milliseconds(double seconds) { return fmt::format("{:.4f}", seconds * 1e3); }
+
+void print_steps(Output& output, const std::vector<ExplainedStep>& steps, bool timed) {
+  size_t name_width = 5, op_width = 2, shape_width = 6, kernel_width = 6;
   for (const ExplainedStep& step : steps) {
+    name_width = std::max(name_width, step.layer.name.size());
     op_width = std::max(op_width, step.layer.op.size());
     shape_width = std::max(shape_width, to_text(step.output).size());
     kernel_width = std::max(kernel_width, step.layer.kernel.size());
   }
-  output.print("{:>4}  {:<{}}  {:<{}}  {:>10}  {:>9}  {:>9}  {:<10}  {:<{}}  {}\n", "step", "op", op_width, "output",
-               shape_width, "MFLOP", "MB", "bound", "limit", "kernel", kernel_width, "why");
+  const auto print = [&](const std::string& number, const std::string& name, const std::string& op,
+                         const std::string& shape, const std::string& flops, const std::string& bytes,
+                         const std::string& time, const std::string& bound, std::string_view limit,
+                         const std::string& kernel, const std::string& why) {
+    output.print("{:>4}  {:<{}}  {:<{}}  {:<{}}  {:>9}  {:>8}  {}{:>13}  {:<10}  {:<{}}  {}\n", number, name,
+                 name_width, op, op_width, shape, shape_width, flops, bytes, timed ? fmt::format("{:>9}  ", time) : "",
+                 bound, limit, kernel, kernel_width, why);
+  };
+  print("step", "layer", "op", "output", "MFLOP", "MB", "time (ms)", "roofline (ms)", "limit", "kernel", "why");
   for (size_t i = 0; i < steps.size(); ++i) {
     const ExplainedStep& step = steps[i];
-    output.print("{:>4}  {:<{}}  {:<{}}  {:>10.3f}  {:>9.3f}  {:>9}  {:<10}  {:<{}}  {}\n", i, step.layer.op, op_width,
-                 to_text(step.output), shape_width, step.layer.flops * 1e-6, step.layer.bytes * 1e-6,
-                 step.bound ? fmt::format("{:.3g} ms", step.bound->seconds * 1e3) : "-",
-                 step.bound ? name_of(step.bound->limit) : "-", step.layer.kernel, kernel_width, step.why);
+    print(std::to_string(i), step.layer.name, step.layer.op, to_text(step.output),
+          fmt::format("{:.3f}", step.layer.flops * 1e-6), fmt::format("{:.3f}", step.layer.bytes * 1e-6),
+          milliseconds(step.layer.seconds), step.bound ? milliseconds(step.bound->seconds) : "-",
+          step.bound ? name_of(step.bound->limit) : "-", step.layer.kernel, step.why);
   }
+}
+
+/// Explains the columns whose numbers and words are not obvious.
+void print_legend(Output& output, const PlanOptions& options, const std::optional<Ceilings>& ceilings) {
+  if (ceilings) {
+    output.print(
+        "\nroofline: time at the machine's peak rates: {}\n"
+        "  Winograd kernels can beat it, which need fewer operations than counted here, and data in an L3 cache\n",
+        rates_text(*ceilings));
+  }
+  if (options.kernel.empty() && options.choices == nullptr)
+    output.print("ranked above: of the kernels that support a step, the planner uses the one with the highest rank\n");
+}
+
+std::string slowest(const std::vector<ExplainedStep>& steps) {
+  double sum = 0;
+  for (const ExplainedStep& step : steps) sum += step.layer.seconds;
+  const auto most = std::ranges::max_element(steps, {}, [](const ExplainedStep& step) { return step.layer.seconds; });
+  return fmt::format("slowest step: {}, '{}' ({}): {} of {} ms", most - steps.begin(), most->layer.name, most->layer.op,
+                     milliseconds(most->layer.seconds), milliseconds(sum));
 }
 
 void explain(const ExplainOptions& options, Output& output) {
@@ -111,24 +165,28 @@ void explain(const ExplainOptions& options, Output& output) {
   const size_t nodes = graph.nodes.size();
   EngineOptions engine{.plan = options.compute.plan_options(options.plan, ElementType::f32)};
   replay_plan_file(options.compute, graph, device->caps(), engine);
+  const std::vector<double> seconds =
+      options.repeat == 0 ? std::vector<double>() : measured(graph.clone(), shapes, *device, engine, options.repeat);
   graph = planned_graph(std::move(graph), shapes, options.plan, device->caps().threads).graph;
   int64_t weights = 0;
   for (const auto& [value, tensor] : graph.constants) weights += tensor.count();
   const Plan plan = make_plan(graph, shapes, device->caps(), engine.plan);
   std::optional<Ceilings> ceilings;
   if (device->caps().kind != DeviceKind::simt) ceilings = known_ceilings(*device);
-  const std::vector<ExplainedStep> steps = explained(plan, ceilings);
+  const std::vector<ExplainedStep> steps = explained(plan, ceilings, seconds);
   double flops = 0, bound = 0;
   for (const ExplainedStep& step : steps) {
     flops += step.layer.flops;
     bound += step.bound ? step.bound->seconds : 0;
   }
-  print_steps(output, steps);
+  print_steps(output, steps, options.repeat > 0);
+  print_legend(output, plan.options, ceilings);
   const std::string summary = fmt::format(
       "{}: {} nodes in {} steps, {:.4g} M weights, {:.4g} GFLOP, {:.4g} MB of activations{}", name, nodes, steps.size(),
       static_cast<double>(weights) * 1e-6, flops * 1e-9, static_cast<double>(plan.arena_bytes) * 1e-6,
-      ceilings ? fmt::format("; at least {:.3g} ms on {}", bound * 1e3, device->caps().name) : "");
+      ceilings ? fmt::format("; roofline {} ms on {}", milliseconds(bound), device->caps().name) : "");
   output.print("\n{}\n", summary);
+  if (options.repeat > 0) output.print("{}\n", slowest(steps));
   if (!options.output.empty()) write_file(options.output, network_picture(summary, steps));
   write_json(output, options.model, plan.inputs, steps);
 }
@@ -142,6 +200,8 @@ Action declare_explain(CLI::App& parser) {
   add_text(parser, "-o,--output", options->output, "NET.svg", "draw the network: steps, shapes, kernels, bounds");
   add_int(parser, "-n,--images", options->images, 1, kMostImages,
           "batch size, if the model leaves it open (default: 1)");
+  add_int(parser, "--repeat", options->repeat, 1, kMostPasses,
+          "also time each step: medians of N passes after the first, on random pixels");
   add_texts(parser, "--shape", options->shapes, 1, kAnyNumber, "[NAME=]NxCxHxW",
             "shape of an input that has dynamic sizes");
   add_compute(parser, options->compute);

@@ -39,7 +39,7 @@
 namespace convlab::app {
 namespace {
 
-constexpr int64_t kMostPasses = 10000, kMostInferred = int64_t{1} << 40, kMostTop = 1'000'000;
+constexpr int64_t kMostInferred = int64_t{1} << 40, kMostTop = 1'000'000;
 
 struct InferOptions {
   std::string model, output, labels, trace;

@@ -12,6 +12,7 @@
 #include "app/results/output.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/base/rng.h"
 #include "convlab/base/text.h"
 #include "convlab/diagnostics/finding.h"
 #include "convlab/model/formats/zoo.h"
@@ -170,6 +171,18 @@ std::vector<Shape> input_shapes(const Graph& graph, const std::map<std::string, 
     shapes.push_back(std::move(shape));
   }
   return shapes;
+}
+
+Tensor random_pixels(const Shape& shape, ElementType type) {
+  constexpr uint64_t kSeed = 1;
+  Rng random(kSeed);
+  Tensor tensor(type, shape);
+  if (type == ElementType::u8) {
+    for (uint8_t& pixel : tensor.values<uint8_t>()) pixel = static_cast<uint8_t>(random.integer(0, 255));
+  } else {
+    for (float& value : tensor.values<float>()) value = random.uniform(0, 1);
+  }
+  return tensor;
 }
 
 std::vector<GivenInput> in_order(const Graph& graph, std::vector<GivenInput> given) {

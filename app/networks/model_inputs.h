@@ -42,6 +42,9 @@ Graph load_for_arrays(const std::string& model, const std::map<std::string, Shap
 /// Error(bad_input) if other sizes remain dynamic.
 std::vector<Shape> input_shapes(const Graph& graph, const std::map<std::string, Shape>& asked, int64_t images);
 
+/// Returns random pixels: the time of convolutions does not depend on their values.
+Tensor random_pixels(const Shape& shape, ElementType type);
+
 /// Returns the arrays in the order of the graph's inputs: by name, or the only one. Throws Error(bad_input), which
 /// names the input, if one has no array. Prints a note for an array that the model does not use.
 std::vector<GivenInput> in_order(const Graph& graph, std::vector<GivenInput> given);

@@ -16,7 +16,6 @@
 #include "app/results/tune_json.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
-#include "convlab/base/rng.h"
 #include "convlab/measure/machine.h"
 #include "convlab/plan/plan_file.h"
 
@@ -34,19 +33,6 @@ struct TuneOptions {
   double seconds = 20;
   bool bytes = false;
 };
-
-/// Returns random pixels: the time of convolutions does not depend on their values.
-Tensor random_pixels(const Shape& shape, ElementType type) {
-  constexpr uint64_t kSeed = 1;
-  Rng random(kSeed);
-  Tensor tensor(type, shape);
-  if (type == ElementType::u8) {
-    for (uint8_t& pixel : tensor.values<uint8_t>()) pixel = static_cast<uint8_t>(random.integer(0, 255));
-  } else {
-    for (float& value : tensor.values<float>()) value = random.uniform(0, 1);
-  }
-  return tensor;
-}
 
 /// The model, and the inputs that it is measured on.
 struct Subject {

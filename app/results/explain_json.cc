@@ -21,6 +21,7 @@ void write_json(Output& output, const std::string& model, const std::vector<Shap
                     {"inputs", step.inputs},
                     {"flops", layer.flops},
                     {"bytes", layer.bytes},
+                    {"op_time_s", layer.seconds > 0 ? Json(layer.seconds) : Json(nullptr)},
                     {"bound_s", step.bound ? Json(step.bound->seconds) : Json(nullptr)},
                     {"limit", step.bound ? Json(name_of(step.bound->limit)) : Json(nullptr)},
                     {"why", step.why}});

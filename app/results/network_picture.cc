@@ -57,7 +57,8 @@ std::string row(int number, const ExplainedStep& step, double longest) {
                        std::max(1.0, kBar * step.bound->seconds / longest));
     svg += fmt::format("<text class=\"small\" x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n",
                        kBoxLeft + kBoxWidth + 306 + std::max(1.0, kBar * step.bound->seconds / longest), text + 4,
-                       escaped(duration(1e3 * step.bound->seconds)));
+                       escaped(duration(1e3 * step.bound->seconds) +
+                               (layer.seconds > 0 ? ", took " + duration(1e3 * layer.seconds) : "")));
   }
   return svg + "</g>\n";
 }
@@ -80,7 +81,7 @@ std::string network_picture(const std::string& title, const std::vector<Explaine
       kPictureWidth, height, escaped(title));
   svg += fmt::format("<text x=\"20\" y=\"30\" style=\"font-size:18px;font-weight:bold\">{}</text>\n", escaped(title));
   svg +=
-      "<text class=\"small\" x=\"20\" y=\"50\">Bars: minimum time of each step on this machine, limited by "
+      "<text class=\"small\" x=\"20\" y=\"50\">Bars: roofline of each step on this machine, limited by "
       "<tspan style=\"fill:#3f7d58\">arithmetic (green)</tspan>, <tspan style=\"fill:#c8872e\">memory (brown)</tspan> "
       "or "
       "<tspan style=\"fill:#b08a3a\">cache (yellow)</tspan>.</text>\n";

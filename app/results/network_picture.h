@@ -12,7 +12,7 @@ namespace convlab::app {
 
 /// One step of a plan, to be printed or drawn.
 struct ExplainedStep {
-  LayerResult layer;  ///< without a time
+  LayerResult layer;  ///< with a time if it was measured
   Shape output;
   std::vector<int> inputs;     ///< the steps whose outputs it reads; -1: the network's input
   std::optional<Bound> bound;  ///< if the machine's ceilings are known

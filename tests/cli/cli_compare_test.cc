@@ -117,11 +117,34 @@ TEST_F(Compare, ExplainShowsAndDrawsEachStep) {
       run_program({"explain", right_, "-o", svg, "-n", "2", "--json", (folder_.path() / "net.json").string()});
   ASSERT_EQ(run.status, 0) << run.complaint;
   EXPECT_THAT(run.output, AllOf(HasSubstr("2x3x2x2"), HasSubstr("HardSwish"), HasSubstr("3 nodes in 3 steps")));
+  EXPECT_THAT(run.output, AllOf(HasSubstr("\n   1  the_node_2  "), HasSubstr("ranked above cpu.")));
+  EXPECT_THAT(run.output, AllOf(HasSubstr("roofline: time at the machine's peak rates: fp32 "), HasSubstr("Winograd")));
+  EXPECT_THAT(run.output, Not(HasSubstr("time (ms)")));
   const std::string drawn = read_text(svg);
   EXPECT_THAT(drawn, AllOf(HasSubstr("<svg"), HasSubstr("HardSwish"), HasSubstr("</svg>")));
   const Json json = Json::parse(read_text(folder_.path() / "net.json"));
   EXPECT_EQ(json["steps"][1]["inputs"], Json::array({0}));
   EXPECT_EQ(json["steps"][0]["flops"], 2.0 * 2 * 3 * 2 * 2 * 2 * 9);
+  EXPECT_TRUE(json["steps"][0]["op_time_s"].is_null());
+}
+
+TEST_F(Compare, ExplainTimesEachStepAndNamesTheSlowest) {
+  OnnxModel model(17);  // a convolution, and an operator that takes far less time
+  model.input("x", {-1, 16, 64, 64}).output("y").initializer("w", OnnxModel::ones({16, 16, 3, 3}));
+  model.node("Conv", {"x", "w"}, {"c"}).node("GlobalMaxPool", {"c"}, {"y"});
+  const std::string json = (folder_.path() / "net.json").string();
+  const ProgramRun run =
+      run_program({"explain", written("conv.onnx", model), "--plan", "layers", "--repeat", "3", "--json", json});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("time (ms)"), HasSubstr("slowest step: 0, 'the_node' (Conv): ")));
+  const Json steps = Json::parse(read_text(json))["steps"];
+  EXPECT_GT(steps[0]["op_time_s"], steps[1]["op_time_s"]);
+  EXPECT_GT(steps[1]["op_time_s"], 0.0);
+}
+
+TEST_F(Compare, ExplainSaysWhyAKernelIsUsed) {
+  EXPECT_THAT(run_program({"explain", right_, "--kernel", "cpu.im2col_gemm"}).output,
+              AllOf(HasSubstr("cpu.im2col_gemm  requested\n"), Not(HasSubstr("ranked above"))));
 }
 
 TEST_F(Compare, ExplainAsksForSizesThatAreOpen) {
