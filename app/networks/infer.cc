@@ -140,13 +140,19 @@ void return_freed_arrays() {
 #endif
 }
 
+/// "x.npy: 1x1x28x28 -> y.npy: 1x10", or a line for each array if there are several inputs or outputs.
 void print_arrays(Output& output, const InferResult& result) {
-  for (const NamedArray& each : result.inputs) output.print("{}: {} -> ", each.file, to_text(each.shape));
-  for (size_t i = 0; i < result.outputs.size(); ++i) {
-    const NamedArray& each = result.outputs[i];
-    output.print("{}{}: {}", i == 0 ? "" : ", ", each.file.empty() ? each.name : each.file, to_text(each.shape));
+  if (result.inputs.size() == 1 && result.outputs.size() == 1) {
+    const NamedArray &from = result.inputs[0], &to = result.outputs[0];
+    return output.print("{}: {} -> {}: {}\n", from.file, to_text(from.shape), to.file.empty() ? to.name : to.file,
+                        to_text(to.shape));
   }
-  output.print("\n");
+  for (const NamedArray& each : result.inputs)
+    output.print("input '{}' from {}: {}\n", each.name, each.file, to_text(each.shape));
+  for (const NamedArray& each : result.outputs) {
+    const std::string place = each.file.empty() ? "" : " in " + each.file;
+    output.print("output '{}'{}: {}\n", each.name, place, to_text(each.shape));
+  }
 }
 
 void print_times(Output& output, const ModelRun::Times& times, Device& device, int64_t images) {

@@ -48,6 +48,11 @@ std::vector<TopClass> best_of(std::span<const float> scores, const std::vector<d
   return best;
 }
 
+/// "class 7 (Sneaker)".
+std::string class_text(const TopClass& each) {
+  return fmt::format("class {}{}", each.number, each.label.empty() ? "" : fmt::format(" ({})", each.label));
+}
+
 }  // namespace
 
 std::vector<std::string> read_labels(const std::string& file) {
@@ -99,8 +104,10 @@ void print_top(Output& output, const std::vector<std::vector<TopClass>>& images,
                const std::vector<std::string>& names) {
   for (size_t image = 0; image < images.size(); ++image) {
     output.print("{}:\n", image < names.size() ? names[image] : fmt::format("image {}", image));
+    size_t width = 0;
+    for (const TopClass& each : images[image]) width = std::max(width, class_text(each).size());
     for (const TopClass& each : images[image]) {
-      output.print("  {:8.4f} %  {}{}{}\n", 100 * each.score, each.number, each.label.empty() ? "" : "  ", each.label);
+      output.print("  {:<{}}  {:8.4f} %\n", class_text(each), width, 100 * each.score);
     }
   }
 }

@@ -97,8 +97,8 @@ TEST_F(Infer, ClassesOfPictures) {
       "--image", path("red.png"), path("blue.png"), "--labels", path("labels.txt"), "--top", "2"};
   const ProgramRun run = infer("means.onnx", arguments);
   EXPECT_EQ(run.status, 0) << run.complaint;
-  EXPECT_THAT(run.output, AllOf(HasSubstr("red.png:\n  100.0000 %  0  red\n    0.0000 %  1  green\n"),
-                                HasSubstr("blue.png:\n"), HasSubstr("%  2  blue\n")));
+  EXPECT_THAT(run.output, AllOf(HasSubstr("red.png:\n  class 0 (red)    100.0000 %\n  class 1 (green)    0.0000 %\n"),
+                                HasSubstr("blue.png:\n  class 2 (blue)")));
   std::vector<std::string> as_json = arguments;
   as_json.insert(as_json.end(), {"--json", "-"});
   const auto json = nlohmann::json::parse(infer("means.onnx", as_json).output);
@@ -114,7 +114,7 @@ TEST_F(Infer, ScoresThatDoNotAddUpToOneBecomeProbabilities) {
   const ProgramRun run =
       infer("means.onnx", {"--image", path("red.png"), "--preset", "raw", "--std", "255", "--mean", "255"});
   EXPECT_EQ(run.status, 0) << run.complaint;
-  EXPECT_THAT(run.output, HasSubstr("57.6117 %  0\n")) << "1 / (1 + 2 / e)";
+  EXPECT_THAT(run.output, HasSubstr("class 0   57.6117 %\n")) << "1 / (1 + 2 / e)";
 }
 
 TEST_F(Infer, ClassesOfArrays) {
@@ -124,7 +124,7 @@ TEST_F(Infer, ClassesOfArrays) {
   write_file(path("x.npy"), to_npy(x));
   const ProgramRun run = infer("means.onnx", {"--input", path("x.npy"), "--top", "1"});
   EXPECT_EQ(run.status, 0) << run.complaint;
-  EXPECT_THAT(run.output, AllOf(HasSubstr("image 0:\n   33.3333 %  0\n"), HasSubstr("image 1:\n")));
+  EXPECT_THAT(run.output, AllOf(HasSubstr("image 0:\n  class 0   33.3333 %\n"), HasSubstr("image 1:\n")));
 }
 
 TEST_F(Infer, WhatIsNotClassesIsRefusedIfAskedFor) {
@@ -185,6 +185,9 @@ TEST_F(Infer, ArchivesNameInputsAndOutputs) {
   EXPECT_EQ(outputs[0].name, "y");
   EXPECT_EQ(outputs[0].tensor.values<float>()[0], 4);
   EXPECT_EQ(outputs[1].name, "z");
+  EXPECT_EQ(run.output, fmt::format("input 'a' from {0}: 1x3x4x4\ninput 'b' from {0}: 1x3x4x4\n"
+                                    "output 'y' in {1}: 1x3x4x4\noutput 'z' in {1}: 1x3x4x4\n",
+                                    path("x.npz"), path("y.npz")));
   EXPECT_EQ(outputs[1].tensor.values<float>()[47], 2);
   expect_refused("two.onnx", {"--input", "a=" + path("x.npz"), "--output", path("y.npz")}, {"have names already"});
   expect_refused("two.onnx", {"--input", path("x.npz"), "--output", path("y.npy")}, {"2 outputs", "y.npz"});
