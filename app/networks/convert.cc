@@ -36,6 +36,7 @@ Graph cleaned(Graph graph) {
 
 void convert(const ConvertOptions& options, Output& output) {
   require_writable("-o", options.output);
+  require_other_file("-o", options.output, options.model);
   Graph graph = load_for_shapes(options.model, parse_shapes(options.shapes));
   const std::string layers = describe_layers(graph);
   const std::vector<uint8_t> bytes = export_onnx(cleaned(std::move(graph)));

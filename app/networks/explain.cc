@@ -156,7 +156,10 @@ std::string slowest(const std::vector<ExplainedStep>& steps) {
 }
 
 void explain(const ExplainOptions& options, Output& output) {
-  if (!options.output.empty()) require_writable("-o", options.output);
+  if (!options.output.empty()) {
+    require_writable("-o", options.output);
+    require_other_file("-o", options.output, options.model);
+  }
   const std::unique_ptr<Device> device = options.compute.open();
   const std::map<std::string, Shape> asked = parse_shapes(options.shapes);
   Graph graph = load_for_shapes(options.model, asked);

@@ -90,6 +90,7 @@ void print_choices(Output& output, const PlanChoice& plan) {
 
 void tune(const TuneOptions& options, Output& output) {
   require_writable("-o", options.output);
+  require_other_file("-o", options.output, options.model);
   const std::unique_ptr<Device> device = options.compute.open();
   const DeviceCaps& caps = device->caps();
   if (caps.kind == DeviceKind::simt)

@@ -30,6 +30,13 @@ void require_writable(const std::string& option, const std::filesystem::path& pa
   }
 }
 
+void require_other_file(const std::string& option, const std::filesystem::path& path,
+                        const std::filesystem::path& input) {
+  std::error_code error;  // a shipped model's name is not a file
+  if (std::filesystem::equivalent(path, input, error))
+    throw bad_input("{} {}: this is the input file {}; choose another name", option, path.string(), input.string());
+}
+
 Output::Output(std::string json_path, std::string command)
     : json_path_(std::move(json_path)), command_(std::move(command)) {
   if (wants_json() && json_path_ != "-") require_writable("--json", json_path_);

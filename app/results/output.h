@@ -63,6 +63,10 @@ class Output {
 /// minutes.
 void require_writable(const std::string& option, const std::filesystem::path& path);
 
+/// Throws Error(bad_input), which names the option, if both paths lead to one file: writing would destroy the input.
+void require_other_file(const std::string& option, const std::filesystem::path& path,
+                        const std::filesystem::path& input);
+
 /// Prints a line to standard error: "convlab: note: ...".
 template <class... Args>
 void note(fmt::format_string<Args...> format, Args&&... args) {

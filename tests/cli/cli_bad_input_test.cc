@@ -248,6 +248,19 @@ TEST_F(BadOnnx, ModelsOfSomethingElseThanGreySquareImages) {
   expect_bad(scores, {"20x7x1x1", "10 classes"});
 }
 
+TEST_F(BadOnnx, AModelIsNotOverwritten) {
+  const Bytes bytes = small_model().bytes();
+  write_file(path_, bytes);
+  const std::filesystem::path link = folder_.path() / "link.onnx";
+  std::filesystem::create_symlink(path_, link);
+  for (const char* command : {"convert", "explain", "tune"}) {
+    for (const std::filesystem::path& output : {path_, link, folder_.path() / "." / "model.onnx"}) {
+      expect_bad_input({command, path_.string(), "-o", output.string()}, {"-o " + output.string(), "choose another"});
+      EXPECT_EQ(read_file(path_), bytes);
+    }
+  }
+}
+
 TEST_F(BadOnnx, AMissingInputLeavesNoOutput) {
   write_file(path_, small_model().bytes());
   const ProgramRun run = run_program(
