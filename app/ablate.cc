@@ -10,6 +10,7 @@
 #include "app/compute_options.h"
 #include "app/guests/kernel_files.h"
 #include "app/guests/variants.h"
+#include "app/problems.h"
 #include "app/results/ablation.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
@@ -167,7 +168,7 @@ Action declare_ablate(CLI::App& parser) {
            "measure all subsets of at most 5 switches: main effects and interactions of pairs");
   add_text(parser, "--together", options->together, "KERNEL",
            "the kernel that combines the ideas of all others; compare it with the product of their speedups");
-  add_text(parser, "--problem", options->problem, "TEXT", "convolution to measure (default: c12h33w33_k24r5s5)");
+  add_text(parser, "--problem", options->problem, "TEXT", fmt::format("{} (default: c12h33w33_k24r5s5)", kProblemHelp));
   add_int(parser, "-n,--images", options->images, 1, kMostImages,
           "batch size (default: 10000 on cuda, 100 on cpu, 1 on simt)");
   add_device(parser, options->compute);

@@ -143,7 +143,8 @@ class Table {
     output_.print(
         "hot: launches back to back; cold: caches flushed before each; Op Time: host time of one hot launch\n"
         "+-: half the 95 % confidence interval of the median (- with fewer than six samples)\n"
-        "roofline: minimum time for the arithmetic and the memory traffic\n");
+        "roofline: minimum time for the arithmetic and the memory traffic\n{}",
+        kProblemLegend);
   }
 
   void begin(const ConvStep& step, const Ceilings& ceilings) {
@@ -433,8 +434,7 @@ Action declare_bench(CLI::App& parser) {
   exclude(add_text(parser, "--kernel", options->kernel, "GLOB",
                    "kernels with matching names, or a kernel file (default: all of the device except the reference)"),
           file);
-  CLI::Option* problem =
-      add_text(parser, "--problem", options->problem, "TEXT", "one convolution: n10000_c12h33w33_k24r5s5");
+  CLI::Option* problem = add_text(parser, "--problem", options->problem, "TEXT", std::string(kProblemHelp));
   CLI::Option* model =
       add_text(parser, "--model", options->model, "NAME",
                "the convolutions of this model (default: that of a kernel file's semester, otherwise fa19)");

@@ -206,8 +206,7 @@ Action declare_predict(CLI::App& parser) {
   auto options = std::make_shared<PredictOptions>();
   require(add_text(parser, "KERNEL", options->kernel, "", "CUDA kernel or kernel file after the change"));
   require(add_text(parser, "--from", options->from, "KERNEL", "CUDA kernel or kernel file before the change"));
-  CLI::Option* problem = add_text(parser, "--problem", options->problem, "TEXT",
-                                  "one convolution with its batch size: n10000_c12h33w33_k24r5s5");
+  CLI::Option* problem = add_text(parser, "--problem", options->problem, "TEXT", std::string(kProblemHelp));
   exclude(add_text(parser, "--model", options->model, "NAME",
                    "the convolutions of this model (default: that of a kernel file's semester, otherwise fa19)"),
           problem);

@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/compute_options.h"
 #include "app/guests/verify_files.h"
+#include "app/problems.h"
 #include "app/results/progress.h"
 #include "app/results/results_json.h"
 #include "app/results/streams.h"
@@ -111,10 +112,7 @@ Action declare_verify(CLI::App& options) {
   add_texts(options, "FILES", chosen->files, 0, kAnyNumber, "",
             "kernel files; each is compiled and checked in a separate process");
   add_text(options, "--kernel", chosen->kernel, "GLOB", "kernels with matching names (default: all of the device)");
-  CLI::Option* problem =
-      add_text(options, "--problem", chosen->problem, "TEXT",
-               "one convolution: n2_c12h33w33_k24r5s5_p1_st2_d1_g1 is batch size; input channels, height and width; "
-               "output channels and filter; padding, stride, dilation, groups");
+  CLI::Option* problem = add_text(options, "--problem", chosen->problem, "TEXT", std::string(kProblemHelp));
   exclude(add_text(options, "--shapes", chosen->shapes, "FILE",
                    "file with one convolution per line (default: shapes/*.txt)"),
           problem);

@@ -13,6 +13,7 @@
 #include "app/compute_options.h"
 #include "app/networks/model_inputs.h"
 #include "app/networks/tuning.h"
+#include "app/problems.h"
 #include "app/results/tune_json.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
@@ -117,20 +118,22 @@ void tune(const TuneOptions& options, Output& output) {
                       .choices = tuned.choices};
   const Shape& shape = subject.inputs[0].shape();
   const int64_t images = shape.empty() ? 1 : shape[0];
-  const std::string summary = fmt::format("{} image{} in {:.3f} ms tuned, {:.3f} ms with the planner's choices", images,
-                                          images == 1 ? "" : "s", tuned.tuned_s * 1e3, tuned.planned_s * 1e3);
+  const std::string time = fmt::format("{} image{} in {:.3f} ms", images, images == 1 ? "" : "s", tuned.tuned_s * 1e3);
+  const std::string summary =
+      tuned.changed() ? fmt::format("{} tuned, {:.3f} ms with the planner's choices", time, tuned.planned_s * 1e3)
+                      : fmt::format("{}: no change, nothing is clearly faster than the planner's choices", time);
   const std::string columns =
       "each convolution: kernel, time, the next best, and why: first: the planner's choice; faster: clearly faster;";
-  write_file(
-      options.output,
-      to_text(file, {fmt::format("convlab {}, {}", output.command(), utc_now()), summary, ways_text(tuned), columns,
-                     "close: not clearly faster, so the planner's choice; only: no other kernel supports it"}));
+  const std::string other_words =
+      "close: not clearly faster, so the planner's choice; only: no other kernel supports it";
+  write_file(options.output, to_text(file, {fmt::format("convlab {}, {}", output.command(), utc_now()), summary,
+                                            ways_text(tuned), columns, other_words}));
   for (const PlanChoice& plan : file.choices.plans) {
     output.print("{}, '{}' layouts:\n", to_text(plan.inputs[0]), family_name(plan.channel_lanes));
     print_choices(output, plan);
     output.print("\n");
   }
-  output.print("{}\n{}\n", ways_text(tuned), summary);
+  output.print("{}\n  {}\n{}\n{}\n{}\n", columns, other_words, kProblemLegend, ways_text(tuned), summary);
   write_json(output, options.output, file, tuned, images);
 }
 

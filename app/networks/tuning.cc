@@ -219,18 +219,18 @@ class Tuner {
 
   /// Times the whole network with the planner's choices and with the tuned ones.
   void compare_with_planner() {
-    request_.tell("the tuned network and the planner's");
+    request_.tell(result_.changed() ? "the tuned network and the planner's" : "the planner's network");
     EngineOptions chosen = request_.engine;
     chosen.batch = result_.batch();
     chosen.plan.choices = std::make_shared<PlanChoices>(result_.choices);
     std::vector<std::unique_ptr<ModelRun>> runs;
     runs.push_back(run_of(request_.inputs, request_.engine));
-    runs.push_back(run_of(request_.inputs, chosen));
-    std::vector<double> times[2];
+    if (result_.changed()) runs.push_back(run_of(request_.inputs, chosen));
+    std::vector<std::vector<double>> times(runs.size());
     for (const std::unique_ptr<ModelRun>& run : runs) run->time_once();
-    run_interleaved(2, seconds(kForTheEnd), [&](size_t i) { times[i].push_back(runs[i]->time_once()); });
-    result_.planned_s = median(times[0]);
-    result_.tuned_s = median(times[1]);
+    run_interleaved(runs.size(), seconds(kForTheEnd), [&](size_t i) { times[i].push_back(runs[i]->time_once()); });
+    result_.planned_s = median(times.front());
+    result_.tuned_s = median(times.back());
   }
 
   /// A convolution, and the kernels that compete for it.
@@ -304,6 +304,13 @@ class Tuner {
 };
 
 }  // namespace
+
+bool Tuned::changed() const {
+  const auto is_faster = [](const KernelChoice& choice) { return choice.why == kFaster; };
+  return way != 0 || std::ranges::any_of(choices.plans, [&](const PlanChoice& plan) {
+           return std::ranges::any_of(plan.kernels, is_faster);
+         });
+}
 
 Tuned tune_network(const TuneRequest& request) { return Tuner(request).run(); }
 

@@ -23,13 +23,17 @@ struct TunedWay {
 
 /// The result of tuning.
 struct Tuned {
-  std::vector<TunedWay> ways;         ///< those measured; the planner's own is the first
-  size_t way = 0;                     ///< index of the chosen one
-  std::string_view why;               ///< see Pick
-  PlanChoices choices;                ///< the kernels of the chosen one, for each of its batch sizes
-  double planned_s = 0, tuned_s = 0;  ///< the network with the planner's choices, and with these; measured interleaved
+  std::vector<TunedWay> ways;  ///< those measured; the planner's own is the first
+  size_t way = 0;              ///< index of the chosen one
+  std::string_view why;        ///< see Pick
+  PlanChoices choices;         ///< the kernels of the chosen one, for each of its batch sizes
+  double planned_s = 0,
+         tuned_s = 0;  ///< the network with the planner's choices, and with these; measured interleaved if changed()
 
   int64_t batch() const { return ways[way].batch; }
+
+  /// Whether something was measured to be faster than the planner's choice; otherwise the plan is the planner's.
+  bool changed() const;
 };
 
 /// What is tuned, and how long.

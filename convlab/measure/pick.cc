@@ -30,7 +30,7 @@ Pick pick_way(std::span<const std::vector<double>> times) {
   const std::optional<size_t> other = fastest_besides(0);
   if (!other) return {.why = "only"};
   if (is_clearly_faster(times[0], times[*other])) {
-    return {.taken = *other, .next = fastest_besides(*other), .why = "faster"};
+    return {.taken = *other, .next = fastest_besides(*other), .why = kFaster};
   }
   return {.next = other, .why = medians[*other] < medians[0] ? "close" : "first"};
 }

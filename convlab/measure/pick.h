@@ -21,6 +21,9 @@ struct Pick {
   std::string_view why;
 };
 
+/// Pick::why if another way than the first is taken.
+constexpr std::string_view kFaster = "faster";
+
 /// Picks a way by interleaved times, times[way][turn]. The first way is the default without measurements. It stays
 /// unless the fastest other way is faster by a clear margin that also exceeds the scatter of the ratios of neighboring
 /// times. Each way has at least one sample; ways that were given up early have fewer than the first.

@@ -70,7 +70,7 @@ TEST_F(Tune, ReplaysWithTheSameBits) {
   const ProgramRun tune = tuned({"--batch", "16"});
   ASSERT_EQ(tune.status, 0) << tune.complaint;
   EXPECT_THAT(tune.complaint, HasSubstr("note: measuring 1 convolutions of 16 images"));
-  EXPECT_THAT(tune.output, HasSubstr("with the planner's choices"));
+  EXPECT_THAT(tune.output, HasSubstr("\nconvolutions: n batch size (1 if omitted); c, h, w input channels"));
   EXPECT_THAT(read_text(plan_),
               AllOf(HasSubstr("\nmodel fa17-low\n"), HasSubstr("\nbatch 16\n"), HasSubstr("conv cpu.")));
   ASSERT_EQ(inferred(path("a.npy")).status, 0);
@@ -79,6 +79,19 @@ TEST_F(Tune, ReplaysWithTheSameBits) {
   ASSERT_EQ(replayed.status, 0) << replayed.complaint;
   EXPECT_EQ(read_file(path("b.npy")), read_file(path("a.npy")));
   EXPECT_EQ(read_file(path("c.npy")), read_file(path("b.npy")));
+}
+
+TEST_F(Tune, SaysWhetherAnythingChanged) {
+  const std::string json = path("tune.json");
+  const ProgramRun tune = tuned({"--json", json});
+  ASSERT_EQ(tune.status, 0) << tune.complaint;
+  const Json results = Json::parse(read_text(json));
+  bool changed = !results["ways"][0]["taken"];
+  for (const Json& plan : results["plans"]) {
+    for (const Json& step : plan["steps"]) changed |= step["why"] == "faster";
+  }
+  EXPECT_THAT(tune.output, HasSubstr(changed ? " ms with the planner's choices" : ": no change, nothing is clearly"));
+  EXPECT_EQ(results["planned_s"] == results["tuned_s"], !changed);
 }
 
 TEST_F(Tune, WritesJson) {
