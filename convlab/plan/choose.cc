@@ -8,6 +8,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/diagnostics/finding.h"
+#include "convlab/kernels/layout_refusal.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/plan/formats.h"
 
@@ -34,10 +35,11 @@ Refusal why_not_for_format(const PlanRequest& request, const ConvKernel& kernel,
 
 std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const ConvChoice& choice) {
   const PlanOptions& options = request.options;
-  if (const Refusal refusal = why_not_for_format(request, kernel, choice.step.input_format)) return *refusal;
   if (!precise_enough(kernel, options.math)) {
     return fmt::format("{} is less precise than {}", name_of(kernel.info.math), name_of(options.math));
   }
+  if (const Refusal refusal = refuse_in_all_layouts(kernel, choice.step, request.caps)) return *refusal;
+  if (const Refusal refusal = why_not_for_layout(request, kernel, choice.step.input_layout)) return *refusal;
   if (const Refusal refusal = kernel.refuses(choice.step, request.caps)) return *refusal;
   if (!options.kernel.empty()) return fmt::format("supported, but {} was requested", options.kernel);
   if (request.chosen != nullptr) {
@@ -129,6 +131,10 @@ ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t pla
   for (const ConvKernel* kernel : kernels_for(request, fused, place)) {
     Refusal refusal = why_not_for_format(request, *kernel, x_format);
     if (refusal && !named) continue;
+    if (refusal) {
+      const Refusal always = refuse_in_all_layouts(*kernel, {.problem = fused.step.problem}, request.caps);
+      if (always) refusal = always;
+    }
     const std::optional<ConvStep> step =
         refusal ? std::nullopt : step_by(request, *kernel, fused, x_format, y_format, refusal);
     if (!step) {

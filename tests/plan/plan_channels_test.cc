@@ -90,15 +90,26 @@ TEST(ChannelPlan, NetworksOfFewChannelsKeepImagesInLanesOrNone) {
   for (const PlanStep& step : plan.steps) EXPECT_EQ(step.conv_step()->output_format, kNchw);
 }
 
-TEST(ChannelPlan, OtherKernelsSayWhyTheyAreForOtherPlans) {
-  GraphBuilder graph({-1, 1, 12, 12});
-  graph.conv(graph.input(), 6, 1, 5);
-  const Plan plan = make_plan(graph.graph(), Shape{1, 1, 12, 12}, open_cpu({.threads = 1})->caps(), {});
+/// Returns why a network of one 5x5 convolution does not use the kernel.
+std::string why_not(std::string_view kernel, int64_t channels, int64_t filters) {
+  GraphBuilder graph({-1, channels, 12, 12});
+  graph.conv(graph.input(), filters, channels, 5);
+  const Plan plan = make_plan(graph.graph(), Shape{1, channels, 12, 12}, open_cpu({.threads = 1})->caps(), {});
   const auto& refused = plan.steps[0].refused;
-  const auto direct = std::ranges::find(refused, "cpu.channel_direct", &Refused::kernel);
-  ASSERT_NE(direct, refused.end());
-  EXPECT_EQ(direct->reason,
+  const auto found = std::ranges::find(refused, kernel, &Refused::kernel);
+  return found == refused.end() ? "" : found->reason;
+}
+
+TEST(ChannelPlan, OtherKernelsSayWhyTheyAreForOtherPlans) {
+  EXPECT_EQ(why_not("cpu.channel_direct", 8, 8),
             "only for plans that keep channels in lanes between steps (networks with many channels, in fp32)");
+}
+
+TEST(ChannelPlan, KernelsThatFitNoPlanSayWhy) {
+  EXPECT_EQ(why_not("cpu.channel_direct", 1, 6), "output channels must be a multiple of 8");
+  EXPECT_EQ(why_not("cpu.channel_winograd", 8, 8), "filter must be 3x3");
+  EXPECT_EQ(why_not("cpu.channel_dense", 8, 8), "only 1x1 images, 1x1 filters and one group are supported");
+  EXPECT_EQ(why_not("cpu.channel_dense", 3, 8), "only 1x1 images, 1x1 filters and one group are supported");
 }
 
 TEST(ChannelPlan, RandomNetworksAsByLayers) {
