@@ -112,7 +112,7 @@ void print_lists(Output& output, const ProfileTotals& summary) {
                100 * kReportedShare, to_text(rows_above(summary.calls, kReportedShare)));
   if (gpu)
     output.print("(The recorder starts the driver itself; the table of the whole run below includes that time.)\n");
-  output.print("\n{}", kKernelsVersusApiCalls);
+  output.print("\n{}", summary.device == DeviceKind::cpu ? kKernelsVersusHostCalls : kKernelsVersusApiCalls);
 }
 
 void print_check(Output& output, const ProfilingCheck& check) {

@@ -41,7 +41,7 @@ Json to_json(const ProfileTotals& summary) {
           {"calls", to_json(summary.calls)},
           {"top_activities", names_of(rows_above(summary.activities, kReportedShare))},
           {"top_calls", names_of(rows_above(summary.calls, kReportedShare))},
-          {"explanation", kKernelsVersusApiCalls}};
+          {"explanation", summary.device == DeviceKind::cpu ? kKernelsVersusHostCalls : kKernelsVersusApiCalls}};
 }
 
 Json to_json(const Recording& recording) {

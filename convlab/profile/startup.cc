@@ -43,9 +43,11 @@ constexpr std::string_view kFirstUseRemedy =
     "build for this GPU's architecture to avoid compilation; choose the kernel with --kernel to avoid a search";
 
 const Entry& entry_of(Stage stage, DeviceKind device) {
-  // Opening a host device creates no context, so the context entry's advice does not apply.
+  // A host device has no driver and no context, so the advice of these entries does not apply.
   static constexpr Entry kOpening{Stage::context, "opening the device", ""};
+  static constexpr Entry kLooking{Stage::driver, "looking for a GPU", "name the device: --device cpu"};
   if (stage == Stage::context && device != DeviceKind::cuda) return kOpening;
+  if (stage == Stage::driver && device != DeviceKind::cuda) return kLooking;
   // On a host, steps compute. On a GPU, they only enqueue work, but the host waits in them while the GPU loads code.
   if (stage == Stage::step) stage = Stage::waiting;
   return *std::find_if(kEntries.begin(), kEntries.end(), [&](const Entry& each) { return each.stage == stage; });

@@ -69,6 +69,12 @@ const std::string_view kKernelsVersusApiCalls =
     "same milliseconds can appear in both, as a kernel above and as the call that waits for it below. A large share\n"
     "of the calls means setup or waiting, not slow computation. Kernels can be the smaller part of a short run.\n";
 
+const std::string_view kKernelsVersusHostCalls =
+    "A kernel is the code that computes a step of the network, on all threads of the CPU. A host call is any other "
+    "work\n"
+    "of the program: it reads the model and the data, plans, and packs the weights. Most calls happen once, at the\n"
+    "start, and kernels run again for each batch. A large share of the calls means setup, not slow computation.\n";
+
 ProfileTotals summarize(const Recording& recording) {
   Totals activities, calls;
   for (const Activity& each : recording.activities) {

@@ -35,7 +35,10 @@ std::vector<TotalsRow> rows_above(const std::vector<TotalsRow>& rows, double sha
 /// share, time and name, and below it the layers that caused it.
 std::string to_text(const std::vector<TotalsRow>& top_rows);
 
-/// A paragraph for reports: kernels and API calls, and how they differ.
+/// A paragraph for reports: kernels and API calls on a GPU, and how they differ.
 extern const std::string_view kKernelsVersusApiCalls;
+
+/// The same for kernels on a CPU and host calls.
+extern const std::string_view kKernelsVersusHostCalls;
 
 }  // namespace convlab
