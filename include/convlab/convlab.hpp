@@ -11,6 +11,7 @@
 #include <convlab/convlab.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -46,6 +47,41 @@ enum class Math { fp32, tf32, bf16x2, bf16, fp16 };
 /// fused, and chains of linear operators are folded into one operator.
 enum class Plan { fused, layers, folded };
 
+/// An element of a CONVLAB_FLOAT16 array: IEEE binary16. Compute with float.
+struct Float16 {
+  uint16_t bits = 0;
+
+  Float16() = default;
+
+  /// Rounds to nearest even; overflow becomes infinity.
+  explicit Float16(float value) {
+    const uint32_t of_float = std::bit_cast<uint32_t>(value), magnitude = of_float & 0x7fffffffu;
+    uint32_t half = 0;
+    if (magnitude > 0x7f800000u) {
+      half = 0x7e00u;  // NaN
+    } else if (magnitude >= 0x47800000u) {
+      half = 0x7c00u;  // 2^16 and above: infinity
+    } else if (magnitude < 0x38800000u) {
+      // Below 2^-14 the result is subnormal; adding 0.5 puts the unit in the last place at 2^-24.
+      half = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
+    } else {
+      half = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
+    }
+    bits = static_cast<uint16_t>(half | ((of_float >> 16) & 0x8000u));
+  }
+
+  /// Exact.
+  explicit operator float() const {
+    const uint32_t exponent = (bits >> 10) & 0x1fu, mantissa = bits & 0x3ffu;
+    const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
+    if (exponent == 0) {
+      return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(static_cast<float>(mantissa) * 0x1p-24f));
+    }
+    const uint32_t of_float = exponent == 0x1fu ? 0x7f800000u : (exponent + 112u) << 23;
+    return std::bit_cast<float>(sign | of_float | (mantissa << 13));
+  }
+};
+
 struct Options {
   std::string device;        ///< "auto" (default: a GPU if there is one, otherwise the CPU), "cpu", "cuda", "cuda:1"
   std::optional<Math> math;  ///< default: fp32
@@ -77,6 +113,8 @@ constexpr convlab_type type_of() {
     return CONVLAB_FLOAT32;
   else if constexpr (std::is_same_v<Element, double>)
     return CONVLAB_FLOAT64;
+  else if constexpr (std::is_same_v<Element, Float16>)
+    return CONVLAB_FLOAT16;
   else if constexpr (std::is_same_v<Element, uint8_t>)
     return CONVLAB_UINT8;
   else if constexpr (std::is_same_v<Element, int8_t>)
@@ -84,7 +122,8 @@ constexpr convlab_type type_of() {
   else if constexpr (std::is_same_v<Element, int32_t>)
     return CONVLAB_INT32;
   else {
-    static_assert(std::is_same_v<Element, int64_t>, "arrays are of float, double, uint8_t, int8_t, int32_t or int64_t");
+    static_assert(std::is_same_v<Element, int64_t>,
+                  "arrays are of float, double, Float16, uint8_t, int8_t, int32_t or int64_t");
     return CONVLAB_INT64;
   }
 }

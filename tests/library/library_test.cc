@@ -21,6 +21,7 @@
 
 namespace {
 
+using convlab::Float16;
 using convlab::MutableView;
 using convlab::Options;
 using convlab::Session;
@@ -60,6 +61,37 @@ std::string error_of(Work work) {
     return error.what();
   }
   return "no error";
+}
+
+TEST(Library, Float16IsBinary16) {
+  EXPECT_EQ(Float16(1).bits, 0x3c00);
+  EXPECT_EQ(Float16(-2).bits, 0xc000);
+  EXPECT_EQ(Float16(65504).bits, 0x7bff);
+  EXPECT_EQ(Float16(65520).bits, 0x7c00) << "rounds to infinity";
+  EXPECT_EQ(Float16(1 + 0x1p-11f).bits, 0x3c00) << "a tie, to even";
+  EXPECT_EQ(Float16(1 + 3 * 0x1p-11f).bits, 0x3c02);
+  EXPECT_EQ(Float16(0x1p-24f).bits, 1);
+  EXPECT_EQ(Float16(0x1p-26f).bits, 0);
+  EXPECT_TRUE(std::isnan(static_cast<float>(Float16(std::numeric_limits<float>::quiet_NaN()))));
+  for (uint32_t bits = 0; bits < 1u << 16; ++bits) {
+    Float16 half;
+    half.bits = static_cast<uint16_t>(bits);
+    const auto value = static_cast<float>(half);
+    if (std::isnan(value)) continue;
+    ASSERT_EQ(Float16(value).bits, bits) << value;
+  }
+}
+
+TEST(Library, ConvertsFloat16) {
+  Session session(kModel, {.device = "cpu"});
+  const Tensor x = images(2);
+  Tensor half = Tensor::of<Float16>(x.shape()), rounded = Tensor::of<float>(x.shape());
+  EXPECT_EQ(half.type(), CONVLAB_FLOAT16);
+  for (size_t i = 0; i < x.count(); ++i) {
+    half.values<Float16>()[i] = Float16(x.values<float>()[i]);
+    rounded.values<float>()[i] = static_cast<float>(half.values<Float16>()[i]);
+  }
+  EXPECT_EQ(numbers(session.run(half)), numbers(session.run(rounded)));
 }
 
 TEST(Library, DescribesAModel) {
