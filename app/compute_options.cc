@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "app/results/output.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/kernels/registry.h"
@@ -37,6 +40,19 @@ std::vector<std::unique_ptr<Device>> ComputeOptions::open_all(StageObserver* obs
 
 PlanOptions ComputeOptions::plan_options(PlanMode mode, ElementType input) const {
   return {.mode = mode, .math = math(), .kernel = kernel == "auto" ? "" : kernel, .input = input};
+}
+
+void note_unused_math(Math wanted, std::span<const Math> steps, std::string_view whose) {
+  if (wanted == Math::fp32 || std::ranges::any_of(steps, [](Math math) { return math != Math::fp32; })) return;
+  note("--math {} has no effect{}: all steps compute in fp32, for which this device has preferred kernels",
+       name_of(wanted), whose);
+}
+
+void note_unused_math(const Plan& plan) {
+  std::vector<Math> steps;
+  for (const PlanStep& step : plan.steps)
+    steps.push_back(step.conv != nullptr ? step.conv->info.math : step.op->info.math);
+  note_unused_math(plan.options.math, steps, "");
 }
 
 void add_device(CLI::App& options, ComputeOptions& compute, std::string_view devices) {

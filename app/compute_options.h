@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,12 @@ struct ComputeOptions {
 
 /// Names of one device, for --help.
 constexpr std::string_view kOneDevice = "auto, cpu, cuda, cuda:1 or simt";
+
+/// Prints a note if --math has no effect on the plan: all of its steps are more precise.
+void note_unused_math(const Plan& plan);
+
+/// The note, for steps of these maths. `whose`: " on B", or "".
+void note_unused_math(Math wanted, std::span<const Math> steps, std::string_view whose);
 
 // These functions add the options that set the members. `devices`: the names that --device accepts.
 void add_device(CLI::App& options, ComputeOptions& compute, std::string_view devices = kOneDevice);

@@ -138,6 +138,7 @@ std::vector<ComparedLayer> compare_layers(const Side& side, const Activations& e
       int64_t worst = 0;
       compare_values(run.output, *want, here, worst);
       layer.here = here;
+      layer.math = run.math;
       layer.limit = run.limit + expected_limit;
       if (!(here <= layer.limit)) {
         layer.worst = worst;
@@ -158,8 +159,8 @@ std::vector<ComparedLayer> compare_layers(const Side& side, const Activations& e
 }
 
 void print_layer(Output& output, const ComparedLayer& layer) {
-  output.print("{:<28} {:<20} {:<18} {:>10} {:>10} {:>10}  {}\n", layer.name, layer.op, to_text(layer.shape),
-               layer.here ? fmt::format("{:.2g}", *layer.here) : "-",
+  output.print("{:<28} {:<20} {:<18} {:<6} {:>10} {:>10} {:>10}  {}\n", layer.name, layer.op, to_text(layer.shape),
+               layer.math ? name_of(*layer.math) : "-", layer.here ? fmt::format("{:.2g}", *layer.here) : "-",
                layer.here ? fmt::format("{:.2g}", layer.limit) : "-", fmt::format("{:.2g}", layer.so_far),
                layer.reason);
 }
@@ -185,9 +186,15 @@ void compare(const CompareOptions& options, Output& output) {
     const Side b = open_side(options.b, options.inputs, judged);
     layers = compare_layers(b, activations_of(a.graph, a.inputs, a.machine()), class_limit(a.plan.math));
   }
+  std::vector<Math> maths;
+  for (const ComparedLayer& layer : layers) {
+    if (layer.math) maths.push_back(*layer.math);
+  }
+  note_unused_math(judged.math(), maths, recorded ? "" : " on B");
   const auto wrong = [](const ComparedLayer& layer) { return !layer.reason.empty(); };
   const auto first = std::ranges::find_if(layers, wrong);
-  output.print("{:<28} {:<20} {:<18} {:>10} {:>10} {:>10}\n", "layer", "op", "shape", "error", "limit", "total");
+  output.print("{:<28} {:<20} {:<18} {:<6} {:>10} {:>10} {:>10}\n", "layer", "op", "shape", "math", "error", "limit",
+               "total");
   for (const ComparedLayer& layer : layers) {
     if (options.all || wrong(layer) || layers.size() <= 60) print_layer(output, layer);
   }

@@ -174,6 +174,7 @@ void explain(const ExplainOptions& options, Output& output) {
   int64_t weights = 0;
   for (const auto& [value, tensor] : graph.constants) weights += tensor.count();
   const Plan plan = make_plan(graph, shapes, device->caps(), engine.plan);
+  note_unused_math(plan);
   std::optional<Ceilings> ceilings;
   if (device->caps().kind != DeviceKind::simt) ceilings = known_ceilings(*device);
   const std::vector<ExplainedStep> steps = explained(plan, ceilings, seconds);

@@ -229,6 +229,7 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
   if (!share.shard().whole() && !run.splits()) {
     throw bad_input("{}: --shard is not supported: the model does not process each image independently", options.model);
   }
+  note_unused_math(run.plan());
   result.load_seconds = seconds_since(begin);
   std::vector<Tensor> outputs = run.run();
   std::optional<Recording> recording;

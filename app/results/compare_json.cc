@@ -16,6 +16,7 @@ void write_json(Output& output, const std::string& a, const std::string& b, cons
                     {"value", layer.value},
                     {"op", layer.op},
                     {"shape", layer.shape},
+                    {"math", layer.math ? Json(name_of(*layer.math)) : Json(nullptr)},
                     {"here", layer.here ? Json(*layer.here) : Json(nullptr)},
                     {"limit", layer.limit},
                     {"so_far", layer.so_far},

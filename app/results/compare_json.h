@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/results/output.h"
+#include "convlab/kernels/kernel.h"
 #include "convlab/tensor/shape.h"
 
 namespace convlab::app {
@@ -14,6 +15,7 @@ namespace convlab::app {
 struct ComparedLayer {
   std::string name, value, op;  ///< of the node, of its output, of the operator
   Shape shape;
+  std::optional<Math> math;    ///< in which it was computed from expected inputs
   std::optional<double> here;  ///< error when computed from expected inputs; nullopt if these are unknown
   double limit = 0;            ///< largest error of a correct layer
   double so_far = 0;           ///< error including those of all layers before

@@ -100,6 +100,9 @@ void run(const RunOptions& options, const ShardOptions& sharing, double expect, 
   std::unique_ptr<Classifier> classifier = load_classifier(options.classify, &log);
   output.print("{}{}{}", kLoadingData, kLoadingModel, kNewInference);
   const Classification result = classify(*classifier, options.repeat, &log);
+  std::vector<Math> maths;
+  for (const LayerResult& layer : result.layers) maths.push_back(layer.math);
+  note_unused_math(options.classify.compute.math(), maths, "");
   print_op_times(output, result);
   print_correctness(output, result, classifier->course_model);
 

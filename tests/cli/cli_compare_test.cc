@@ -65,6 +65,21 @@ TEST_F(Compare, TheSameNetworkHasNoWrongLayer) {
   EXPECT_THAT(run.output, AllOf(HasSubstr("3 layers compared"), HasSubstr("all layers are correct")));
 }
 
+TEST_F(Compare, SaysIfTheMathHasNoEffect) {
+  const ProgramRun exact =
+      run_program({"compare", right_, right_, "--input", x_, "--math", "fp32,bf16x2", "--json", "-"});
+  ASSERT_EQ(exact.status, 0) << exact.complaint;
+  bool all_fp32 = true;
+  for (const Json& layer : Json::parse(exact.output)["layers"]) all_fp32 &= layer["math"] == "fp32";
+  EXPECT_EQ(
+      exact.complaint.find("note: --math bf16x2 has no effect on B: all steps compute in fp32") != std::string::npos,
+      all_fp32);
+  const ProgramRun rounded = run_program({"compare", right_, right_, "--input", x_, "--kernel", "auto,cpu.pairs_bf16"});
+  EXPECT_THAT(rounded.output, testing::ContainsRegex("the_node +Conv +2x3x2x2 +bf16 "));
+  EXPECT_THAT(rounded.complaint, Not(HasSubstr("has no effect")));
+  EXPECT_THAT(run_program({"explain", right_, "--math", "fp32"}).complaint, Not(HasSubstr("has no effect")));
+}
+
 TEST_F(Compare, NamesTheFirstWrongLayerAndNoneAfterIt) {
   const ProgramRun run = run_program({"compare", right_, wrong_, "--input", x_, "--json", "-"});
   EXPECT_EQ(run.status, 1);
