@@ -96,6 +96,35 @@ TEST(Layers, EveryIncludePointsToItsOwnOrAnEarlierLayer) {
   EXPECT_GT(files, 40) << "the sources were not found";
 }
 
+/// Returns the lines with a text that names an option of the command line, as "--batch".
+std::vector<std::string> options_in(const std::filesystem::path& file) {
+  static const std::regex kComment(R"(^\s*//.*|//[^"]*$)"), kOption(R"re("([^"]*[^-a-z])?--[a-z])re");
+  std::vector<std::string> found;
+  std::istringstream lines(text_of(kRoot / file));
+  for (std::string line; std::getline(lines, line);) {
+    line = std::regex_replace(line, kComment, "");
+    const bool command = line.find("./run.sh") != std::string::npos;  // to be typed as it is
+    if (std::regex_search(line, kOption) && !command) found.push_back(file.string() + ": " + line);
+  }
+  return found;
+}
+
+// Programs that call the library in C, C++ or Python have no command line.
+TEST(Layers, MessagesThatReachTheLibraryNameNoOptions) {
+  int files = 0;
+  for (const char* room : {"base", "diagnostics", "tensor", "conv", "device", "model", "kernels", "rewrite", "plan",
+                           "engine", "session"}) {
+    const std::filesystem::path folder = std::filesystem::path("convlab") / room;
+    for (const std::filesystem::path& below : files_under(kRoot / folder)) {
+      if (!has_ending(below, {".h", ".cc", ".cu"})) continue;
+      EXPECT_THAT(options_in(folder / below), IsEmpty());
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 40) << "the sources were not found";
+  EXPECT_THAT(options_in("app/results/output.cc"), SizeIs(1)) << "--json is one";
+}
+
 /// Returns the files that include this header.
 std::vector<std::string> includers(const std::string& header, std::initializer_list<const char*> folders) {
   std::vector<std::string> files;

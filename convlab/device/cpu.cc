@@ -52,7 +52,7 @@ class CpuDevice final : public Device {
   Buffer allocate(size_t bytes) override {
     // Linux overcommits memory and kills the process that uses too much, so check the limit here.
     if (bytes > static_cast<size_t>(caps_.memory_bytes)) {
-      throw unavailable("out of memory: {} bytes are needed and {} bytes are available; give a smaller --batch", bytes,
+      throw unavailable("out of memory: {} bytes are needed and {} bytes are available; use a smaller batch", bytes,
                         caps_.memory_bytes);
     }
     constexpr int64_t kLine = 64;
@@ -60,7 +60,7 @@ class CpuDevice final : public Device {
     const int64_t alignment = wanted < kLargePage ? kLine : kLargePage;
     const auto rounded = static_cast<size_t>(round_up(wanted, alignment));
     void* memory = std::aligned_alloc(static_cast<size_t>(alignment), rounded);
-    if (memory == nullptr) throw unavailable("out of memory: cannot allocate {} bytes; give a smaller --batch", bytes);
+    if (memory == nullptr) throw unavailable("out of memory: cannot allocate {} bytes; use a smaller batch", bytes);
     // A hint: if it fails, pages are small and kernels slower.
     if (alignment == kLargePage) madvise(memory, rounded, MADV_HUGEPAGE);
     return {memory, bytes, [](void* address) { std::free(address); }};

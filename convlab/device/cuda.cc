@@ -199,8 +199,7 @@ class CudaDevice final : public Device {
     const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
     if (status == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // clears the error, which is reported here
-      throw unavailable("{}: out of memory: cannot allocate {} bytes; give a smaller --batch", caps_.description,
-                        bytes);
+      throw unavailable("{}: out of memory: cannot allocate {} bytes; use a smaller batch", caps_.description, bytes);
     }
     check_cuda(status, "allocating GPU memory");
     return {memory, bytes, [](void* address) { cudaFree(address); }};
@@ -284,14 +283,14 @@ int count_cuda(const DeviceOptions& options) {
   const Observed part(options.observer, {Stage::driver});
   std::string reason;
   const int count = count_devices(reason);
-  if (count == 0) throw unavailable("--device cuda: {}; use --device cpu or --device simt", reason);
+  if (count == 0) throw unavailable("device cuda: {}; use device cpu or simt", reason);
   return count;
 }
 
 std::unique_ptr<Device> open_cuda(int index, const DeviceOptions& options) {
   const int count = count_cuda(options);
   if (index >= count) {
-    throw unavailable("--device cuda:{}: no such GPU; this machine has {} GPU(s), numbered from cuda:0", index, count);
+    throw unavailable("device cuda:{}: no such GPU; this machine has {} GPU(s), numbered from cuda:0", index, count);
   }
   const Observed part(options.observer, {Stage::context});
   return std::make_unique<CudaDevice>(index);

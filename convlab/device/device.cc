@@ -37,7 +37,7 @@ double Stream::time(const std::function<void()>& work) {
 void require_device_name(std::string_view name) {
   constexpr std::string_view kNames[] = {"auto", "cpu", "cuda", "simt"};
   if (std::ranges::find(kNames, name) != std::end(kNames) || name.starts_with("cuda:")) return;
-  throw bad_input("--device must be auto, cpu, cuda, cuda:N or simt, got '{}'", name);
+  throw bad_input("device must be auto, cpu, cuda, cuda:N or simt, got '{}'", name);
 }
 
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options) {
@@ -54,10 +54,10 @@ std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& 
   if (name == "cpu") return open_host();
   if (name == "cuda") return open_cuda(0, options);
   if (name == kAllGpus) {
-    throw bad_input("--device {}: only 'convlab run' uses several GPUs; give one, for example cuda:0", name);
+    throw bad_input("device {}: only 'convlab run' uses several GPUs; give one, for example cuda:0", name);
   }
   if (name.starts_with("cuda:")) {
-    return open_cuda(static_cast<int>(parse_int(name.substr(5), "--device cuda:N", 0, 1023)), options);
+    return open_cuda(static_cast<int>(parse_int(name.substr(5), "N of device cuda:N", 0, 1023)), options);
   }
   const Observed part(options.observer, {Stage::context});
   return open_simt(options);

@@ -69,7 +69,7 @@ class SimtDevice final : public Device {
     if (!take(wanted, limit)) {
       throw unavailable(
           "simt: out of memory: an array of {} bytes needs {} bytes with its shadow memory; {} bytes are available and "
-          "{} are in use; give a smaller --batch or -n",
+          "{} are in use; use a smaller batch",
           bytes, wanted, limit, held_->load());
     }
     void* array = nullptr;

@@ -6,7 +6,7 @@
 
 namespace convlab {
 
-std::unique_ptr<Device> open_simt(const DeviceOptions&) { throw unavailable("--device simt: {}", how_to_get_simt()); }
+std::unique_ptr<Device> open_simt(const DeviceOptions&) { throw unavailable("device simt: {}", how_to_get_simt()); }
 
 bool simt_present() { return false; }
 std::string_view how_to_get_simt() {

@@ -111,7 +111,7 @@ ThreadPool::ThreadPool(int threads) {
     for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { work(thread); });
   } catch (const std::system_error& error) {
     stop();  // a std::thread must be joined before it is destroyed
-    throw unavailable("cannot start {} threads: {}; give a smaller --threads", threads, error.what());
+    throw unavailable("cannot start {} threads: {}; use fewer threads", threads, error.what());
   }
 }
 

@@ -74,7 +74,7 @@ Plan ReadyPlans::planned(int64_t n) const {
   if (wanted > device_.caps().memory_bytes) {
     throw bad_input("{}: batch size {} needs {} bytes of memory; {} has {}{}", graph_.graph().name, n, wanted,
                     device_.caps().name, device_.caps().memory_bytes,
-                    n > 1 ? "; give a smaller --batch" : ", not enough for one image");
+                    n > 1 ? "; use a smaller batch" : ", not enough for one image");
   }
   return plan;
 }

@@ -98,7 +98,7 @@ const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device) 
   std::vector<std::string> names;
   for (const ConvKernel& kernel : conv_kernels()) {
     if (kernel.info.name == name) {
-      throw unavailable("kernel {} runs on {}, not on {}; use --device {}", name, name_of(kernel.info.device),
+      throw unavailable("kernel {} runs on {}, not on {}; use device {}", name, name_of(kernel.info.device),
                         name_of(device), name_of(kernel.info.device));
     }
     if (kernel.info.device == device) names.emplace_back(kernel.info.name);

@@ -76,7 +76,7 @@ std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOpti
   if (!options.kernel.empty()) {
     const ConvKernel& kernel = require_conv_kernel(options.kernel, caps.kind);
     if (!precise_enough(kernel, options.math)) {
-      throw bad_input("kernel {} computes in {}, which is less precise than {}; add --math {}", kernel.info.name,
+      throw bad_input("kernel {} computes in {}, which is less precise than {}; set math to {}", kernel.info.name,
                       name_of(kernel.info.math), name_of(options.math), name_of(kernel.info.math));
     }
     return {&kernel};

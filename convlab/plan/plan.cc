@@ -473,7 +473,7 @@ class Planner {
     const DeviceKind device = request_.caps.kind;
     Finding finding{.kind = "unsupported node",
                     .text = fmt::format("not supported on {}: {}", name_of(device), first_unsupported_),
-                    .help = device == DeviceKind::cpu ? "" : "use --device cpu"};
+                    .help = device == DeviceKind::cpu ? "" : "use device cpu"};
     if (unsupported_.size() > 1) {
       const std::set<std::string> kinds(unsupported_.begin() + 1, unsupported_.end());
       finding.notes.push_back(fmt::format("{} more node{} ({})", unsupported_.size() - 1,

@@ -120,7 +120,7 @@ TEST(CliUsage, DevicesHaveNames) {
        {std::vector<std::string>{"explain", "fa19", "--device", "banana"}, {"verify", "x.cu", "--device", "banana"}}) {
     const ProgramRun run = run_program(each);
     EXPECT_EQ(run.status, 2);
-    EXPECT_THAT(run.complaint, HasSubstr("--device must be auto, cpu, cuda, cuda:N or simt, got 'banana'"));
+    EXPECT_THAT(run.complaint, HasSubstr("device must be auto, cpu, cuda, cuda:N or simt, got 'banana'"));
   }
 }
 
@@ -129,7 +129,7 @@ TEST(CliUsage, AllGpusAreForRunAlone) {
            {"bench"}, {"verify"}, {"profile"}, {"infer", "fa19", "--input", "x.npy", "--output", "y.npy"}}) {
     std::vector<std::string> arguments = command;
     arguments.insert(arguments.end(), {"--device", "cuda:all"});
-    expect_usage_error(arguments, {"--device cuda:all", "for example cuda:0"});
+    expect_usage_error(arguments, {"device cuda:all", "for example cuda:0"});
   }
 }
 

@@ -123,7 +123,7 @@ TEST(Registry, AKernelThatIsNotThereIsAnErrorThatHelps) {
   EXPECT_THAT(bad_input_message([] { require_conv_kernel("xyz", DeviceKind::cpu); }),
               HasSubstr("convlab list kernels"));
   EXPECT_THAT(error_message(ErrorKind::unavailable, [] { require_conv_kernel("cpu.reference", DeviceKind::cuda); }),
-              HasSubstr("--device cpu"));
+              HasSubstr("use device cpu"));
 }
 
 }  // namespace

@@ -119,8 +119,8 @@ TEST(EngineGroup, ModelsThatMixImagesAreForOneDevice) {
   const auto message = [&](GraphBuilder& builder, const Shape& shape) {
     return bad_input_message([&] { EngineGroup(copy_of(builder.graph()), shape, two, {}); });
   };
-  EXPECT_THAT(message(mixing, {32, 3}), AllOf(HasSubstr("'mixer'"), HasSubstr("--device cuda:0")));
-  EXPECT_THAT(message(fixed, {8, 2, 3, 3}), AllOf(HasSubstr("'reshape'"), HasSubstr("--device cuda:0")));
+  EXPECT_THAT(message(mixing, {32, 3}), AllOf(HasSubstr("'mixer'"), HasSubstr("for example cuda:0")));
+  EXPECT_THAT(message(fixed, {8, 2, 3, 3}), AllOf(HasSubstr("'reshape'"), HasSubstr("for example cuda:0")));
   EngineGroup(mixing.take(), {32, 3}, one, {});
   EngineGroup(fixed.take(), {8, 2, 3, 3}, one, {});
 }

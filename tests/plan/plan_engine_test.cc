@@ -502,7 +502,7 @@ TEST(Engine, ABatchThatDoesNotFitIntoMemoryIsBadInput) {
   const std::string message = bad_input_message([&] {
     Engine(builder.take(), {images, 1, 1000, 1000}, *device, {.batch = images});
   });
-  EXPECT_THAT(message, HasSubstr("--batch"));
+  EXPECT_THAT(message, HasSubstr("use a smaller batch"));
 }
 
 TEST(Engine, ChoosesBatchesThatKeepTheArenaSmall) {

@@ -355,7 +355,7 @@ TEST(Plan, NeverComputesLessPreciselyThanAsked) {
   EXPECT_EQ(plan_of(builder, {.math = Math::bf16, .kernel = "cpu.test_bf16"}).steps[0].kernel_name(), "cpu.test_bf16");
   const std::string message =
       bad_input_message([&] { plan_of(builder, {.math = Math::tf32, .kernel = "cpu.test_bf16"}); });
-  EXPECT_THAT(message, AllOf(HasSubstr("bf16"), HasSubstr("tf32"), HasSubstr("--math")));
+  EXPECT_THAT(message, AllOf(HasSubstr("bf16"), HasSubstr("tf32"), HasSubstr("set math to bf16")));
 }
 
 TEST(Plan, LibrariesAreTakenOnlyWhenAsked) {
