@@ -156,8 +156,9 @@ void add_image_options(CLI::App& parser, ImageOptions& options) {
     add_parsed(parser, option, "N|HxW", help,
                [&value](const std::string& text, const std::string& name) { value = parse_extent(text, name); });
   };
-  add_extent("--resize", "resize images to this short side, or to this height and width", options.resize);
-  add_extent("--crop", "then crop the center of images", options.crop);
+  add_extent("--resize", "resize images to this short side, or to this height and width (default: not resized)",
+             options.resize);
+  add_extent("--crop", "then crop the center of images (default: not cropped)", options.crop);
   add_word(parser, "--filter", "how images are resized (default: bilinear)", options.filter, kFilters);
   add_word(parser, "--pixels", "range of pixels before --mean and --std (default: 0..1)", options.to_one, kRanges);
   const auto add_numbers = [&](const char* option, const char* help, std::optional<std::vector<double>>& value) {
