@@ -21,7 +21,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/conv/epilogue_text.h"
-#include "convlab/kernels/layout_refusal.h"
+#include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/contention.h"
 #include "convlab/measure/interleaved.h"
@@ -315,7 +315,7 @@ class Session {
   }
 
   void time(const ConvKernel& kernel, const ConvStep& plain, std::vector<Timed>& timed) {
-    if (const Refusal refusal = refuse_in_all_layouts(kernel, plain, device_.caps()))
+    if (const Refusal refusal = refuse_in_all_formats(kernel, plain, device_.caps()))
       return untimed(kernel, {Outcome::skipped, *refusal});
     const ConvStep step = step_for(kernel, plain, device_.caps());
     for (const ConvKernel* each : {&kernel, other_}) {

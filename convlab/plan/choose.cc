@@ -8,7 +8,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/diagnostics/finding.h"
-#include "convlab/kernels/layout_refusal.h"
+#include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/plan/formats.h"
 
@@ -25,11 +25,11 @@ Refusal why_not_for_format(const PlanRequest& request, const ConvKernel& kernel,
   const bool asked_for = !request.options.kernel.empty();
   const bool keeps = kernel.format == kNchw8c || kernel.format.order == Order::nhwc;
   if (keeps && kernel.format != request.channels) {
-    return fmt::format("only for plans that keep {} between steps (networks with many channels, in {})",
+    return fmt::format("only for plans that keep values in {} between steps (networks with many channels, in {})",
                        name_of(kernel.format), name_of(kernel.format == kNchw8c ? Math::fp32 : kernel.info.math));
   }
   if (!info(kernel.format.order).interleaves_images || !request.formats.empty() || asked_for) return std::nullopt;
-  if (request.options.mode == PlanMode::layers) return "only for plans that keep images in lanes between steps";
+  if (request.options.mode == PlanMode::layers) return "only for plans that keep values in nchw16n between steps";
   return fmt::format("batch size must be at least {}: the kernel computes 16 images at a time", kLeastImagesInLanes);
 }
 
@@ -38,8 +38,8 @@ std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const 
   if (!precise_enough(kernel, options.math)) {
     return fmt::format("{} is less precise than {}", name_of(kernel.info.math), name_of(options.math));
   }
-  if (const Refusal refusal = refuse_in_all_layouts(kernel, choice.step, request.caps)) return *refusal;
-  if (const Refusal refusal = why_not_for_layout(request, kernel, choice.step.input_layout)) return *refusal;
+  if (const Refusal refusal = refuse_in_all_formats(kernel, choice.step, request.caps)) return *refusal;
+  if (const Refusal refusal = why_not_for_format(request, kernel, choice.step.input_format)) return *refusal;
   if (const Refusal refusal = kernel.refuses(choice.step, request.caps)) return *refusal;
   if (!options.kernel.empty()) return fmt::format("supported, but {} was requested", options.kernel);
   if (request.chosen != nullptr) {
@@ -132,7 +132,7 @@ ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t pla
     Refusal refusal = why_not_for_format(request, *kernel, x_format);
     if (refusal && !named) continue;
     if (refusal) {
-      const Refusal always = refuse_in_all_layouts(*kernel, {.problem = fused.step.problem}, request.caps);
+      const Refusal always = refuse_in_all_formats(*kernel, {.problem = fused.step.problem}, request.caps);
       if (always) refusal = always;
     }
     const std::optional<ConvStep> step =

@@ -366,7 +366,7 @@ TEST(ByteKernels, SayWhatTheyDoNotCompute) {
   OpStep plain = conv_of("n1_c4h4w4_k4r1s1", 1, false).step();
   plain.input_format = kNchw;
   for (const char* name : kKernels) {
-    EXPECT_EQ(op_kernel(name).refuses(plain), "input and output layout must be nhwc4 uint8") << name;
+    EXPECT_EQ(op_kernel(name).refuses(plain), "input and output must be nhwc4 uint8") << name;
   }
   const Tensor x = whole({1, 4, 4, 4}, 0, 255, 1), scales = filled({4}, {1, 2, 3, 4});
   OpStep several = byte_step(QuantizeOp{}, {&x, &scales}, 1);

@@ -225,8 +225,7 @@ TEST(CpuPairsOfBytes, ANanWeightSpoilsItsMapAlone) {
                  w = device->allocate(4 * 9 * sizeof(float)),
                  prepared = device->allocate(kernel.prepared_bytes(step, device->caps())),
                  workspace = device->allocate(kernel.workspace_bytes(step, device->caps()));
-    const auto count = static_cast<size_t>(element_count(step.output_shape(), kernel.format));
-    const Buffer y = device->allocate(count * sizeof(uint16_t));
+    const Buffer y = device->allocate(static_cast<size_t>(byte_count(step.output_shape(), kernel.format)));
     std::fill_n(static_cast<uint8_t*>(x.data()), step.problem.input_count(), uint8_t{200});
     auto* const weights = static_cast<float*>(w.data());
     std::fill_n(weights, 36, 0.01f);

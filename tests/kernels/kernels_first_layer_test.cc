@@ -209,7 +209,7 @@ TEST_F(FirstLayer, RefusesInWords) {
   EXPECT_THAT(refusal("cuda.first_layer_1xfp16", step),
               testing::HasSubstr("uint8 input is only supported with fused pooling"));
   step = pooled_step(problem, kNchw, {}, kNchw8cF16);
-  EXPECT_EQ(refusal("cuda.first_layer_3xfp16", step), "output layout must be nchw");
+  EXPECT_EQ(refusal("cuda.first_layer_3xfp16", step), "output must be nchw");
   EXPECT_EQ(refusal("cuda.first_layer_fp16", step), "input must be uint8");
   step = pooled_step(problem, kRawPixels, {ActivationKind::sigmoid}, kNchw8cF16);
   EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("must map 0 to 0"));

@@ -102,7 +102,7 @@ std::string why_not(std::string_view kernel, int64_t channels, int64_t filters) 
 
 TEST(ChannelPlan, OtherKernelsSayWhyTheyAreForOtherPlans) {
   EXPECT_EQ(why_not("cpu.channel_direct", 8, 8),
-            "only for plans that keep channels in lanes between steps (networks with many channels, in fp32)");
+            "only for plans that keep values in nchw8c between steps (networks with many channels, in fp32)");
 }
 
 TEST(ChannelPlan, KernelsThatFitNoPlanSayWhy) {

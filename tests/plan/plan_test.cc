@@ -391,7 +391,7 @@ TEST(Plan, KeepsImagesInLanesBetweenStepsOfLargeBatches) {
   GraphBuilder builder = course_network();
   const Plan plan = plan_of(builder, {.input = ElementType::u8}, 20);
   EXPECT_EQ(plan.steps[0].kernel_name(), "cpu.image_lanes");
-  EXPECT_EQ(plan.steps[0].conv_step()->input_format, kNchw);
+  EXPECT_EQ(plan.steps[0].conv_step()->input_format, kRawPixels);
   EXPECT_EQ(plan.steps[0].conv_step()->output_format, kNchw16n);
   EXPECT_EQ(plan.steps[1].conv_step()->input_format, kNchw16n);
   EXPECT_EQ(plan.steps[1].conv_step()->output_format, kNchw16n) << "through the flatten";

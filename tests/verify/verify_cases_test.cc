@@ -169,8 +169,8 @@ TEST(Steps, ChannelBlocksAreForKernelsThatKnowThem) {
   kernel.format = kNchw8cF16;
   std::vector<std::string> texts;
   for (const ConvStep& step : steps_to_verify(kernel, problem, {})) texts.push_back(describe(step));
-  EXPECT_EQ(texts, (std::vector<std::string>{"c5h9w9_k6r3s3", "c5h9w9_k6r3s3 from blocks to blocks",
-                                             "c5h9w9_k6r3s3 from blocks"}));
+  EXPECT_EQ(texts, (std::vector<std::string>{"c5h9w9_k6r3s3", "c5h9w9_k6r3s3 from nchw8c float16 to nchw8c float16",
+                                             "c5h9w9_k6r3s3 from nchw8c float16"}));
 }
 
 TEST(Steps, ImagesInLanesComeAndGoPlainlyToo) {
@@ -185,8 +185,9 @@ TEST(Steps, ImagesInLanesComeAndGoPlainlyToo) {
     if (step.epilogue.empty()) texts.push_back(describe(step));
   }
   const std::string text = to_text(problem);
-  EXPECT_THAT(texts, testing::UnorderedElementsAre(text, text + " uint8", text + " from lanes to lanes",
-                                                   text + " from lanes", text + " to lanes", text + " uint8 to lanes"));
+  EXPECT_THAT(texts,
+              testing::UnorderedElementsAre(text, text + " uint8", text + " from nchw16n to nchw16n",
+                                            text + " from nchw16n", text + " to nchw16n", text + " uint8 to nchw16n"));
   kernel.refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return "nothing suits"; };
   EXPECT_EQ(steps_to_verify(kernel, problem, {}).size(), 2U) << "a refusal for each layout";
 }

@@ -448,7 +448,7 @@ TEST(PlantedFaults, ChannelBlocksAreChecked) {
     compute_in_blocks(args);
     reinterpret_cast<uint16_t*>(args.y)[6] = 0x3c00;
   };
-  expect_caught(kernel, "integers", "padding element 6 of an nchw8c array must be 0, got 1", to);
+  expect_caught(kernel, "integers", "padding element 6 of an nchw8c float16 array must be 0, got 1", to);
   kernel.launch = [](const ConvArgs& args, Stream&) {
     compute_in_blocks(args);
     reinterpret_cast<uint16_t*>(args.y)[8] = 0x7c00;
