@@ -17,6 +17,7 @@
 #include "app/plan_files.h"
 #include "app/results/ceilings_text.h"
 #include "app/results/explain_json.h"
+#include "app/results/layer_table.h"
 #include "app/results/network_picture.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
@@ -112,7 +113,7 @@ std::string milliseconds(double seconds) { return fmt::format("{:.4f}", seconds 
 void print_steps(Output& output, const std::vector<ExplainedStep>& steps, bool timed) {
   size_t name_width = 5, op_width = 2, shape_width = 6, kernel_width = 6;
   for (const ExplainedStep& step : steps) {
-    name_width = std::max(name_width, step.layer.name.size());
+    name_width = std::max(name_width, short_name(step.layer.name).size());
     op_width = std::max(op_width, step.layer.op.size());
     shape_width = std::max(shape_width, to_text(step.output).size());
     kernel_width = std::max(kernel_width, step.layer.kernel.size());
@@ -128,7 +129,7 @@ void print_steps(Output& output, const std::vector<ExplainedStep>& steps, bool t
   print("step", "layer", "op", "output", "MFLOP", "MB", "time (ms)", "roofline (ms)", "limit", "kernel", "why");
   for (size_t i = 0; i < steps.size(); ++i) {
     const ExplainedStep& step = steps[i];
-    print(std::to_string(i), step.layer.name, step.layer.op, to_text(step.output),
+    print(std::to_string(i), short_name(step.layer.name), step.layer.op, to_text(step.output),
           fmt::format("{:.3f}", step.layer.flops * 1e-6), fmt::format("{:.3f}", step.layer.bytes * 1e-6),
           milliseconds(step.layer.seconds), step.bound ? milliseconds(step.bound->seconds) : "-",
           step.bound ? name_of(step.bound->limit) : "-", step.layer.kernel, step.why);

@@ -157,6 +157,16 @@ TEST_F(Compare, ExplainTimesEachStepAndNamesTheSlowest) {
   EXPECT_GT(steps[1]["op_time_s"], 0.0);
 }
 
+TEST_F(Compare, ExplainShortensLongNames) {
+  OnnxModel model = small_network(0.5f);
+  const std::string exported = "/layer2/layer2.0/downsample/downsample.0/";
+  for (onnx::NodeProto& node : *model.graph().mutable_node()) node.set_name(exported + node.op_type());
+  const std::string output = run_program({"explain", written("long.onnx", model)}).output;
+  EXPECT_THAT(output, HasSubstr("   0  .../layer2.0/downsample/downsample.0/Conv  Conv"));
+  EXPECT_THAT(output, HasSubstr("   1  ...r2.0/downsample/downsample.0/HardSwish  HardSwish"));
+  EXPECT_THAT(output, Not(HasSubstr(exported)));
+}
+
 TEST_F(Compare, ExplainSaysWhyAKernelIsUsed) {
   EXPECT_THAT(run_program({"explain", right_, "--kernel", "cpu.im2col_gemm"}).output,
               AllOf(HasSubstr("cpu.im2col_gemm  requested\n"), Not(HasSubstr("ranked above"))));
