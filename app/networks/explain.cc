@@ -111,41 +111,78 @@ std::vector<double> measured(Graph graph, const std::vector<Shape>& shapes, Devi
 std::string milliseconds(double seconds) { return fmt::format("{:.4f}", seconds * 1e3); }
 
 void print_steps(Output& output, const std::vector<ExplainedStep>& steps, bool timed) {
-  size_t name_width = 5, op_width = 2, shape_width = 6, kernel_width = 6;
+  size_t name_width = 5, op_width = 2, shape_width = 6;
   for (const ExplainedStep& step : steps) {
     name_width = std::max(name_width, short_name(step.layer.name).size());
     op_width = std::max(op_width, step.layer.op.size());
     shape_width = std::max(shape_width, to_text(step.output).size());
-    kernel_width = std::max(kernel_width, step.layer.kernel.size());
   }
   const auto print = [&](const std::string& number, const std::string& name, const std::string& op,
                          const std::string& shape, const std::string& flops, const std::string& bytes,
                          const std::string& time, const std::string& bound, std::string_view limit,
-                         const std::string& kernel, const std::string& why) {
-    output.print("{:>4}  {:<{}}  {:<{}}  {:<{}}  {:>9}  {:>8}  {}{:>13}  {:<10}  {:<{}}  {}\n", number, name,
-                 name_width, op, op_width, shape, shape_width, flops, bytes, timed ? fmt::format("{:>9}  ", time) : "",
-                 bound, limit, kernel, kernel_width, why);
+                         const std::string& kernel) {
+    output.print("{:>4}  {:<{}}  {:<{}}  {:<{}}  {:>9}  {:>8}  {}{:>13}  {:<10}  {}\n", number, name, name_width, op,
+                 op_width, shape, shape_width, flops, bytes, timed ? fmt::format("{:>9}  ", time) : "", bound, limit,
+                 kernel);
   };
-  print("step", "layer", "op", "output", "MFLOP", "MB", "time (ms)", "roofline (ms)", "limit", "kernel", "why");
+  print("step", "layer", "op", "output", "MFLOP", "MB", "time (ms)", "roofline (ms)", "limit", "kernel");
   for (size_t i = 0; i < steps.size(); ++i) {
     const ExplainedStep& step = steps[i];
     print(std::to_string(i), short_name(step.layer.name), step.layer.op, to_text(step.output),
           fmt::format("{:.3f}", step.layer.flops * 1e-6), fmt::format("{:.3f}", step.layer.bytes * 1e-6),
           milliseconds(step.layer.seconds), step.bound ? milliseconds(step.bound->seconds) : "-",
-          step.bound ? name_of(step.bound->limit) : "-", step.layer.kernel, step.why);
+          step.bound ? name_of(step.bound->limit) : "-", step.layer.kernel);
   }
 }
 
-/// Explains the columns whose numbers and words are not obvious.
-void print_legend(Output& output, const PlanOptions& options, const std::optional<Ceilings>& ceilings) {
-  if (ceilings) {
-    output.print(
-        "\nroofline: time at the machine's peak rates: {}\n"
-        "  Winograd kernels can beat it, which need fewer operations than counted here, and data in an L3 cache\n",
-        rates_text(*ceilings));
+/// Returns "0, 2-5, 7".
+std::string ranges_text(const std::vector<size_t>& numbers) {
+  std::string text;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
+    if (last > i) text += fmt::format("-{}", numbers[last]);
+    i = last + 1;
   }
-  if (options.kernel.empty() && options.choices == nullptr)
-    output.print("ranked above: of the kernels that support a step, the planner uses the one with the highest rank\n");
+  return text;
+}
+
+/// Prints why steps have their kernels: a line for each kernel and reason, in the order of the steps.
+void print_reasons(Output& output, const std::vector<ExplainedStep>& steps) {
+  struct Reason {
+    std::string kernel, why;
+    std::vector<size_t> steps;
+  };
+  std::vector<Reason> reasons;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const ExplainedStep& step = steps[i];
+    if (step.why.empty()) continue;
+    const auto same = std::ranges::find_if(
+        reasons, [&](const Reason& each) { return each.kernel == step.layer.kernel && each.why == step.why; });
+    if (same == reasons.end()) {
+      reasons.push_back({step.layer.kernel, step.why, {i}});
+    } else {
+      same->steps.push_back(i);
+    }
+  }
+  if (!reasons.empty()) output.print("\nwhy these kernels:\n");
+  for (const Reason& each : reasons) {
+    const std::string where = fmt::format("step{} {}", each.steps.size() == 1 ? "" : "s", ranges_text(each.steps));
+    output.print("  {}, {}: {}\n", each.kernel, where, each.why);
+  }
+  if (std::ranges::any_of(reasons, [](const Reason& each) { return each.why.starts_with("ranked above"); }))
+    output.print(
+        "  ranked above: of the kernels that support a step, the planner uses the one with the highest rank\n");
+}
+
+/// Explains the column of bounds.
+void print_legend(Output& output, const std::optional<Ceilings>& ceilings) {
+  if (!ceilings) return;
+  output.print(
+      "\nroofline: time at the machine's peak rates: {}\n"
+      "  Winograd kernels can beat it, which need fewer operations than counted here, and data in an L3 cache\n",
+      rates_text(*ceilings));
 }
 
 std::string slowest(const std::vector<ExplainedStep>& steps) {
@@ -185,7 +222,8 @@ void explain(const ExplainOptions& options, Output& output) {
     bound += step.bound ? step.bound->seconds : 0;
   }
   print_steps(output, steps, options.repeat > 0);
-  print_legend(output, plan.options, ceilings);
+  print_reasons(output, steps);
+  print_legend(output, ceilings);
   const std::string summary = fmt::format(
       "{}: {} nodes in {} steps, {:.4g} M weights, {:.4g} GFLOP, {:.4g} MB of activations{}", name, nodes, steps.size(),
       static_cast<double>(weights) * 1e-6, flops * 1e-9, static_cast<double>(plan.arena_bytes) * 1e-6,
