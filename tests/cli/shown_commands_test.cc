@@ -40,6 +40,8 @@ constexpr NotRun kNotRun[] = {
     {"convlab * FILE*", "a placeholder"},
     {"build/fuzz/*", "fuzzes until it is stopped"},
     {"convlab class submit * --wait", "waits for a worker"},
+    {"convlab class delete *", "deletes submissions of a class with students: see cli_class_test"},
+    {"convlab class history * --student *", "shows submissions of a student of the class: see cli_class_test"},
     {"convlab class serve *", "serves until it is stopped"},
     {"convlab class work *", "judges in jails, which some machines do not permit"},
 };
