@@ -236,10 +236,11 @@ void verify_files(const VerifyFilesOptions& options, Output& output) {
   Json files = Json::array();
   std::vector<FileReport> reports;
   const bool is_text = options.format == "text";
-  const ReportStyle style{.text = text_style(results_stream(), options.color),
-                          .verbose = options.verbose,
-                          .all = options.all,
-                          .many_files = options.files.size() > 1};
+  ReportStyle style{.text = text_style(results_stream(), options.color),
+                    .verbose = options.verbose,
+                    .all = options.all,
+                    .many_files = options.files.size() > 1};
+  style.text.details = options.verbose;
   for (const std::string& file : options.files) {
     const FileReport& report = reports.emplace_back(verifier.verify(file));
     ++counts[static_cast<size_t>(report.outcome)];

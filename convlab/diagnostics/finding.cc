@@ -126,7 +126,9 @@ std::string with_labels(const Finding& finding, std::string (*write_place)(const
 
 std::string in_one_line(const Finding& finding) {
   std::string text = with_labels(finding, short_text);
-  if (const std::string all = remarks(finding); !all.empty()) text += fmt::format(" ({})", all);
+  const std::string notes = remarks(finding), details = fmt::format("{}", fmt::join(finding.details, "; "));
+  const bool both = !notes.empty() && !details.empty();
+  if (!notes.empty() || !details.empty()) text += fmt::format(" ({}{}{})", notes, both ? "; " : "", details);
   const SourcePlace place = place_of(finding);
   if (!place.file.empty()) text += ", at " + short_text(place);
   return text;
@@ -155,6 +157,7 @@ Json to_json(const Finding& finding) {
           {"array", finding.array},
           {"labels", std::move(labels)},
           {"notes", finding.notes},
+          {"details", finding.details},
           {"help", finding.help},
           {"count", finding.count}};
 }
@@ -166,6 +169,7 @@ Finding finding_of(const Json& json) try {
                   .block = json.at("block").get<std::string>(),
                   .array = json.at("array").get<std::string>(),
                   .notes = json.at("notes").get<std::vector<std::string>>(),
+                  .details = json.at("details").get<std::vector<std::string>>(),
                   .help = json.at("help").get<std::string>(),
                   .count = json.at("count").get<int64_t>()};
   const auto severity = json.at("severity").get<std::string>();

@@ -52,7 +52,8 @@ struct Finding {
   std::string block = {};               ///< "(0,0,2)"
   std::string array = {};               ///< "tile"; "" if it is not about an array, or the array has no name
   std::vector<Label> labels = {};       ///< the first one is where the finding is
-  std::vector<std::string> notes = {};  ///< "in 3 of 24 shapes"
+  std::vector<std::string> notes = {};    ///< "in 3 of 24 shapes"
+  std::vector<std::string> details = {};  ///< more notes, which the text form shows only if asked
   std::string help = {};                ///< what to do; "" if that is unknown
   int64_t count = 1;                    ///< how often it was found
 };
@@ -75,7 +76,7 @@ std::vector<Finding> merged(std::vector<Finding> findings);
 std::string with_labels(const Finding& finding, std::string (*write_place)(const SourcePlace&));
 
 /// "data race on shared memory 'tile': thread (4,0,0) writes tile[0][4]; thread (3,0,0) reads tile[0][4] at conv.cu:36
-/// (kernel conv, block (0,0,2)), at conv.cu:31": for logs and other single-line output. Without the help.
+/// (kernel conv, block (0,0,2)), at conv.cu:31": for logs and other single-line output. With details, without the help.
 std::string in_one_line(const Finding& finding);
 
 /// in_one_line(), followed by "; help: ..." if there is one: a whole message.

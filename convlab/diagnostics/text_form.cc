@@ -181,6 +181,7 @@ class Writer {
 
 std::string text_form(Finding finding, SourceLines& lines, const TextStyle& style) {
   lines.locate(finding);
+  if (style.details) finding.notes.insert(finding.notes.end(), finding.details.begin(), finding.details.end());
   return Writer(finding, lines, style).write();
 }
 

@@ -9,7 +9,8 @@ namespace convlab {
 
 struct TextStyle {
   bool color = false;  ///< ANSI escape sequences
-  int width = 100;     ///< columns; longer notes are wrapped and longer source lines cut, never below 40
+  int width = 100;       ///< columns; longer notes are wrapped and longer source lines cut, never below 40
+  bool details = false;  ///< also prints the findings' details
 };
 
 /// Formats the finding for people, with the source lines of its labels (at most 4), in the style of rustc:

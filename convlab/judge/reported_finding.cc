@@ -23,6 +23,7 @@ std::optional<Finding> reported_finding(const nlohmann::ordered_json& answer, co
   Finding finding = finding_of(found->front());
   finding.severity = Severity::error;
   finding.count = 1;
+  finding.details.clear();
   if (finding.labels.size() > kMostLabels) finding.labels.resize(kMostLabels);
   if (finding.notes.size() > kMostNotes) finding.notes.resize(kMostNotes);
   for (std::string* text :

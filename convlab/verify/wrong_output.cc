@@ -72,7 +72,7 @@ Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong, const Cau
   const OutputElement &first = verdict.first, &worst = verdict.worst;
   finding.notes.push_back("first: " + describe(first, cause.origin));
   const bool is_same = first.n == worst.n && first.k == worst.k && first.p == worst.p && first.q == worst.q;
-  if (!is_same && !is_unwritten) finding.notes.push_back("largest error: " + describe(worst, cause.origin));
+  if (!is_same && !is_unwritten) finding.details.push_back("largest error: " + describe(worst, cause.origin));
   switch (cause.kind) {
     case Cause::Kind::unknown:
       break;
@@ -95,7 +95,7 @@ Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong, const Cau
   if (is_unwritten && wrong.device == DeviceKind::simt) add_launches(cause, verdict.count, finding);
   if (is_unwritten) return finding;
   if (const std::string sources = sources_of(first, wrong.step); !sources.empty()) {
-    finding.notes.push_back("the first sums " + sources);
+    finding.details.push_back("the first sums " + sources);
   }
   const Shape shape = wrong.step.output_shape();
   const int64_t at = ((first.n * shape[1] + first.k) * shape[2] + first.p) * shape[3] + first.q;
