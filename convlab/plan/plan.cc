@@ -34,8 +34,8 @@ PlanRequest request_for(const Graph& graph, InputShapes inputs, const DeviceCaps
   const std::optional<bool> lanes = request.chosen != nullptr ? request.chosen->channel_lanes : options.channel_lanes;
   if (lanes ? *lanes : keeps_channels(request)) request.channels = channel_format(request);
   if (lanes && *lanes && !request.keeps_channels()) {
-    throw bad_input("{}: a '{}' plan on {} in {} cannot keep values in nchw8c or nhwc", graph.name, name_of(options.mode),
-                    name_of(caps.kind), name_of(options.math));
+    throw bad_input("{}: a '{}' plan on {} in {} cannot keep values in nchw8c or nhwc", graph.name,
+                    name_of(options.mode), name_of(caps.kind), name_of(options.math));
   }
   request.bytes = has_bytes(graph);
   if (!request.keeps_channels() && !request.bytes) {

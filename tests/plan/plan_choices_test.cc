@@ -142,7 +142,8 @@ TEST(ChosenPlan, RefusesWhatDoesNotFit) {
 
 TEST(ChosenPlan, RefusesLanesWherePlansHaveNone) {
   const PlanOptions layers{.mode = PlanMode::layers, .channel_lanes = true};
-  EXPECT_THAT(bad_input_message([&] { plan_of(wide_graph(), layers); }), HasSubstr("cannot keep values in nchw8c or nhwc"));
+  EXPECT_THAT(bad_input_message([&] { plan_of(wide_graph(), layers); }),
+              HasSubstr("cannot keep values in nchw8c or nhwc"));
 }
 
 }  // namespace
