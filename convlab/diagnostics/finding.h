@@ -46,16 +46,16 @@ struct Label {
 /// One problem, as a program reports it to its user: the shape follows the diagnostics of GCC and rustc.
 struct Finding {
   Severity severity = Severity::error;
-  std::string kind;                     ///< the class of the finding: "race on shared memory"
-  std::string text;                     ///< headline, at most 100 columns: "data race on shared memory 'tile'"
-  std::string kernel = {};              ///< "tile_kernel<16>"; "" if it is not in a kernel
-  std::string block = {};               ///< "(0,0,2)"
-  std::string array = {};               ///< "tile"; "" if it is not about an array, or the array has no name
-  std::vector<Label> labels = {};       ///< the first one is where the finding is
+  std::string kind;                       ///< the class of the finding: "race on shared memory"
+  std::string text;                       ///< headline, at most 100 columns: "data race on shared memory 'tile'"
+  std::string kernel = {};                ///< "tile_kernel<16>"; "" if it is not in a kernel
+  std::string block = {};                 ///< "(0,0,2)"
+  std::string array = {};                 ///< "tile"; "" if it is not about an array, or the array has no name
+  std::vector<Label> labels = {};         ///< the first one is where the finding is
   std::vector<std::string> notes = {};    ///< "in 3 of 24 shapes"
   std::vector<std::string> details = {};  ///< more notes, which the text form shows only if asked
-  std::string help = {};                ///< what to do; "" if that is unknown
-  int64_t count = 1;                    ///< how often it was found
+  std::string help = {};                  ///< what to do; "" if that is unknown
+  int64_t count = 1;                      ///< how often it was found
 };
 
 /// Where the finding is.

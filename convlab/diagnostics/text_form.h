@@ -8,7 +8,7 @@
 namespace convlab {
 
 struct TextStyle {
-  bool color = false;  ///< ANSI escape sequences
+  bool color = false;    ///< ANSI escape sequences
   int width = 100;       ///< columns; longer notes are wrapped and longer source lines cut, never below 40
   bool details = false;  ///< also prints the findings' details
 };

@@ -53,8 +53,8 @@ void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
   why_not_split_ = why_not_split(graph, network_input());
   if (splits()) return;
   if (must_split) {
-    throw bad_input("{}: {}: a batch cannot be split across devices; use one device, for example cuda:0",
-                    graph.name, *why_not_split_);
+    throw bad_input("{}: {}: a batch cannot be split across devices; use one device, for example cuda:0", graph.name,
+                    *why_not_split_);
   }
   graph.inputs[0].shape[0] = modeled[0];
   fixed_batch_ = modeled[0] > 0;
