@@ -121,7 +121,7 @@ class Planner {
   /// Returns a float32 copy in this layout, which is made once.
   Operand copy_of(ValueId value, const Operand& given, Format format) {
     const Shape shape = shape_to_copy(given);
-    const auto [found, is_new] = copies_.try_emplace({given.array, format, shape}, 0);
+    const auto [found, is_new] = copies_.try_emplace({given.array, format.order, format.type, shape}, 0);
     if (is_new) {
       found->second = arrays_.add_scratch(shape, format);
       emit_copy(given, found->second, format, graph_.value_names[static_cast<size_t>(root_of(graph_, value))]);
@@ -257,7 +257,7 @@ class Planner {
 
   /// Returns the step and the kernels that compute the convolution from this input: from uint8 pixels, nchw, or the
   /// plan's layout of channels.
-  std::optional<ConvChoice> choose_joined(FusedConv fused, const Operand& given) {
+  std::optional<ConvChoice> choose_joined(const FusedConv& fused, const Operand& given) {
     const std::vector<const ConvKernel*> kernels = kernels_for(request_, fused, convolutions_);
     std::optional<ConvChoice> choice;
     for (const Format input : {kRawPixels, kNchw}) {
@@ -517,11 +517,11 @@ class Planner {
   const Graph& graph_;
   const PlanRequest request_;
   PlanArrays arrays_;
-  std::vector<std::string> unsupported_;                        // operators of nodes that no kernel computes
-  std::string first_unsupported_;                               // the first of them, with its node and reason
-  size_t convolutions_ = 0;                                     // planned so far
-  std::vector<bool> done_;                                      // by node: computed by the step of an earlier node
-  std::map<std::tuple<size_t, Format, Shape>, size_t> copies_;  // by array, layout and shape: see copy_of()
+  std::vector<std::string> unsupported_;  // operators of nodes that no kernel computes
+  std::string first_unsupported_;         // the first of them, with its node and reason
+  size_t convolutions_ = 0;               // planned so far
+  std::vector<bool> done_;                // by node: computed by the step of an earlier node
+  std::map<std::tuple<size_t, Order, ElementType, Shape>, size_t> copies_;  // by array, format, shape: see copy_of()
   std::map<ValueId, JointPlace> places_;
   std::map<ValueId, size_t> joints_;  // by output of a Concat
   Plan plan_;

@@ -449,7 +449,7 @@ bool explains(const Fault& divergence, const Fault& fault) {
 
 // Puts a barrier that some threads do not reach first, and drops what follows from it.
 void keep_causes(std::vector<Fault>& faults) {
-  std::ranges::stable_partition(faults, is_divergence);
+  std::stable_partition(faults.begin(), faults.end(), is_divergence);
   if (faults.empty() || !is_divergence(faults.front())) return;
   const auto consequences = std::remove_if(faults.begin() + 1, faults.end(),
                                            [&](const Fault& each) { return explains(faults.front(), each); });

@@ -40,7 +40,6 @@ struct Format {
   ElementType type = ElementType::f32;
 
   constexpr bool operator==(const Format&) const = default;
-  constexpr auto operator<=>(const Format&) const = default;
 };
 
 inline constexpr Format kNchw{};
