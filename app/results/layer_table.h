@@ -11,7 +11,7 @@
 namespace convlab::app {
 
 /// Returns a layer's name for a table: whole if it has at most 40 bytes. Of a longer one, only the first of the nodes
-/// that are computed together, and only its end: "...er2/layer2.0/downsample/downsample.0/Conv".
+/// that are computed together, and only its end: "...layer2.0/downsample/downsample.0/Conv".
 std::string short_name(const std::string& layer);
 
 /// Prints each layer's time, rate and share of its bound. `ceilings`: of each device, if known.

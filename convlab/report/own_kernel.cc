@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <ranges>
 
+#include "convlab/base/text.h"
 #include "convlab/device/simt.h"
 #include "convlab/report/ladder.h"
 #include "convlab/report/report.h"
