@@ -271,6 +271,8 @@ int32_t onnx_type(ElementType type) {
     case ElementType::i64:
       return onnx::TensorProto::INT64;
     case ElementType::f32:
+    case ElementType::bf16:  // element_type() reads BFLOAT16 as float32, too
+    case ElementType::bf16x2:
       break;
   }
   return onnx::TensorProto::FLOAT;
