@@ -29,13 +29,11 @@ constexpr size_t size_of(ElementType type) {
   return 0;
 }
 
-/// Whether the type is an integer. All other types are floating-point.
-constexpr bool is_integer(ElementType type) {
-  return type == ElementType::u8 || type == ElementType::i8 || type == ElementType::i32 || type == ElementType::i64;
+/// Whether the type is floating-point. All other types are integers.
+constexpr bool is_real(ElementType type) {
+  return type == ElementType::f32 || type == ElementType::f16 || type == ElementType::bf16 ||
+         type == ElementType::bf16x2 || type == ElementType::f64;
 }
-
-/// Whether the type is floating-point.
-constexpr bool is_real(ElementType type) { return !is_integer(type); }
 
 constexpr std::string_view name_of(ElementType type) {
   switch (type) {

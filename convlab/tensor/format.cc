@@ -15,9 +15,21 @@
 namespace convlab {
 namespace {
 
-/// Returns the image stride in nchw8c float16, in elements.
-int64_t nchw8c_f16_stride(const BatchSizes& sizes) {
-  return round_up(checked_mul(round_up(sizes.channels, 4), sizes.pixels), 64);
+/// Elements of nhwc with each pixel padded to a multiple of `kMultiple` channels.
+template <int64_t kMultiple>
+int64_t count_in_rows(const BatchSizes& of, ElementType) {
+  return checked_product({of.images, of.pixels, round_up(of.channels, kMultiple)});
+}
+
+template <int64_t kMultiple>
+int64_t index_in_rows(const BatchSizes& of, ElementType, int64_t image, int64_t channel, int64_t pixel) {
+  return (image * of.pixels + pixel) * round_up(of.channels, kMultiple) + channel;
+}
+
+/// Returns the image stride in nchw8c, in elements.
+int64_t nchw8c_stride(const BatchSizes& of, ElementType type) {
+  if (type != ElementType::f16) return checked_mul(round_up(of.channels, kChannelLanes), of.pixels);
+  return round_up(checked_mul(round_up(of.channels, 4), of.pixels), 64);
 }
 
 constexpr OrderInfo kOrders[] = {
@@ -29,37 +41,17 @@ constexpr OrderInfo kOrders[] = {
          },
      .index = [](const BatchSizes& of, ElementType, int64_t image, int64_t channel,
                  int64_t pixel) { return (image * of.channels + channel) * of.pixels + pixel; }},
-    {.name = "nhwc",
-     .element_count =
-         [](const BatchSizes& of, ElementType) {
-           return checked_product({of.images, of.pixels, round_up(of.channels, kChannelLanes)});
-         },
-     .index =
-         [](const BatchSizes& of, ElementType, int64_t image, int64_t channel, int64_t pixel) {
-           return (image * of.pixels + pixel) * round_up(of.channels, kChannelLanes) + channel;
-         }},
-    {.name = "nhwc4",
-     .element_count =
-         [](const BatchSizes& of, ElementType) {
-           return checked_product({of.images, of.pixels, round_up(of.channels, kChannelBytes)});
-         },
-     .index =
-         [](const BatchSizes& of, ElementType, int64_t image, int64_t channel, int64_t pixel) {
-           return (image * of.pixels + pixel) * round_up(of.channels, kChannelBytes) + channel;
-         }},
+    {.name = "nhwc", .element_count = count_in_rows<kChannelLanes>, .index = index_in_rows<kChannelLanes>},
+    {.name = "nhwc4", .element_count = count_in_rows<kChannelBytes>, .index = index_in_rows<kChannelBytes>},
     {.name = "nchw8c",
-     .element_count =
-         [](const BatchSizes& of, ElementType type) {
-           if (type == ElementType::f16) return checked_mul(of.images, nchw8c_f16_stride(of));
-           return checked_product({of.images, round_up(of.channels, kChannelLanes), of.pixels});
-         },
+     .element_count = [](const BatchSizes& of,
+                         ElementType type) { return checked_mul(of.images, nchw8c_stride(of, type)); },
      .index =
          [](const BatchSizes& of, ElementType type, int64_t image, int64_t channel, int64_t pixel) {
            const int64_t block = channel / kChannelLanes * kChannelLanes;
            const bool narrow = type == ElementType::f16 && of.channels - block <= 4;
-           const int64_t stride =
-               type == ElementType::f16 ? nchw8c_f16_stride(of) : round_up(of.channels, kChannelLanes) * of.pixels;
-           return image * stride + block * of.pixels + pixel * (narrow ? 4 : kChannelLanes) + channel - block;
+           return image * nchw8c_stride(of, type) + block * of.pixels + pixel * (narrow ? 4 : kChannelLanes) + channel -
+                  block;
          }},
     {.name = "nchw16n",
      .interleaves_images = true,
