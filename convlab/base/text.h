@@ -23,6 +23,12 @@ std::string text_before(std::string_view text, char end);
 /// characters that change the text's direction, and bytes that are not UTF-8 by '?', and truncates to `most` bytes.
 std::string printable(std::string_view text, size_t most = 200);
 
+/// Returns the offset at which the UTF-8 character begins that the byte at offset `at` belongs to.
+size_t start_of_character(std::string_view text, size_t at);
+
+/// Returns the text in single quotes, as a shell reads it back.
+std::string shell_quoted(const std::string& text);
+
 /// Returns the word as a shell's command line has it, in quotes where it needs them.
 std::string shell_word(const std::string& word);
 

@@ -19,7 +19,7 @@ constexpr int64_t kMostCount = 1'000'000'000'000'000;  // so that sums over a ju
 std::string first_of(std::string text, size_t most) {
   if (text.size() <= most) return text;
   const size_t all = text.size();
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  most = start_of_character(text, most);
   text.resize(most);
   return text + fmt::format("\n... (first {} of {} bytes)", most, all);
 }

@@ -26,12 +26,6 @@ constexpr double kPoll_s = 1, kProgram_s = 60;
 constexpr double kLate_s = 30;  ///< maximum delay until a file written by another machine is visible here
 constexpr int64_t kMostSaid = 1 << 20, kKept = 4 << 10;
 
-std::string in_quotes(const std::string& text) {
-  std::string quoted = "'";
-  for (const char each : text) quoted += each == '\'' ? "'\\''" : std::string(1, each);
-  return quoted + "'";
-}
-
 /// The Slurm name of a job. It includes a hash of the class folder, because several classes may share a cluster.
 std::string slurm_name(const Folder& folder, const Lease& lease) {
   Fingerprint place;
@@ -121,8 +115,9 @@ std::vector<std::string> sbatch_arguments(const Folder& folder, const Settings& 
   };
   if (!settings.slurm.partition.empty()) arguments.push_back("--partition=" + settings.slurm.partition);
   if (!settings.slurm.gpus.empty()) arguments.push_back("--gpus=" + settings.slurm.gpus);
-  arguments.push_back("--wrap=" + fmt::format("{} judge {} {}; echo $? >{}", in_quotes(judge), in_quotes(folder.root()),
-                                              job_name(lease), in_quotes(place / "exit.txt")));
+  arguments.push_back("--wrap=" + fmt::format("{} judge {} {}; echo $? >{}", shell_quoted(judge),
+                                              shell_quoted(folder.root()), job_name(lease),
+                                              shell_quoted(place / "exit.txt")));
   return arguments;
 }
 

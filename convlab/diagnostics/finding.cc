@@ -78,12 +78,13 @@ bool same_cause(const Finding& a, const Finding& b) {
   return place_of(a).line != 0 || without_digits(a.text) == without_digits(b.text);
 }
 
-std::string remarks(const Finding& finding) {
+std::string remarks(const Finding& finding, bool with_details) {
   std::vector<std::string> all;
   if (!finding.kernel.empty()) {
     all.push_back(fmt::format("kernel {}{}{}", finding.kernel, finding.block.empty() ? "" : ", block ", finding.block));
   }
   all.insert(all.end(), finding.notes.begin(), finding.notes.end());
+  if (with_details) all.insert(all.end(), finding.details.begin(), finding.details.end());
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
@@ -126,9 +127,7 @@ std::string with_labels(const Finding& finding, std::string (*write_place)(const
 
 std::string in_one_line(const Finding& finding) {
   std::string text = with_labels(finding, short_text);
-  const std::string notes = remarks(finding), details = fmt::format("{}", fmt::join(finding.details, "; "));
-  const bool both = !notes.empty() && !details.empty();
-  if (!notes.empty() || !details.empty()) text += fmt::format(" ({}{}{})", notes, both ? "; " : "", details);
+  if (const std::string all = remarks(finding, true); !all.empty()) text += fmt::format(" ({})", all);
   const SourcePlace place = place_of(finding);
   if (!place.file.empty()) text += ", at " + short_text(place);
   return text;

@@ -65,8 +65,8 @@ SourcePlace place_of(const Finding& finding);
 /// only.
 bool same_cause(const Finding& a, const Finding& b);
 
-/// The notes, preceded by the kernel and its block, separated by semicolons.
-std::string remarks(const Finding& finding);
+/// The notes and, if asked, the details, preceded by the kernel and its block, separated by semicolons.
+std::string remarks(const Finding& finding, bool with_details);
 
 /// Returns one finding per cause, with the sum of their counts: the first one with the most frequent help.
 std::vector<Finding> merged(std::vector<Finding> findings);

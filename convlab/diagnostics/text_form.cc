@@ -74,10 +74,6 @@ class Excerpt {
   size_t offset_of(int column) const {
     return offsets_[std::min(static_cast<size_t>(std::max(column, 1)), offsets_.size()) - 1];
   }
-  static size_t start_of_character(std::string_view text, size_t at) {
-    while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xc0u) == 0x80u) --at;  // a UTF-8 continuation byte
-    return at;
-  }
 
   std::string text_;
   std::vector<size_t> offsets_;  ///< of the line's bytes, and of its end, after expanding tabs
@@ -96,7 +92,7 @@ class Writer {
     out_ = fmt::format("{}{} {}\n", place.empty() ? "" : bold(place + ": ", style_),
                        severity_text(finding_.severity, style_), bold(finding_.text, style_));
     write_labels();
-    std::string notes = remarks(finding_);
+    std::string notes = remarks(finding_, style_.details);
     if (finding_.count > 1) notes += fmt::format("{}found {} times", notes.empty() ? "" : "; ", finding_.count);
     if (!notes.empty()) write_remark("", notes);
     if (!finding_.help.empty()) write_remark("help: ", finding_.help);
@@ -181,7 +177,6 @@ class Writer {
 
 std::string text_form(Finding finding, SourceLines& lines, const TextStyle& style) {
   lines.locate(finding);
-  if (style.details) finding.notes.insert(finding.notes.end(), finding.details.begin(), finding.details.end());
   return Writer(finding, lines, style).write();
 }
 

@@ -2,8 +2,6 @@
 
 #include "convlab/measure/bench.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -41,22 +39,15 @@ int64_t images_at_a_time(const Shape& shape) {
   return round_up(std::max<int64_t>(kBytes / bytes, 1), kImageLanes);
 }
 
-/// CPU time in seconds that this process has used.
-double processor_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 /// Returns when no thread of this process computes any more, or after 50 waits of 1 ms.
 void let_threads_sleep() {
   constexpr int kMostWaits = 50;
   constexpr std::chrono::milliseconds kWait{1};
   constexpr double kAsleep = 2e-4;  // CPU seconds that a wait itself and other small work may use
   for (int i = 0; i < kMostWaits; ++i) {
-    const double before = processor_seconds();
+    const double before = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
     std::this_thread::sleep_for(kWait);
-    if (processor_seconds() - before < kAsleep) return;
+    if (processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - before < kAsleep) return;
   }
 }
 

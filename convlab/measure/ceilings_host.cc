@@ -46,7 +46,6 @@ double multiply_add(int64_t rounds, float* sink) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,19 +54,13 @@ HWY_AFTER_NAMESPACE();
 #include <vector>
 
 #include "convlab/base/checked.h"
+#include "convlab/base/clock.h"
 #include "convlab/device/thread_pool.h"
 
 namespace convlab {
 namespace {
 
 HWY_EXPORT(multiply_add);
-
-/// Returns the seconds that the calling thread has run on a processor.
-double own_seconds() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 /// Calls work(thread) on all threads at once, `rounds` times; it returns an amount. Returns the best sum of their
 /// amounts per second. The time in which other processes have a thread's processor does not count: ceilings are those
@@ -78,9 +71,9 @@ double best_rate(ThreadPool& threads, int rounds, const Work& work) {
   double best = 0;
   for (int round = 0; round < rounds; ++round) {
     threads.on_each_thread(threads.size(), [&](int thread) {
-      const double begin = own_seconds();
+      const double begin = processor_seconds(CLOCK_THREAD_CPUTIME_ID);
       const double amount = work(thread);
-      rates[static_cast<size_t>(thread)] = amount / (own_seconds() - begin);
+      rates[static_cast<size_t>(thread)] = amount / (processor_seconds(CLOCK_THREAD_CPUTIME_ID) - begin);
     });
     best = std::max(best, std::accumulate(rates.begin(), rates.end(), 0.0));
   }
