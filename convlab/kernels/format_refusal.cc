@@ -10,9 +10,9 @@
 namespace convlab {
 
 Refusal refuse_in_all_formats(const ConvKernel& kernel, ConvStep step, const DeviceCaps& caps) {
-  const Format own = kernel.format;
+  const Format own = kernel.format, plain = step.input_format == kRawPixels ? kRawPixels : kNchw;
   std::vector<std::string> reasons;
-  for (const auto& [input, output] : {std::pair(kNchw, own), {own, own}, {kNchw, kNchw}, {own, kNchw}}) {
+  for (const auto& [input, output] : {std::pair(plain, own), {own, own}, {plain, kNchw}, {own, kNchw}}) {
     step.input_format = input;
     step.output_format = output;
     Refusal reason = kernel.refuses(step, caps);

@@ -38,9 +38,9 @@ std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const 
   if (!precise_enough(kernel, options.math)) {
     return fmt::format("{} is less precise than {}", name_of(kernel.info.math), name_of(options.math));
   }
-  if (const Refusal refusal = refuse_in_all_formats(kernel, choice.step, request.caps)) return *refusal;
-  if (const Refusal refusal = why_not_for_format(request, kernel, choice.step.input_format)) return *refusal;
-  if (const Refusal refusal = kernel.refuses(choice.step, request.caps)) return *refusal;
+  Refusal refusal = why_not_for_format(request, kernel, choice.step.input_format);
+  if (!refusal) refusal = kernel.refuses(choice.step, request.caps);
+  if (refusal) return refuse_in_all_formats(kernel, choice.step, request.caps).value_or(*refusal);
   if (!options.kernel.empty()) return fmt::format("supported, but {} was requested", options.kernel);
   if (request.chosen != nullptr) {
     return fmt::format("supported, but {} selects {}", options.choices->place, choice.kernel->info.name);
@@ -132,8 +132,7 @@ ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t pla
     Refusal refusal = why_not_for_format(request, *kernel, x_format);
     if (refusal && !named) continue;
     if (refusal) {
-      const Refusal always = refuse_in_all_formats(*kernel, {.problem = fused.step.problem}, request.caps);
-      if (always) refusal = always;
+      refusal = refuse_in_all_formats(*kernel, {.problem = fused.step.problem}, request.caps).value_or(*refusal);
     }
     const std::optional<ConvStep> step =
         refusal ? std::nullopt : step_by(request, *kernel, fused, x_format, y_format, refusal);
