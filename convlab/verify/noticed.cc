@@ -59,7 +59,8 @@ void add_noticed(const Noticed& noticed, bool is_explained, Outcome& outcome, st
   std::vector<Finding> causes = doubtful;
   std::erase_if(causes, [](const Finding& each) { return each.kind == kRedundantWrite; });  // it changes no result
   // A barrier after which only exited threads are missing holds on GPUs: other causes are likelier.
-  std::ranges::stable_partition(causes, [](const Finding& each) { return each.kind != kDivergentBarrier; });
+  std::stable_partition(causes.begin(), causes.end(),
+                        [](const Finding& each) { return each.kind != kDivergentBarrier; });
   for (Finding& each : causes) each.severity = Severity::error;
   if (!has_fault) findings.insert(is_explained ? findings.end() : findings.begin(), causes.begin(), causes.end());
   if (!has_fault && !is_explained && !causes.empty()) add_consequences(findings);
