@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/kernel_file/library.h"
+#include "convlab/kernel_file/passed_shapes.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
@@ -23,26 +22,14 @@ struct Place {
   std::string name;  ///< of the kernel
   const FileEntry* entry = nullptr;
   bool zero_before = false;
-  bool takes_strides = false;
-  bool square = false;  ///< its interface has one size for both sides of a filter
+  PassedShapes shapes;
 };
 std::array<Place, kMostFiles> places;
 int taken = 0;
 
 Refusal refusal(const Place& place, const ConvStep& step) {
-  const ConvProblem& problem = step.problem;
   if (Refusal refusal = refuse_unless_plain(step)) return refusal;
-  if (problem.padded()) return "padding is not supported";
-  if (!problem.unit_dilation()) return "dilation is not supported";
-  if (problem.groups != 1) return "groups are not supported";
-  if (!problem.unit_stride() && !place.takes_strides) return "strides are not supported";
-  if (problem.stride_h != problem.stride_w) return "different strides for rows and columns are not supported";
-  if (place.square && problem.r != problem.s) return "the filter must be square";
-  constexpr int64_t kMost = std::numeric_limits<int>::max();
-  if (problem.input_count() > kMost || problem.output_count() > kMost) {
-    return "arrays must have at most 2^31 - 1 elements";
-  }
-  return std::nullopt;
+  return place.shapes.refuses(step.problem);
 }
 
 std::vector<FilePhases> phases;
@@ -118,21 +105,10 @@ ConvKernel kernel_at(int place, std::integer_sequence<int, kPlace...>) {
   return kKernels[static_cast<size_t>(place)];
 }
 
-/// Returns whether a convolve() function has separate parameters for the filter's height and width.
-bool takes_both_sides(const KernelSource& source) {
-  return std::ranges::any_of(source.functions.front().list,
-                             [](const FileParameter& each) { return each.name == "R" || each.name == "r"; });
-}
-
 void register_entry(const std::string& name, const FileEntry& entry, const KernelSource& source, DeviceKind device) {
   if (taken == kMostFiles) throw bad_input("at most {} kernel files are supported at once", kMostFiles);
-  const FileFunction* call = source.find("conv_forward_gpu");
-  const bool course = source.kind != FileKind::function;
-  places[static_cast<size_t>(taken)] = {.name = name,
-                                        .entry = &entry,
-                                        .zero_before = course,
-                                        .takes_strides = call != nullptr && call->number_count() == 7,
-                                        .square = course || !takes_both_sides(source)};
+  places[static_cast<size_t>(taken)] = {
+      .name = name, .entry = &entry, .zero_before = source.kind != FileKind::function, .shapes = passed_shapes(source)};
   ConvKernel kernel = kernel_at(taken++, std::make_integer_sequence<int, kMostFiles>());
   kernel.info = {.device = device,
                  .math = source.half   ? Math::fp16

@@ -15,7 +15,7 @@ namespace convlab {
 /// The verdict on a course's kernel file for one problem.
 struct FileVerdict {
   Outcome outcome = Outcome::failed;
-  std::string reason;             ///< failed: the first finding's message; passed: ""
+  std::string reason;             ///< failed: the first finding's message; skipped: why; passed: ""
   std::vector<Finding> findings;  ///< failed: what is wrong, causes first; passed: warnings
   Math math = Math::fp32;         ///< passed: the class whose tolerance the file meets
   double largest_error = 0;       ///< largest error / largest value
@@ -35,7 +35,8 @@ class FileJudge {
   /// Content of y before the call.
   enum class Before { zeros, uninitialized };
 
-  /// Throws Error(bad_input) if the host has too little memory. Exceptions of the file become a verdict.
+  /// Skips a problem that the file's interface cannot pass to it. Throws Error(bad_input) if the host has too little
+  /// memory. Exceptions of the file become a verdict.
   FileVerdict judge(const ConvProblem& problem, Before before) const;
 
  private:
@@ -52,8 +53,8 @@ std::vector<ConvProblem> semester_layers(const std::string& semester, int64_t n)
 /// Returns the semesters for whose layers a file of the MXNet generation may have been written, the likeliest first.
 std::vector<std::string> possible_semesters(const KernelSource& source);
 
-/// Returns small problems unlike the semester's layers, for files that read shapes from their arguments: odd sides, one
-/// image, one channel.
+/// Returns small problems unlike the semester's layers, for files that read shapes from their arguments: odd sides,
+/// images that are not square, one image, one channel.
 std::vector<ConvProblem> awkward_problems(const KernelSource& source);
 
 }  // namespace convlab
