@@ -138,7 +138,15 @@ class BraceSearch {
       text = fmt::format("this '}}' closes it, but is indented like line {}", mismatch_->outer->line);
     }
     return finding(unclosed(begin), {at(begin, "it opens a block"), at(*mismatch_->end, std::move(text))},
-                   fmt::format("add '}}' before line {}", mismatch_->end->line));
+                   fmt::format("add '}}' before line {}", line_after(mismatch_->open)));
+  }
+  /// Returns the first line after the block, judging by its indentation.
+  int line_after(const Open& open) const {
+    const auto after = std::ranges::find_if(tokens_, [&](const Token& each) {
+      return each.line > open.brace->line && each.kind != Token::Kind::directive && is_first_of_line(each) &&
+             indentation_of(each) <= indentation_of(*open.statement);
+    });
+    return after != tokens_.end() ? after->line : mismatch_->end->line;
   }
   Finding extra_end(const Token& end) const {
     return finding(unopened(end), {at(end, "all blocks are closed before it")}, "remove it, or add the missing '{'");

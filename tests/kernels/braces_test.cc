@@ -38,7 +38,7 @@ TEST(Braces, TheIndentationShowsWhichBlockIsNotClosed) {
   EXPECT_EQ(loop.labels[0].place, (SourcePlace{"mine.cu", 3, 31}));
   EXPECT_EQ(loop.labels[1].place, (SourcePlace{"mine.cu", 8, 1}));
   EXPECT_EQ(loop.labels[1].text, "this '}' closes it, but is indented like line 1");
-  EXPECT_EQ(loop.help, "add '}' before line 8");
+  EXPECT_EQ(loop.help, "add '}' before line 7");
 }
 
 TEST(Braces, AFunctionThatIsNotClosed) {
