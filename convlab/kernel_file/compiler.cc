@@ -17,7 +17,6 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/fingerprint.h"
-#include "convlab/base/names.h"
 #include "convlab/base/process.h"
 #include "convlab/base/resources.h"
 #include "convlab/base/symbol.h"
@@ -27,10 +26,10 @@
 #include "convlab/diagnostics/text_form.h"
 #include "convlab/kernel_file/braces.h"
 #include "convlab/kernel_file/cache.h"
+#include "convlab/kernel_file/compile_help.h"
 #include "convlab/kernel_file/inputs.h"
 #include "convlab/kernel_file/kernel_binders.h"
 #include "convlab/kernel_file/precompiled.h"
-#include "convlab/kernel_file/tokens.h"
 #include "convlab/kernel_file/unrolled.h"
 
 namespace convlab {
@@ -218,101 +217,6 @@ std::string shown(const std::string& complaint, const std::string& unit) {
   return text;
 }
 
-struct Hint {
-  std::string_view when, what;
-};
-
-/// Help for compiler errors whose cause the compiler's message does not show.
-constexpr std::array kHints{
-    Hint{"No such file or directory", "put the included file next to this one, or remove the include"},
-    Hint{"clockRate", "CUDA 13 removed this member of cudaDeviceProp; use cudaDeviceGetAttribute"},
-    Hint{"deviceOverlap", "CUDA 13 removed this member of cudaDeviceProp; use cudaDeviceGetAttribute"},
-    Hint{"No space left on device", "the disk of the cache is full; set CONVLAB_CACHE to a folder on another disk"},
-};
-
-constexpr std::string_view kSuggestion = "; did you mean";
-
-/// Returns the undeclared names in the compiler's errors for which it has no suggestion, in order. Accepts any
-/// quotation marks, because they depend on the user's locale.
-std::vector<std::string> undeclared_names(const std::string& complaint) {
-  std::vector<std::string> names;
-  for (const std::string_view known : {" was not declared in this scope", " has not been declared"}) {
-    for (size_t at = complaint.find(known); at != std::string::npos; at = complaint.find(known, at + 1)) {
-      if (complaint.compare(at + known.size(), kSuggestion.size(), kSuggestion) == 0) continue;
-      size_t end = at;
-      while (end > 0 && !is_name_character(complaint[end - 1])) --end;
-      size_t begin = end;
-      while (begin > 0 && is_name_character(complaint[begin - 1])) --begin;
-      names.push_back(complaint.substr(begin, end - begin));
-    }
-  }
-  return names;
-}
-
-/// Returns whether the token is at the position of a declared name: after a type, and not in an initializer.
-bool is_declared_at(const std::vector<Token>& tokens, size_t at) {
-  constexpr std::array<std::string_view, 22> kTypes{
-      "auto",   "bool",     "char", "const",      "constexpr",  "dim3",        "double", "extern",
-      "float",  "half",     "int",  "long",       "short",      "signed",      "size_t", "static",
-      "struct", "unsigned", "void", "__shared__", "__device__", "__constant__"};
-  const auto is_type = [&](size_t i) { return std::ranges::count(kTypes, tokens[i].text) > 0; };
-  size_t begin = at;
-  while (begin > 0 && (tokens[begin - 1].is("*") || tokens[begin - 1].is("&"))) --begin;
-  if (begin > 0 && is_type(begin - 1)) return true;
-  while (begin > 0) {  // to the start of the statement
-    const Token& before = tokens[begin - 1];
-    if (before.is("=") || before.is("[") || before.is("return")) return false;
-    if (before.is(";") || before.is("{") || before.is("}") || before.is("(")) break;
-    if (before.kind == Token::Kind::directive) break;
-    --begin;
-  }
-  return begin < at && is_type(begin);
-}
-
-/// Returns whether the file itself appears to declare the name.
-bool declares(const std::vector<Token>& tokens, std::string_view name) {
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].kind == Token::Kind::directive) {
-      const std::vector<Token> inside = tokens_of(tokens[i].text.substr(1));
-      if (inside.size() > 1 && inside[0].is("define") && inside[1].is(name)) return true;
-    } else if (tokens[i].is(name) && is_declared_at(tokens, i)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool is_cuda_name(std::string_view name) {
-  constexpr std::array<std::string_view, 14> kBegins{"cuda",   "cublas", "cudnn",  "curand", "cusparse",
-                                                     "cufft",  "cub",    "thrust", "nvcuda", "cooperative_groups",
-                                                     "atomic", "tex",    "surf",   "__"};
-  return std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); });
-}
-
-/// Returns the name of CUDA that was probably meant, among those that are easy to misspell; "" if none is similar.
-std::string closest_cuda_name(std::string_view name) {
-  return closest(
-      name, {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "__shared__", "__syncthreads", "atomicAdd",
-             "cudaFree", "cudaMalloc", "cudaMemcpy", "cudaMemset", "__ldg", "__shfl_down_sync"});
-}
-
-std::string hint_for(const KernelSource& source, const std::string& complaint) {
-  for (const Hint& hint : kHints) {
-    if (complaint.find(hint.when) != std::string::npos) return std::string(hint.what);
-  }
-  const std::vector<Token> tokens = tokens_of(source.text);
-  for (const std::string& name : undeclared_names(complaint)) {
-    if (declares(tokens, name)) continue;  // declared in the file, so the error is in the code before it
-    const std::string nearest = closest_cuda_name(name);
-    if (!nearest.empty() && nearest != name) return fmt::format("did you mean '{}'?", nearest);
-    if (is_cuda_name(name))
-      return fmt::format("simt does not support '{}'; compile it with nvcc on a machine with a GPU", name);
-    return fmt::format("the file does not declare '{}'; convlab compiles it alone, without other files of its project",
-                       name);
-  }
-  return "";
-}
-
 /// Throws the findings as the error of a file that does not compile.
 [[noreturn]] void throw_findings(const KernelSource& source, std::vector<Finding> findings) {
   SourceLines lines;
@@ -347,8 +251,7 @@ std::vector<Finding> with_cause(Finding brace, const std::vector<Finding>& error
   if (std::optional<Finding> brace = unbalanced_brace(source.text, file)) {
     throw_findings(source, with_cause(std::move(*brace), findings));
   }
-  const std::string hint = hint_for(source, complaint);
-  if (!findings.empty()) findings.front().help = hint;
+  const std::string hint = help_for(source, complaint, findings);
   throw FindingError(ErrorKind::bad_input,
                      fmt::format("{} does not compile:{}{}", file, shown(complaint, command.text.string()),
                                  hint.empty() ? "" : fmt::format("\n  help: {}", hint)),
@@ -480,6 +383,7 @@ std::vector<Finding> warnings_of(const KernelSource& source) try {
   });
   for (Finding& each : warnings) {
     each.labels.resize(1);
+    add_help(each);
     each.count = 1;  // g++ repeats the warning for each template instance
   }
   if (warnings.size() > kMost) warnings.resize(kMost);
