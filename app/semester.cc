@@ -6,65 +6,23 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <climits>
-#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/model/formats/semesters.h"
 
 namespace convlab::app {
-namespace {
-
-/// A semester whose network is shipped, and the semesters that used this network.
-struct Semester {
-  std::string_view name, first;  ///< first: "" for its own
-};
-constexpr std::array kSemesters{Semester{"fa17", ""}, Semester{"sp18", ""}, Semester{"fa18", ""},
-                                Semester{"sp19", ""}, Semester{"fa19", ""}, Semester{"sp25", "fa20"}};
-
-/// Returns "sp25" as half-years since 2000; nullopt if it is not a semester.
-std::optional<int> half_year(std::string_view text) {
-  const bool is_fall = text.starts_with("fa");
-  if (text.size() != 4 || (!is_fall && !text.starts_with("sp"))) return std::nullopt;
-  if (std::isdigit(static_cast<unsigned char>(text[2])) == 0 || std::isdigit(static_cast<unsigned char>(text[3])) == 0)
-    return std::nullopt;
-  return 2 * (10 * (text[2] - '0') + (text[3] - '0')) + (is_fall ? 1 : 0);
-}
-
-/// Returns how many semesters lie between a semester and those of a network; 0 if it used this network.
-int distance(int asked, const Semester& semester) {
-  const int last = *half_year(semester.name), first = semester.first.empty() ? last : *half_year(semester.first);
-  return std::max({first - asked, asked - last, 0});
-}
-
-/// Returns "; fa20 used the network of sp25", "; the nearest are fa19, sp25", or "" for what is not a semester.
-std::string nearest_text(const std::string& text) {
-  const std::optional<int> asked = half_year(text);
-  if (!asked) return "";
-  int least = INT_MAX;
-  for (const Semester& each : kSemesters) least = std::min(least, distance(*asked, each));
-  std::vector<std::string_view> nearest;
-  for (const Semester& each : kSemesters) {
-    if (distance(*asked, each) == least) nearest.push_back(each.name);
-  }
-  if (least == 0) return fmt::format("; {} used the network of {}", text, nearest.front());
-  return fmt::format("; the nearest {} {}", nearest.size() == 1 ? "is" : "are", fmt::join(nearest, ", "));
-}
-
-}  // namespace
 
 CLI::Option* add_semester(CLI::App& options, std::string& value, const std::string& help) {
-  std::vector<std::string_view> names;
-  for (const Semester& each : kSemesters) names.push_back(each.name);
+  const std::vector<std::string_view> names = semesters_with_networks();
   return add_parsed(options, "--semester", fmt::format("{}", fmt::join(names, "|")), help,
                     [&value, names](const std::string& text, const std::string& name) {
                       if (std::ranges::find(names, text) == names.end()) {
+                        const std::string nearest = nearest_semesters(text);
                         throw bad_input("{} must be one of {}, got '{}'{}", name, fmt::join(names, ", "),
-                                        printable(text), nearest_text(text));
+                                        printable(text), nearest.empty() ? "" : "; " + nearest);
                       }
                       value = text;
                     });

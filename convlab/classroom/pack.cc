@@ -10,6 +10,7 @@
 #include "convlab/base/resources.h"
 #include "convlab/base/text.h"
 #include "convlab/classroom/storage/toml_table.h"
+#include "convlab/model/formats/semesters.h"
 
 namespace convlab::classroom {
 namespace {
@@ -32,9 +33,8 @@ std::vector<std::string> pack_names() {
 Pack load_pack(const std::string& name) {
   const std::vector<std::string> names = pack_names();
   if (std::ranges::find(names, name) == names.end()) {
-    const std::string nearest = closest(name, names);
-    throw bad_input("unknown assignment '{}'{}; available: {}", printable(name),
-                    nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), fmt::join(names, ", "));
+    throw bad_input("unknown assignment '{}'{}; available: {}", printable(name), suggested(name, names),
+                    fmt::join(names, ", "));
   }
   const fs::path folder = find_resource(kFolder) / name;
   const TomlTable from = TomlTable::read_file(folder / "pack.toml");

@@ -12,6 +12,7 @@
 #include "convlab/base/resources.h"
 #include "convlab/base/text.h"
 #include "convlab/model/formats/mxnet_import.h"
+#include "convlab/model/formats/semesters.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
 
 namespace convlab {
@@ -135,9 +136,8 @@ Graph load_model(const std::string& name_or_path, const std::map<std::string, Sh
   if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
     return load_onnx(find_resource("models") / (name_or_path + ".onnx"));
   }
-  const std::string nearest = closest(name_or_path, names);
   throw bad_input("unknown model '{}'{}; shipped models: {}; model files must end in .onnx or .params", name_or_path,
-                  nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), fmt::join(names, ", "));
+                  suggested(name_or_path, names), fmt::join(names, ", "));
 }
 
 Graph load_interface(const std::string& path) {
