@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@
 #include "convlab/dataset/resize.h"
 #include "convlab/kernel_file/source.h"
 #include "convlab/measure/ceilings.h"
+#include "convlab/model/formats/zoo.h"
 #include "convlab/profile/startup.h"
 
 namespace convlab::app {
@@ -70,6 +72,20 @@ void check_order_of_times(const Classification& result, double elapsed_seconds) 
     throw wrong_result("the network took {} s, longer than the whole process ({} s); a clock is wrong",
                        result.network_seconds, elapsed_seconds);
   }
+}
+
+/// A network with a wrong kernel still classifies, but fewer images correctly: points to the check of the kernel file.
+void note_low_accuracy(const ClassifyOptions& options, double accuracy, int64_t images) {
+  const std::string& kernel = options.compute.kernel;
+  if (!names_kernel_file(kernel)) return;
+  const std::vector<ShippedModel> models = shipped_models();
+  const auto model = std::ranges::find(models, options.model, &ShippedModel::name);
+  if (model == models.end()) return;
+  constexpr double kDeviations = 3;
+  const double deviation = std::sqrt(model->accuracy * (1 - model->accuracy) / static_cast<double>(images));
+  if (accuracy >= model->accuracy - kDeviations * deviation) return;
+  note("{} has an accuracy of {}, so the kernel is probably wrong; try: convlab verify {}", model->name,
+       python_repr(model->accuracy), kernel);
 }
 
 /// Ends a share. Only the last share of a launch to finish can check the accuracy of all images.
@@ -148,6 +164,7 @@ void run(const RunOptions& options, const ShardOptions& sharing, double expect, 
   }
   output.print("{}\n", usage_text(usage));
   if (json) write_json(output, *json, log, json_seconds);
+  note_low_accuracy(options.classify, result.accuracy, images);
   if (share.shard().whole()) return require_accuracy(result.accuracy, fmt::format("{} images", images), expect);
   finish(share, expect, output);
 }
