@@ -76,9 +76,11 @@ KernelLesson atomics(const LineCounts& line, int64_t all_sectors, int64_t all_wa
 
 KernelLesson diverging(const BranchCounts& branch, const KernelCounts& counts) {
   return {branch.where,
-          fmt::format("branch divergence: {:.0f} % of the warps here take both paths, one after the other; on average "
-                      "{:.1f} of 32 lanes are active",
-                      100 * std::min(1.0, ratio(branch.diverged, branch.warps)), counts.active_lanes()),
+          fmt::format(
+              "branch divergence: {:.0f} % of the warps here take both paths, one after the other; on average "
+              "{:.1f} of 32 lanes are active; let the lanes of a warp take the same path: fit blocks to the output, or "
+              "branch on what they share",
+              100 * std::min(1.0, ratio(branch.diverged, branch.warps)), counts.active_lanes()),
           (1 - counts.active_lanes() / kLanes) * 0.5};
 }
 

@@ -215,6 +215,13 @@ std::vector<LineCounts> lines_of(const Grid& grid) {
   return result;
 }
 
+// Returns the end of the function that contains the code; nullptr if it has no symbol.
+const void* end_of_function(const Grid& grid, const void* code) {
+  const Symbol* const function = grid.module->function_at(reinterpret_cast<uintptr_t>(code));
+  if (!function) return nullptr;
+  return reinterpret_cast<const void*>(function->begin + function->bytes + grid.module->bias());
+}
+
 // Returns how many warps executed the code at this address.
 int64_t warps_at(const CodeCounts& counts, const void* code) {
   if (const auto block = counts.blocks.find(code); block != counts.blocks.end()) return block->second.warps;
@@ -228,7 +235,9 @@ int64_t warps_at(const CodeCounts& counts, const void* code) {
 std::vector<BranchCounts> branches_of(const Grid& grid) {
   std::map<std::string, BranchCounts> branches;
   for (const auto& [code, diverged] : grid.counts.diverged) {
-    BranchCounts& branch = branches[grid.module->where(code)];
+    // The block that the branch ends may begin many lines before it.
+    const void* const condition = end_of_condition(code, end_of_function(grid, code));
+    BranchCounts& branch = branches[grid.module->where(condition != nullptr ? condition : code)];
     branch.warps += warps_at(grid.counts, code);
     branch.diverged += diverged;
   }
@@ -244,10 +253,9 @@ void add_blocks(const Grid& grid, KernelCounts& kernel) {
   for (const auto& [code, block] : grid.counts.blocks) {
     kernel.blocks += block.warps;
     kernel.lanes += block.lanes;
-    const Symbol* const function = grid.module->function_at(reinterpret_cast<uintptr_t>(code));
-    if (!function) continue;
-    const uintptr_t end = function->begin + function->bytes + grid.module->bias();
-    const BlockCode work = block_code(code, reinterpret_cast<const void*>(end)).value_or(BlockCode{});
+    const void* const end = end_of_function(grid, code);
+    if (end == nullptr) continue;
+    const BlockCode work = block_code(code, end).value_or(BlockCode{});
     kernel.flops += block.lanes * work.float_operations;
     kernel.instructions += block.warps * work.instructions;
   }

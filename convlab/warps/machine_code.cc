@@ -244,6 +244,12 @@ bool calls(const Byte* end, size_t bytes, const Byte* target) {
   return is_call && target_of(end) == target;
 }
 
+/// Returns whether a branch is conditional: 70 to 7f, or 0f 80 to 0f 8f.
+bool is_conditional(const Byte* branch) {
+  const int opcode = branch[0] == 0x0f ? branch[1] - 0x10 : branch[0];
+  return opcode >= 0x70 && opcode < 0x80;
+}
+
 }  // namespace
 
 std::optional<HostInstruction> decode(const unsigned char* code, const unsigned char* end) {
@@ -273,6 +279,22 @@ std::optional<BlockCode> block_code(const void* begin, const void* end) {
   static_cast<void>(end);
   return std::nullopt;
 #endif
+}
+
+const void* end_of_condition(const void* begin, const void* end) {
+#if defined(__x86_64__)
+  const Byte* const last = static_cast<const Byte*>(end);
+  for (const Byte* at = static_cast<const Byte*>(begin); at < last;) {
+    const std::optional<HostInstruction> instruction = decode(at, last);
+    if (!instruction) return nullptr;
+    if (instruction->kind == Kind::branch) return is_conditional(at) ? at + instruction->bytes : nullptr;
+    at += instruction->bytes;
+  }
+#else
+  static_cast<void>(begin);
+  static_cast<void>(end);
+#endif
+  return nullptr;
 }
 
 }  // namespace convlab

@@ -39,4 +39,8 @@ struct BlockCode {
 /// than x86-64.
 std::optional<BlockCode> block_code(const void* begin, const void* end);
 
+/// Returns the end of the conditional branch that the code at `begin` reaches first; nullptr if it reaches another one
+/// or `end` before, or on processors other than x86-64.
+const void* end_of_condition(const void* begin, const void* end);
+
 }  // namespace convlab
