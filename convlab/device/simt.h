@@ -63,7 +63,8 @@ int64_t simt_blocks_begun();
 /// The kinds of findings for a kernel that makes no progress, for racing stores of the same value, and for a barrier
 /// that some threads do not reach.
 inline constexpr std::string_view kNoProgress = "no progress", kRedundantWrite = "redundant write",
-                                  kDivergentBarrier = "barrier not reached by all threads";
+                                  kDivergentBarrier = "barrier not reached by all threads",
+                                  kUnsetConstant = "uninitialized constant memory";
 
 /// Returns the faults of the exception being handled; none if it is not simt's.
 std::vector<Finding> simt_faults();

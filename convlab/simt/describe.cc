@@ -12,7 +12,8 @@
 #include <utility>
 
 #include "convlab/base/symbol.h"
-#include "convlab/diagnostics/source_lines.h"
+#include "convlab/simt/barriers.h"
+#include "convlab/simt/bounds_help.h"
 #include "convlab/simt/execution.h"
 #include "convlab/simt/host_access.h"
 #include "convlab/simt/source_text.h"
@@ -20,16 +21,6 @@
 
 namespace convlab::simt::internal {
 namespace {
-
-// Returns the line of a barrier between two lines of the source; 0 if there is none.
-int barrier_between(const std::string& path, int first, int last) {
-  SourceLines lines;
-  const std::string file = source_file(path).string();
-  for (int number = first + 1; number < last; ++number) {
-    if (lines.line(file, number).value_or("").find("__syncthreads") != std::string::npos) return number;
-  }
-  return 0;
-}
 
 // Returns the number of elements in "'float [16][17]'".
 size_t elements_of(std::string_view type) {
@@ -102,7 +93,7 @@ class Description {
     finding_.array = fault_.array;
     if (raw_.times > 1) finding_.notes.push_back(fmt::format("{} more at this line in the block", raw_.times - 1));
     if (!target_.meaning.empty()) finding_.notes.push_back(fmt::format("{} is {}", target_.element, target_.meaning));
-    if (!target_.host_name.empty()) {
+    if (!target_.host_name.empty() && !fault_.other_thread) {
       finding_.notes.push_back(fmt::format("the host passes {} as '{}'", target_.host_name, target_.array));
     }
     fault_.finding = std::move(finding_);
@@ -202,9 +193,8 @@ class Description {
       set_text(fmt::format("out-of-bounds {} of {}", raw_.is_write ? "write" : "read", target_.memory));
       if (!target_.beyond.empty()) here_.text += ", " + target_.beyond;
       show_history();
-      finding_.help = target_.size_remedy.empty()
-                          ? "possibly a loop bound or the index is wrong; otherwise guard the access: if (index < size)"
-                          : target_.size_remedy;
+      finding_.help = bounds_help(grid_, raw_, target_, fault_.block);
+      if (grid_.where.line() != 0) finding_.labels.push_back(launch_label(grid_));
     }
   }
 
@@ -216,9 +206,12 @@ class Description {
     }
     set_text(fmt::format("out-of-bounds {} of {}", raw_.is_write ? "write" : "read", target_.memory));
     here_.text = fmt::format("{} {}, {}", thread_does(), target_.element, target_.beyond);
-    finding_.help = raw_.space == RawFault::Space::dynamic_shared
-                        ? "launch with more dynamic shared memory, or keep the index inside of it"
-                        : "declare the array larger, or keep the index inside of it";
+    if (raw_.space == RawFault::Space::dynamic_shared) {
+      finding_.labels.push_back(dynamic_shared_label(grid_, raw_));
+      finding_.help = "pass enough bytes as the third launch argument, <<<grid, block, bytes>>>, or correct the index";
+    } else {
+      finding_.help = "declare the array larger, or keep the index inside of it";
+    }
   }
 
   void describe_misaligned() {
@@ -237,6 +230,7 @@ class Description {
     set_text(fmt::format("{} of uninitialized {}", raw_.is_write ? "atomic update" : "read", target_.memory));
     here_.text = fmt::format("{} {}", raw_.is_write ? thread() + " adds to" : thread_does(), target_.element);
     if (target_.is_unset) {
+      fault_.kind = FaultKind::uninitialized_constant;
       here_.text += ", which the host never set";
       finding_.help = "set it with cudaMemcpyToSymbol before the launch, or give it an initializer";
     } else if (raw_.is_write) {
@@ -245,6 +239,9 @@ class Description {
     } else if (fault_.kind == FaultKind::uninitialized_shared) {
       here_.text += ", which no thread of the block has written";
       finding_.help = "load the element before it is read; possibly a halo or a tail of the tile is not loaded";
+    } else if (target_.is_blank) {
+      here_.text += "; nothing has been copied to the array";
+      finding_.help = "copy the data before the launch: cudaMemcpy(destination, source, bytes, cudaMemcpyHostToDevice)";
     } else {
       here_.text += ", which was never written";
       finding_.help = "possibly a copy to the device is missing or too short, or a sum has no initial value";
@@ -277,17 +274,16 @@ class Description {
     const int line = here_.place.line, other_line = other.place.line;
     const bool same_file = other.place.file == here_.place.file && line != 0 && other_line != 0;
     const int first = std::min(line, other_line), last = std::max(line, other_line);
-    const int barrier = same_file ? barrier_between(here_.place.file, first, last) : 0;
+    const std::string source = same_file ? source_text(here_.place.file) : "";
+    const int barrier = barrier_between(source, first, last);
     Label skipped{};
     if (barrier != 0 && raw_.before_barriers) {
       skipped = {.place = {here_.place.file, barrier, 0},
                  .text = fmt::format("{} does not wait here", line == last ? thread() : other_thread),
                  .subject = "__syncthreads"};
       finding_.help = std::string(kBarrierOutside);
-    } else if (barrier != 0) {  // then the race is between iterations of a loop
-      finding_.help = fmt::format("add __syncthreads() after line {}, before line {} runs again", last, first);
     } else if (same_file && first < last) {
-      finding_.help = fmt::format("add __syncthreads() between line {} and line {}", first, last);
+      finding_.help = missing_barrier(source, first, last);
     } else if (same_file && raw_.is_write && raw_.other_wrote) {
       finding_.help = "possibly two threads compute the same index; to add up results, use atomicAdd";
     } else if (same_file) {
@@ -353,9 +349,7 @@ class Description {
       finding_.help = std::string(kBarrierOutside);
     } else {
       finding_.labels.push_back({.text = other + " has exited", .thread = to_text(*fault_.other_thread)});
-      finding_.help =
-          "do not return before the barrier: skip the work with an if, and call __syncthreads() outside of all "
-          "branches";
+      finding_.help = exited_before_barrier(source_text(here_.place.file), here_.place.line);
     }
   }
 
@@ -447,13 +441,39 @@ bool explains(const Fault& divergence, const Fault& fault) {
          std::ranges::any_of(labels, [&](const Label& label) { return label.place.line > barrier; });
 }
 
+// Returns whether the same missing barrier explains both: its reads and its writes are faults of their own.
+bool have_same_barrier(const Fault& a, const Fault& b) {
+  return is_of_missing_order(a) && is_of_missing_order(b) && a.array == b.array && a.finding.help == b.finding.help;
+}
+
+// Drops the races that an earlier one explains.
+void keep_one_of_each_barrier(std::vector<Fault>& faults) {
+  for (auto at = faults.begin(); at != faults.end();) {
+    const bool is_known =
+        std::any_of(faults.begin(), at, [&](const Fault& each) { return have_same_barrier(each, *at); });
+    at = is_known ? faults.erase(at) : at + 1;
+  }
+}
+
+// The threads that have exited may be those that would have loaded an element.
+void link_exits(std::vector<Fault>& faults) {
+  if (faults.empty() || faults.front().kind != FaultKind::divergent_barrier) return;
+  for (Fault& each : faults) {
+    if (each.kind != FaultKind::uninitialized_shared) continue;
+    each.finding.help =
+        "possibly the threads that load it return before the barrier: skip only their output; or a halo is not loaded";
+  }
+}
+
 // Puts a barrier that some threads do not reach first, and drops what follows from it.
 void keep_causes(std::vector<Fault>& faults) {
+  keep_one_of_each_barrier(faults);
   std::stable_partition(faults.begin(), faults.end(), is_divergence);
   if (faults.empty() || !is_divergence(faults.front())) return;
   const auto consequences = std::remove_if(faults.begin() + 1, faults.end(),
                                            [&](const Fault& each) { return explains(faults.front(), each); });
   faults.erase(consequences, faults.end());
+  link_exits(faults);
 }
 
 }  // namespace

@@ -36,6 +36,15 @@ std::string coordinates(const ArrayShape& shape, int64_t index) {
   return text;
 }
 
+/// Returns the array, "x", "w" or "y", that a program's name such as "device_input_ptr" suggests; "" if none.
+std::string_view role_of(std::string_view array) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kRoles{
+      {{"output", "y"}, {"input", "x"}, {"mask", "w"}, {"filter", "w"}, {"weight", "w"}, {"image", "x"}}};
+  const auto found =
+      std::ranges::find_if(kRoles, [&](const auto& each) { return array.find(each.first) != std::string_view::npos; });
+  return found == kRoles.end() ? std::string_view() : found->second;
+}
+
 int64_t element_bytes(int access_bytes) { return access_bytes > 8 || access_bytes <= 0 ? kFloatBytes : access_bytes; }
 
 }  // namespace
@@ -66,13 +75,24 @@ std::string meaning_text(const std::string& array, size_t bytes, int64_t offset,
   return shape->name == array ? text : fmt::format("{} of {}", text, shape->name);
 }
 
-std::string size_remedy(size_t bytes) {
-  const auto count = static_cast<int64_t>(bytes);
+int64_t known_count(std::string_view name) {
   std::lock_guard lock(mutex);
-  const auto found = std::ranges::find(known_shapes, count, &ArrayShape::count);
-  if (found == known_shapes.end()) return "";
-  return fmt::format("possibly sizeof(float) is missing: {} has {} floats, {} bytes", found->name, count,
-                     count * kFloatBytes);
+  const auto found = std::ranges::find(known_shapes, name, &ArrayShape::name);
+  return found == known_shapes.end() ? 0 : found->count();
+}
+
+std::string size_remedy(std::string_view array, size_t bytes) {
+  const auto has = static_cast<int64_t>(bytes);
+  const std::string_view role = role_of(array);
+  std::lock_guard lock(mutex);
+  const auto bytes_of = [](const ArrayShape& each) {
+    return fmt::format("{} has {} floats, {} bytes", each.name, each.count(), each.count() * kFloatBytes);
+  };
+  const auto counted = std::ranges::find(known_shapes, has, &ArrayShape::count);
+  if (counted != known_shapes.end()) return "possibly sizeof(float) is missing: " + bytes_of(*counted);
+  const auto named = std::ranges::find(known_shapes, role, &ArrayShape::name);
+  if (named == known_shapes.end() || named->count() * kFloatBytes <= has) return "";
+  return "possibly the size is wrong: " + bytes_of(*named);
 }
 
 std::string elements_text(size_t bytes, int access_bytes) {

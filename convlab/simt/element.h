@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace convlab::simt {
@@ -36,8 +37,13 @@ std::string element_text(const std::string& array, int64_t offset, int access_by
 std::string meaning_text(const std::string& array, size_t bytes, int64_t offset, int access_bytes);
 
 /// Returns what to do about an array of `bytes` that is too small: "possibly sizeof(float) is missing: x has 19600
-/// floats, 78400 bytes" if it has as many bytes as an array of known shape has elements, otherwise "".
-std::string size_remedy(size_t bytes);
+/// floats, 78400 bytes" if it has as many bytes as an array of known shape has elements; "possibly the size is wrong: x
+/// has 19600 floats, 78400 bytes" if its name, such as "device_input", suggests that it is a larger array of known
+/// shape; otherwise "".
+std::string size_remedy(std::string_view array, size_t bytes);
+
+/// Returns the number of elements of the array of this name; 0 if its shape is unknown.
+int64_t known_count(std::string_view name);
 
 /// Returns "19600 elements" or "9800 elements of 8 bytes".
 std::string elements_text(size_t bytes, int access_bytes);

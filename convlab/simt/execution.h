@@ -90,6 +90,7 @@ struct Grid {
   int block_threads = 0;
   int64_t blocks = 0;
   size_t shared_bytes = 0;
+  Where where;  ///< of the launch
   const Module* module = nullptr;
   const Symbol* kernel = nullptr;  ///< nullptr if the program has no symbols
   const SharedArrays* shared_arrays = nullptr;

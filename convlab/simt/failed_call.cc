@@ -28,8 +28,10 @@ State& state() {
 }  // namespace
 
 Finding finding_of(const FailedCall& failed) {
-  Finding finding{
-      .severity = failed.harmless ? Severity::warning : Severity::error, .kernel = failed.kernel, .help = failed.help};
+  Finding finding{.severity = failed.harmless ? Severity::warning : Severity::error,
+                  .kernel = failed.kernel,
+                  .array = failed.array,
+                  .help = failed.help};
   if (failed.code == 0) {
     finding.kind = failed.harmless ? kHarmlessCall : kBrokenHostArray;
     finding.text = fmt::format("{} {}", failed.call, failed.why);

@@ -19,6 +19,7 @@ struct FailedCall {
   std::string error;           ///< CUDA's text: "cudaErrorInvalidValue: invalid argument"
   std::string why;             ///< "the destination is not device memory"
   std::string help;            ///< what to do; "" if that depends on the program
+  std::string array;           ///< the device variable that the call is about; "" if there is none
   std::vector<Label> related;  ///< other lines: where the array was allocated or freed
 
   /// For a call that succeeds: false if it corrupts host memory, which no device detects; true if it has no effect,

@@ -41,6 +41,8 @@ std::string_view name_of(FaultKind kind) {
       return "uninitialized shared memory";
     case FaultKind::uninitialized_global:
       return "uninitialized global memory";
+    case FaultKind::uninitialized_constant:
+      return "uninitialized constant memory";
     case FaultKind::race_shared:
       return "race on shared memory";
     case FaultKind::race_global:

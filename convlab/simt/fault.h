@@ -13,17 +13,18 @@ namespace convlab::simt {
 
 /// What a kernel did wrong. On a GPU most of these go unnoticed until a result is wrong on another machine.
 enum class FaultKind {
-  out_of_bounds_global,  ///< outside every allocation that the kernel may access, or a write to a read-only one
-  out_of_bounds_shared,  ///< outside the launch's shared memory, or past a dimension of a static shared array
-  out_of_bounds_local,   ///< past a dimension of an array that is not shared: a local array or a constant
-  misaligned,            ///< an address that is not a multiple of the access's size
-  uninitialized_shared,  ///< a read of shared memory that no thread of this block has written
-  uninitialized_global,  ///< a read of device memory that was never written since it was allocated
-  race_shared,           ///< two threads, one shared address, at least one write, no happens-before order
-  race_global,           ///< likewise on global memory, in a block or between blocks
-  redundant_write,       ///< a store that races but changes nothing: the others store the same value
-  divergent_barrier,     ///< __syncthreads that some threads of the block do not reach, or reach at different lines
-  divergent_warp,        ///< a warp-wide operation that some lanes of its mask do not reach, or reach differently
+  out_of_bounds_global,    ///< outside every allocation that the kernel may access, or a write to a read-only one
+  out_of_bounds_shared,    ///< outside the launch's shared memory, or past a dimension of a static shared array
+  out_of_bounds_local,     ///< past a dimension of an array that is not shared: a local array or a constant
+  misaligned,              ///< an address that is not a multiple of the access's size
+  uninitialized_shared,    ///< a read of shared memory that no thread of this block has written
+  uninitialized_global,    ///< a read of device memory that was never written since it was allocated
+  uninitialized_constant,  ///< a read of a __constant__ variable that the host never set
+  race_shared,             ///< two threads, one shared address, at least one write, no happens-before order
+  race_global,             ///< likewise on global memory, in a block or between blocks
+  redundant_write,         ///< a store that races but changes nothing: the others store the same value
+  divergent_barrier,       ///< __syncthreads that some threads of the block do not reach, or reach at different lines
+  divergent_warp,          ///< a warp-wide operation that some lanes of its mask do not reach, or reach differently
   inactive_lane,   ///< a shuffle reads a lane that does not participate, or a lane calls with a mask that excludes it
   stack_overflow,  ///< a thread's local arrays or recursion do not fit its stack
   division,        ///< an integer divided by zero, or by -1 if the quotient does not fit

@@ -16,6 +16,7 @@
 #include "convlab/simt/host_arrays.h"
 #include "convlab/simt/host_code.h"
 #include "convlab/simt/in_flight.h"
+#include "convlab/simt/target.h"
 
 namespace convlab::simt {
 namespace internal {
@@ -27,6 +28,7 @@ struct Watched {
   std::mutex mutex;
   std::vector<const void*> code;  ///< an address in each watched program or library
   std::vector<Fault> faults;
+  std::vector<uintptr_t> exposed;  ///< the addresses of device variables that the host knows
 };
 
 Watched& watched() {
@@ -81,16 +83,22 @@ Touched touched_range(const Range& range, uintptr_t address, size_t bytes) {
           .offset = offset};
 }
 
-Touched touched_variable(const Module& module, uintptr_t address, size_t bytes) {
+DeviceVariable variable_at(const Module& module, uintptr_t address) {
   const Symbol* const symbol = module.object_at(address);
-  const std::string name = symbol ? short_symbol(symbol->mangled) : "a variable";
-  const int64_t offset = symbol ? static_cast<int64_t>(address - module.bias() - symbol->begin) : 0;
-  const bool is_whole = !symbol || bytes >= symbol->bytes;
-  return {.text = fmt::format("{} variable '{}'", module.is_constant(address) ? "__constant__" : "__device__", name),
-          .element = is_whole ? name : element_text(name, offset, static_cast<int>(bytes)),
+  return {.name = symbol ? short_symbol(symbol->mangled) : "a variable",
+          .memory = module.is_constant(address) ? "__constant__" : "__device__",
+          .offset = symbol ? static_cast<int64_t>(address - module.bias() - symbol->begin) : 0,
+          .bytes = symbol ? symbol->bytes : 0};
+}
+
+Touched touched_variable(const Module& module, uintptr_t address, size_t bytes) {
+  const DeviceVariable variable = variable_at(module, address);
+  return {.text = fmt::format("{} variable '{}'", variable.memory, variable.name),
+          .element = bytes >= variable.bytes ? variable.name
+                                             : element_text(variable.name, variable.offset, static_cast<int>(bytes)),
           .help = "use cudaMemcpyToSymbol or cudaMemcpyFromSymbol: the device has a variable of its own",
-          .name = name,
-          .offset = offset};
+          .name = variable.name,
+          .offset = variable.offset};
 }
 
 std::optional<Touched> touched_in_flight(const InFlight& work, uintptr_t address, bool is_write) {
@@ -199,13 +207,28 @@ void on_host_access(uintptr_t address, size_t bytes, AccessKind kind, const void
 
 bool is_watched(const Module& module) { return anything_watched && std::ranges::count(watched_modules(), &module) > 0; }
 
-bool is_in_device_variable(uintptr_t address) {
-  if (!anything_watched) return false;
-  return std::ranges::any_of(watched_modules(), [&](const Module* module) {
-    return std::ranges::any_of(module->device_sections(),
-                               [&](const Module::Segment& section) { return address - section.base < section.bytes; });
-  });
+std::optional<DeviceVariable> device_variable_at(uintptr_t address) {
+  if (!anything_watched) return std::nullopt;
+  for (const Module* const module : watched_modules()) {
+    if (std::ranges::any_of(module->device_sections(),
+                            [&](const Module::Segment& section) { return address - section.base < section.bytes; })) {
+      DeviceVariable variable = variable_at(*module, address);
+      Watched& all = watched();
+      std::lock_guard lock(all.mutex);
+      variable.exposed = std::ranges::count(all.exposed, address - static_cast<uintptr_t>(variable.offset)) > 0;
+      return variable;
+    }
+  }
+  return std::nullopt;
 }
+
+void expose_device_variable(uintptr_t address) {
+  Watched& all = watched();
+  std::lock_guard lock(all.mutex);
+  if (std::ranges::count(all.exposed, address) == 0) all.exposed.push_back(address);
+}
+
+bool is_mapped(uintptr_t address) { return mapping_at(address).has_value(); }
 
 void keep_host_fault(Fault fault) {
   Watched& all = watched();
@@ -238,8 +261,10 @@ std::string describe_host_memory(const Grid& grid, uintptr_t address, int access
     what = "host memory of " + *mapping;
   }
   if (argument.number == 0) return what;
-  return fmt::format("element {} of {} (argument {} of the kernel)",
-                     element_index(static_cast<int64_t>(address - base), access_bytes), what, argument.number);
+  const std::vector<std::string> names = parameters_of(grid);
+  const int64_t index = element_index(static_cast<int64_t>(address - base), access_bytes);
+  if (names.empty()) return fmt::format("element {} of {} (argument {} of the kernel)", index, what, argument.number);
+  return fmt::format("{}[{}], which is {}", names[argument.number - 1], index, what);
 }
 
 }  // namespace internal

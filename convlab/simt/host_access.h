@@ -3,7 +3,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "convlab/simt/fault.h"
 #include "convlab/simt/shadow.h"
@@ -21,8 +23,24 @@ void on_host_access(uintptr_t address, size_t bytes, AccessKind kind, const void
 /// Returns whether watch_host_code() was called for the module.
 bool is_watched(const Module& module);
 
-/// Returns whether the address is in a __device__ or __constant__ variable of a watched file.
-bool is_in_device_variable(uintptr_t address);
+/// A __device__ or __constant__ variable of a watched file.
+struct DeviceVariable {
+  std::string name;
+  std::string_view memory;  ///< "__constant__" or "__device__"
+  int64_t offset = 0;       ///< of an address in it
+  size_t bytes = 0;         ///< 0 if unknown
+  bool exposed = false;     ///< the host has its device address, see expose_device_variable()
+};
+
+/// Returns the variable at the address, if there is one.
+std::optional<DeviceVariable> device_variable_at(uintptr_t address);
+
+/// From now on the variable's address is a device address, which cudaGetSymbolAddress() returned. Without it, the
+/// address in host code is that of the host's own variable.
+void expose_device_variable(uintptr_t address);
+
+/// Returns whether a page of this process is at the address.
+bool is_mapped(uintptr_t address);
 
 /// Keeps a fault of host code. Of equal faults, keeps the first and counts the others.
 void keep_host_fault(Fault fault);

@@ -101,6 +101,20 @@ std::string wrong_extent(const LaunchShape& shape) {
                      threads, kMaxBlockThreads);
 }
 
+/// Returns what to do about an extent that no device supports.
+std::string extent_remedy(const LaunchShape& shape) {
+  const auto is_empty = [](LaunchExtent e) { return e.x < 1 || e.y < 1 || e.z < 1; };
+  if (is_empty(shape.grid) || is_empty(shape.block)) {
+    return "possibly a division rounds down to 0: round up, (n + TILE - 1) / TILE";
+  }
+  const LaunchExtent& block = shape.block;
+  if (!wrong_extent("block", block, kMaxBlockXY, kMaxBlockXY, kMaxBlockZ).empty() ||
+      block.x * block.y * block.z > kMaxBlockThreads) {
+    return fmt::format("use a smaller block: at most {} threads, such as 32 x 32", kMaxBlockThreads);
+  }
+  return fmt::format("put the largest dimension into x, whose limit is {}, or let each block do more", kMaxGridX);
+}
+
 std::string too_much_shared(size_t static_bytes, size_t dynamic_bytes) {
   return fmt::format("{} bytes of static and {} bytes of dynamic shared memory; the limit is {} bytes per block",
                      static_bytes, dynamic_bytes, kMaxSharedBytes);
@@ -144,6 +158,7 @@ std::optional<FailedCall> refused_launch(const void* kernel, const LaunchShape& 
                      .error = "cudaErrorInvalidValue: invalid argument"};
   if (std::string why = wrong_extent(shape); !why.empty()) {
     refused.code = 9;
+    refused.help = extent_remedy(shape);
     refused.error = "cudaErrorInvalidConfiguration: invalid configuration argument";
     refused.why = std::move(why);
   } else if (static_bytes > kMaxSharedBytes || shape.shared_bytes > kMaxSharedBytes - static_bytes) {
@@ -202,6 +217,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   // The limits keep the product below 2^31 * 2^16 * 2^16 = 2^63.
   grid.blocks = shape.grid.x * shape.grid.y * shape.grid.z;
   grid.shared_bytes = shape.shared_bytes;
+  grid.where = shape.where;
   grid.module = &internal::Module::of(call.function);
   grid.ranges = internal::current_ranges();
 

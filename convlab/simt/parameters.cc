@@ -6,35 +6,10 @@
 #include <cctype>
 
 #include "convlab/base/names.h"
+#include "convlab/simt/code_text.h"
 
 namespace convlab::simt::internal {
 namespace {
-
-/// Returns the text with its comments replaced by blanks.
-std::string without_comments(std::string_view text) {
-  std::string result;
-  for (size_t at = 0; at < text.size();) {
-    const bool is_line = text.substr(at).starts_with("//"), is_block = text.substr(at).starts_with("/*");
-    if (!is_line && !is_block) {
-      result += text[at++];
-      continue;
-    }
-    const size_t end = text.find(is_line ? "\n" : "*/", at + 2);
-    at = end == std::string_view::npos ? text.size() : is_line ? end : end + 2;
-    result += ' ';
-  }
-  return result;
-}
-
-/// Returns the offset of the parenthesis that closes the one at `open`; npos if there is none.
-size_t closing(std::string_view text, size_t open) {
-  int depth = 0;
-  for (size_t at = open; at < text.size(); ++at) {
-    if (text[at] == '(') ++depth;
-    if (text[at] == ')' && --depth == 0) return at;
-  }
-  return std::string_view::npos;
-}
 
 /// Returns the name in "const float* __restrict__ x" and "float (&x)[4]"; "" if there is only a type.
 std::string name_of_parameter(std::string_view text) {
@@ -68,7 +43,7 @@ std::vector<std::string> names_in(std::string_view list) {
 }  // namespace
 
 std::vector<std::string> parameters_in_source(std::string_view source, std::string_view kernel) {
-  const std::string text = without_comments(source);
+  const std::string text = code_of(source);
   std::vector<std::string> declared;
   for (size_t at = find_name(text, kernel); at != std::string::npos; at = find_name(text, kernel, at + 1)) {
     const std::string_view before = std::string_view(text).substr(0, at);
@@ -85,6 +60,18 @@ std::vector<std::string> parameters_in_source(std::string_view source, std::stri
     if (after != std::string::npos && text[after] == '{') break;  // the definition
   }
   return declared;
+}
+
+std::string dynamic_array_in_source(std::string_view source, std::string_view line) {
+  const std::string code = code_of(source);
+  const std::string_view text = code;
+  for (size_t at = find_name(text, "extern"); at != std::string_view::npos; at = find_name(text, "extern", at + 1)) {
+    const std::string_view statement = text.substr(at, text.find(';', at) - at);
+    if (find_name(statement, "__shared__") == std::string_view::npos) continue;
+    const std::string name = name_of_parameter(statement);
+    if (!name.empty() && find_name(line, name) != std::string_view::npos) return name;
+  }
+  return "";
 }
 
 }  // namespace convlab::simt::internal

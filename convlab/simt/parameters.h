@@ -11,4 +11,7 @@ namespace convlab::simt::internal {
 /// declaration of the kernel.
 std::vector<std::string> parameters_in_source(std::string_view source, std::string_view kernel);
 
+/// Returns the `extern __shared__` array that a line of a source names, such as "tile"; "" if it names none.
+std::string dynamic_array_in_source(std::string_view source, std::string_view line);
+
 }  // namespace convlab::simt::internal

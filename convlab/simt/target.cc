@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -21,7 +22,8 @@ namespace {
 
 // Returns "past the end (32 elements)".
 std::string beyond(int64_t offset, int64_t bytes, int access_bytes) {
-  const std::string_view where = offset < 0 ? "before the start" : offset < bytes ? "across the end" : "past the end";
+  if (offset < 0) return "before the start";
+  const std::string_view where = offset < bytes ? "across the end" : "past the end";
   return fmt::format("{} ({})", where, elements_text(static_cast<size_t>(bytes), access_bytes));
 }
 
@@ -51,7 +53,10 @@ class TargetSearch {
 
  private:
   void find_dynamic_shared() {
-    target_.array = target_.memory = "dynamic shared memory";
+    target_.array = dynamic_array_in_source(source_text(here_.file), source_line(here_.file, here_.line));
+    const bool is_named = !target_.array.empty();
+    target_.memory = is_named ? fmt::format("dynamic shared memory '{}'", target_.array) : "dynamic shared memory";
+    if (!is_named) target_.array = target_.memory;
     target_.offset = static_cast<int64_t>(raw_.address);
     target_.element = element_text(target_.array, target_.offset, raw_.access_bytes);
     target_.beyond = beyond(target_.offset, static_cast<int64_t>(grid_.shared_bytes), raw_.access_bytes);
@@ -122,12 +127,8 @@ class TargetSearch {
   // Returns the parameter that points into the array: the one that the source line names, or the only one.
   Parameter parameter_at(uintptr_t base, size_t bytes) const {
     std::vector<Parameter> found;
-    if (!grid_.kernel) return {};
-    const char* const code = static_cast<const char*>(grid_.call.function);
-    const std::string kernel(text_before(short_symbol(grid_.kernel->mangled), '<'));
-    const std::vector<std::string> names =
-        parameters_in_source(source_text(grid_.module->place(code + 1).file), kernel);
-    if (names.size() != grid_.call.places.size()) return {};
+    const std::vector<std::string> names = parameters_of(grid_);
+    if (names.empty()) return {};
     for_each_word(grid_.call, [&](size_t argument, uintptr_t value) {
       const bool is_pointer = grid_.call.places[argument].bytes == sizeof(uintptr_t);
       if (is_pointer && value - base < bytes) found.push_back({names[argument], value == base});
@@ -189,10 +190,14 @@ class TargetSearch {
       target_.beyond = beyond(target_.offset, static_cast<int64_t>(range->bytes), raw_.access_bytes);
     }
     add_allocation(range->name, range->bytes, range->allocated);
+    const size_t words = range->initialized ? (range->bytes + 3) / 4 : 0;
+    target_.is_blank = words > 0 && std::all_of(range->initialized.get(), range->initialized.get() + words,
+                                                [](uint8_t is_written) { return is_written == 0; });
     if (past + raw_.access_bytes <= 0 || range->allocated.line == 0) return;
+    target_.size_remedy = size_remedy(range->name, range->bytes);
+    if (!target_.size_remedy.empty()) return;
     target_.history.back().text +=
         fmt::format(", and this access needs {}", static_cast<int64_t>(range->bytes) + past + raw_.access_bytes);
-    target_.size_remedy = size_remedy(range->bytes);
   }
 
   const Grid& grid_;
@@ -202,6 +207,14 @@ class TargetSearch {
 };
 
 }  // namespace
+
+std::vector<std::string> parameters_of(const Grid& grid) {
+  if (!grid.kernel) return {};
+  const char* const code = static_cast<const char*>(grid.call.function);
+  const std::string kernel(text_before(short_symbol(grid.kernel->mangled), '<'));
+  std::vector<std::string> names = parameters_in_source(source_text(grid.module->place(code + 1).file), kernel);
+  return names.size() == grid.call.places.size() ? names : std::vector<std::string>{};
+}
 
 Target target_of(const Grid& grid, const RawFault& raw, const SourcePlace& here) {
   return TargetSearch(grid, raw, here).run();

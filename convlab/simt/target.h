@@ -24,10 +24,14 @@ struct Target {
   std::string host_name;    ///< "device_input_ptr", if the host has another name for a kernel's parameter
   std::string size_remedy;  ///< what to do if the array is too small; "" if that is unknown
   bool is_constant = false, is_unset = false, is_released = false;
+  bool is_blank = false;            ///< no element of the array was ever written
   std::vector<Label> history = {};  ///< where the memory was allocated and released
 };
 
 /// Returns the target of an access at this source line.
 Target target_of(const Grid& grid, const RawFault& raw, const SourcePlace& here);
+
+/// Returns the names of the kernel's parameters, as its definition has them; an empty vector if they are unknown.
+std::vector<std::string> parameters_of(const Grid& grid);
 
 }  // namespace convlab::simt::internal

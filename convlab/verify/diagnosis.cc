@@ -504,6 +504,7 @@ Cause likely_cause(const WrongOutput& wrong) {
   const Origin origin = origin_of(wrong, wrongs);
   Cause cause = cause_of(wrong, wrongs, origin);
   cause.origin = cause.kind == Cause::Kind::unwritten ? Origin::unwritten : origin;
+  cause.everywhere = wrongs.right().empty();
   return cause;
 }
 

@@ -35,6 +35,7 @@ struct Cause {
   Kind kind = Kind::unknown;
   std::string text;
   Origin origin = Origin::unknown;  ///< of uninitialized outputs, as far as simt knows
+  bool everywhere = false;          ///< the right elements, if any, may be right by chance: they are zero
 };
 
 /// Returns the likely cause of a wrong output. Memory that nothing wrote has no other cause. Otherwise the cause is a

@@ -29,8 +29,10 @@ static void add_consequences(std::vector<Finding>& findings) {
   std::erase_if(findings, [](const Finding& each) { return !is_fault(each); });
 }
 
-/// Returns whether a failed call and a fault are about the same allocation, whose line both show.
-static bool have_same_allocation(const Finding& call, const Finding& fault) {
+/// Returns whether a failed call and a fault are about the same array: a device variable, or an allocation whose line
+/// both show.
+static bool have_same_array(const Finding& call, const Finding& fault) {
+  if (!call.array.empty() && call.array == fault.array) return true;
   const auto others = [](const Finding& each) { return std::span(each.labels).subspan(each.labels.empty() ? 0 : 1); };
   return call.kind == kFailedCall && std::ranges::any_of(others(call), [&](const Label& label) {
            return label.place.line != 0 &&
@@ -62,6 +64,8 @@ void add_noticed(const Noticed& noticed, bool is_explained, Outcome& outcome, st
   std::stable_partition(causes.begin(), causes.end(),
                         [](const Finding& each) { return each.kind != kDivergentBarrier; });
   for (Finding& each : causes) each.severity = Severity::error;
+  // Zeros of a variable that the host never set explain any output.
+  is_explained &= std::ranges::count(causes, kUnsetConstant, &Finding::kind) == 0;
   if (!has_fault) findings.insert(is_explained ? findings.end() : findings.begin(), causes.begin(), causes.end());
   if (!has_fault && !is_explained && !causes.empty()) add_consequences(findings);
   if (!call || call->kind == kHarmlessCall) return;
@@ -73,7 +77,7 @@ void add_noticed(const Noticed& noticed, bool is_explained, Outcome& outcome, st
   findings.insert(findings.begin(), *call);
   add_consequences(findings);
   std::erase_if(findings, [&](const Finding& each) {
-    const bool follows = &each != &findings.front() && have_same_allocation(*call, each);
+    const bool follows = &each != &findings.front() && have_same_array(*call, each);
     if (follows) findings.front().notes.push_back("as a result, " + each.text);
     return follows;
   });

@@ -2,12 +2,17 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convlab/device/simt.h"
 #include "convlab/verify/verify.h"
 
 namespace convlab {
+
+/// The kinds of findings for an access outside of all arrays, and for one that races with other blocks.
+inline constexpr std::string_view kOutOfBounds = "out of bounds of global memory",
+                                  kGlobalRace = "race on global memory";
 
 /// Findings of simt while a case ran, in addition to what it threw.
 struct Noticed {

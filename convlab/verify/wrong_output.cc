@@ -55,8 +55,9 @@ void add_launches(const Cause& cause, int64_t outputs, Finding& finding) {
          .text = fmt::format("{} = {} threads for {} outputs{}", each.shape, each.threads, outputs, times),
          .subject = each.kernel.substr(0, each.kernel.find('<'))});
   }
-  finding.help = threads < outputs ? "launch a thread for each output, or let each thread compute several of them"
-                                   : "possibly a bounds check is too strict, or a dimension of the grid is too small";
+  finding.help = threads < outputs
+                     ? "launch a thread for each output: possibly round up the grid, (n + TILE - 1) / TILE"
+                     : "possibly a bounds check is too strict, or a dimension of the grid is too small";
 }
 
 }  // namespace
@@ -67,7 +68,8 @@ Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong, const Cau
   const bool is_unwritten = cause.kind == Cause::Kind::unwritten || cause.kind == Cause::Kind::not_copied;
   if (is_unwritten) {
     finding.kind = kUnwrittenOutput;
-    finding.text = fmt::format("{} of {} outputs were never written", verdict.wrong, verdict.count);
+    finding.text = fmt::format("{} of {} outputs were never written", cause.everywhere ? verdict.count : verdict.wrong,
+                               verdict.count);
   }
   const OutputElement &first = verdict.first, &worst = verdict.worst;
   finding.notes.push_back("first: " + describe(first, cause.origin));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "convlab/simt/host_access.h"
@@ -26,9 +27,27 @@ std::string named(std::string_view what, const std::string& name) {
   return name.empty() ? fmt::format("the {}", what) : fmt::format("the {} '{}'", what, name);
 }
 
+/// Returns the error of host memory that holds a pointer to device memory, which was meant; nullopt if it does not.
+std::optional<CallError> not_dereferenced(std::string_view what, const void* memory) {
+  if (address_of(memory) % alignof(void*) != 0 || !internal::is_mapped(address_of(memory))) return std::nullopt;
+  const void* pointer = nullptr;
+  std::memcpy(&pointer, memory, sizeof(pointer));
+  if (side_of(pointer, 1) != Side::device) return std::nullopt;
+  CallError error{fmt::format("the {} is the address of a device pointer, not the pointer", what),
+                  "write *p if p is a float**, or p instead of &p"};
+  const auto ranges = internal::current_ranges();
+  const internal::Range* const range = internal::range_at(*ranges, address_of(pointer));
+  if (range == nullptr) return error;
+  if (std::optional<Label> allocation = allocation_label(range->name, range->bytes, range->allocated)) {
+    error.related.push_back(std::move(*allocation));
+  }
+  return error;
+}
+
 /// Returns the error of memory that is not device memory: it may have been before.
 CallError not_on_device(std::string_view what, const void* memory) {
   const std::optional<internal::Released> released = internal::released_at(address_of(memory));
+  if (std::optional<CallError> error = not_dereferenced(what, memory); error && !released) return *error;
   if (!released) return {fmt::format("the {} is not device memory", what)};
   CallError error{fmt::format("{} is already free", named(what, released->name)), "free it after its last use"};
   error.related.push_back({.place = released->place, .text = released->how, .subject = "cudaFree"});
@@ -36,6 +55,16 @@ CallError not_on_device(std::string_view what, const void* memory) {
     error.related.push_back(std::move(*allocation));
   }
   return error;
+}
+
+/// Returns the error of a copy to or from a device variable: the host sees only its shadow.
+CallError not_for_variables(const void* memory, bool writes) {
+  const internal::DeviceVariable variable = *internal::device_variable_at(address_of(memory));
+  return {fmt::format("'{}' is a {} variable: host code has no device pointer to it", variable.name, variable.memory),
+          writes ? fmt::format("use cudaMemcpyToSymbol({}, source, bytes)", variable.name)
+                 : fmt::format("use cudaMemcpyFromSymbol(destination, {}, bytes)", variable.name),
+          {},
+          variable.name};
 }
 
 /// Returns the error of an access of `bytes` that goes past the end of an array.
@@ -62,10 +91,13 @@ Side side_of(const void* memory, size_t bytes) {
     const size_t room = records->room_at(memory);
     if (room > 0) return bytes > room ? Side::past_end : Side::device;
   }
-  const auto ranges = internal::current_ranges();
   const uintptr_t address = address_of(memory);
+  if (const std::optional<internal::DeviceVariable> variable = internal::device_variable_at(address)) {
+    return variable->exposed ? Side::device : Side::variable;
+  }
+  const auto ranges = internal::current_ranges();
   const internal::Range* range = internal::range_at(*ranges, address);
-  if (range == nullptr) return internal::is_in_device_variable(address) ? Side::device : Side::host;
+  if (range == nullptr) return Side::host;
   if (!range->initialized) return Side::pinned;
   return bytes > range->bytes - (address - range->base) ? Side::past_end : Side::device;
 }
@@ -77,7 +109,7 @@ size_t bytes_inside(const void* memory) {
   }
   const auto ranges = internal::current_ranges();
   const internal::Range* range = internal::range_at(*ranges, address_of(memory));
-  if (range == nullptr) return SIZE_MAX;
+  if (range == nullptr || side_of(memory, 1) == Side::variable) return SIZE_MAX;
   return range->bytes - (address_of(memory) - range->base);
 }
 
@@ -85,6 +117,8 @@ std::optional<CallError> copy_error(const void* to, const void* from, size_t byt
   if (to == nullptr) return CallError{"the destination is a null pointer"};
   if (from == nullptr) return CallError{"the source is a null pointer"};
   const Side target = side_of(to, bytes), source = side_of(from, bytes);
+  if (target == Side::variable) return not_for_variables(to, true);
+  if (source == Side::variable) return not_for_variables(from, false);
   if (target == Side::past_end) return past_end("it writes", "destination", to, bytes);
   if (source == Side::past_end) return past_end("it reads", "source", from, bytes);
   if (kind == cudaMemcpyDefault) return std::nullopt;
@@ -100,6 +134,8 @@ std::optional<CallError> fill_error(const void* memory, size_t bytes) {
   switch (side_of(memory, bytes)) {
     case Side::host:
       return not_on_device("destination", memory);
+    case Side::variable:
+      return not_for_variables(memory, true);
     case Side::past_end:
       return past_end("it writes", "destination", memory, bytes);
     case Side::pinned:
@@ -117,13 +153,26 @@ CallError free_error(const void* memory) {
   return error;
 }
 
-std::string wrong_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+std::optional<CallError> wrong_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   const Side target = side_of(to, bytes), source = side_of(from, bytes);
   const bool up = source == Side::host && target == Side::device;
   const bool down = source == Side::device && target == Side::host;
-  if (!(up && comes_from_device(kind)) && !(down && goes_to_device(kind))) return "";
-  return fmt::format("it copies from {} memory, but its direction is {}, so nothing is copied",
-                     up ? "host to device" : "device to host", name_of(kind));
+  if (!(up && comes_from_device(kind)) && !(down && goes_to_device(kind))) return std::nullopt;
+  return CallError{fmt::format("it copies from {} memory, but its direction is {}, so nothing is copied",
+                               up ? "host to device" : "device to host", name_of(kind)),
+                   fmt::format("use {}, or swap the pointers: the destination comes first",
+                               name_of(up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost))};
+}
+
+CallError small_variable(const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset) {
+  const std::optional<internal::DeviceVariable> variable = internal::device_variable_at(address_of(symbol));
+  const std::string name = variable ? variable->name : "";
+  return {fmt::format("a copy of {} bytes to offset {} does not fit in a variable of {} bytes", bytes, offset,
+                      symbol_bytes),
+          fmt::format("declare {} with at least {} bytes, {} floats", name.empty() ? "the variable" : name,
+                      offset + bytes, (offset + bytes + sizeof(float) - 1) / sizeof(float)),
+          {},
+          name};
 }
 
 std::string_view name_of(cudaMemcpyKind kind) {

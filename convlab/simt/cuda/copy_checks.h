@@ -12,7 +12,13 @@
 /// What is wrong with the arrays of a copy, a fill or a cudaFree().
 namespace convlab::simt::cuda {
 
-enum class Side { host, pinned, device, past_end };  // pinned: host memory that kernels may access
+enum class Side {
+  host,
+  pinned,  ///< host memory that kernels may access
+  device,
+  variable,  ///< the host's variable of this name, which shadows a __device__ or __constant__ variable
+  past_end
+};
 
 /// Returns where [memory, memory + bytes) is.
 Side side_of(const void* memory, size_t bytes);
@@ -24,6 +30,7 @@ size_t bytes_inside(const void* memory);
 struct CallError {
   std::string why, help = {};
   std::vector<Label> related = {};
+  std::string array = {};
 };
 
 /// Returns why a copy of this kind is not allowed; nullopt if it is.
@@ -35,8 +42,12 @@ std::optional<CallError> fill_error(const void* memory, size_t bytes);
 /// Returns why memory that is not an allocated array cannot be freed.
 CallError free_error(const void* memory);
 
-/// Returns the error of a copy between host and device that has the opposite direction; "" if the direction is right.
-std::string wrong_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+/// Returns the error of a copy between host and device that has the opposite direction; nullopt if the direction is
+/// right.
+std::optional<CallError> wrong_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+
+/// Returns the error of a copy of `bytes` to an offset of a variable that is too small.
+CallError small_variable(const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset);
 
 std::string_view name_of(cudaMemcpyKind kind);
 

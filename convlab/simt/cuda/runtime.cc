@@ -84,12 +84,17 @@ cudaError_t fail(State& s, cudaError_t error, std::string_view call, const Where
   return fail(s, failed_call(error, call, where, why));
 }
 
-cudaError_t failed(std::string_view call, const Where& where, CallError error) {
+FailedCall failed_call(std::string_view call, const Where& where, CallError error) {
   FailedCall all = failed_call(cudaErrorInvalidValue, call, where, error.why);
   all.help = std::move(error.help);
   all.related = std::move(error.related);
+  all.array = std::move(error.array);
+  return all;
+}
+
+cudaError_t failed(std::string_view call, const Where& where, CallError error) {
   std::lock_guard lock(state().mutex);
-  return fail(state(), std::move(all));
+  return fail(state(), failed_call(call, where, std::move(error)));
 }
 
 cudaError_t failed(cudaError_t error, std::string_view call, const Where& where, std::string_view why) {
@@ -98,13 +103,13 @@ cudaError_t failed(cudaError_t error, std::string_view call, const Where& where,
 }
 
 // A wrong direction is a fault even if the program checks the error or does not need the copied data.
-cudaError_t fail_direction(const Where& where, std::string_view why) {
+cudaError_t fail_direction(const Where& where, const CallError& error) {
   Fault fault{};
   fault.kind = FaultKind::copy_direction;
-  fault.finding = finding_of(failed_call(cudaErrorInvalidValue, "cudaMemcpy", where, why));
+  fault.finding = finding_of(failed_call("cudaMemcpy", where, error));
   fault.finding.kind = name_of(fault.kind);
   simt::internal::keep_host_fault(std::move(fault));
-  return failed(cudaErrorInvalidValue, "cudaMemcpy", where, why);
+  return failed("cudaMemcpy", where, error);
 }
 
 // If both pointers are device memory, the direction does not matter to a GPU with unified addressing; it only misleads
@@ -309,6 +314,9 @@ cudaError_t allocate_on_host(void** memory, size_t bytes, const char* call, Wher
 
 cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
                            Where where) noexcept {
+  if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
+    return failed("cudaMemcpyToSymbol", where, small_variable(symbol, symbol_bytes, bytes, offset));
+  }
   try {
     const auto address = reinterpret_cast<uintptr_t>(symbol);
     const bool is_constant = simt::internal::Module::of(symbol).is_constant(address);
@@ -321,6 +329,7 @@ cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, 
 }
 
 void expose_symbol(const void* symbol, size_t bytes) noexcept {
+  simt::internal::expose_device_variable(reinterpret_cast<uintptr_t>(symbol));
   if (recorder() != nullptr) return;
   try {
     // Kernels read what is written there. Code that writes through the address is host code, which may.
@@ -408,7 +417,9 @@ namespace {
 // The common part of cudaMemcpy and cudaMemcpyAsync.
 cudaError_t checked_copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const Where& where) {
   if (bytes == 0) return cudaSuccess;
-  if (const std::string why = wrong_direction(to, from, bytes, kind); !why.empty()) return fail_direction(where, why);
+  if (const std::optional<CallError> error = wrong_direction(to, from, bytes, kind)) {
+    return fail_direction(where, *error);
+  }
   if (std::optional<CallError> error = copy_error(to, from, bytes, kind)) {
     // A device copies what lies in the same memory block: at least the part inside the arrays.
     const size_t inside = std::min({bytes, bytes_inside(to), bytes_inside(from)});
