@@ -14,6 +14,7 @@
 #include "convlab/base/text.h"
 #include "convlab/diagnostics/compiler_output.h"
 #include "convlab/diagnostics/source_lines.h"
+#include "convlab/verify/diagnosis.h"
 #include "convlab/verify/noticed.h"
 
 namespace convlab::app {
@@ -188,7 +189,7 @@ const CaseReport* smallest_failure(const FileReport& report) {
 }
 
 std::string next_command(const FileReport& report) {
-  if (report.passed()) {
+  if (report.passed() && errors_in(report.findings) == 0) {
     if (report.device == "simt") return fmt::format("convlab profile {} --device simt --counters", report.file);
     return fmt::format("convlab bench {} --device {}", report.file, report.device);
   }
@@ -196,6 +197,30 @@ std::string next_command(const FileReport& report) {
   if (failure == nullptr) return "";
   return fmt::format("convlab verify {} --device {} --problem {}", report.file, report.device,
                      to_text(failure->asked.problem));
+}
+
+/// A variable without a value may explain wrong outputs without another explanation.
+void explain_by_warnings(std::vector<Finding>& findings) {
+  const auto warning = std::ranges::find_if(
+      findings, [](const Finding& each) { return each.kind == kCompilerWarning && !each.help.empty(); });
+  if (warning == findings.end()) return;
+  for (Finding& each : findings) {
+    if (each.kind != kWrongOutput || !each.help.empty()) continue;
+    each.help = fmt::format("possibly '{}' has no initial value: see the warning below", warning->labels[0].subject);
+  }
+}
+
+/// Drops races whose write is out of bounds in another shape: there it happens to hit an array.
+void drop_overrun_races(std::vector<Finding>& findings) {
+  std::vector<SourcePlace> overruns;
+  for (const Finding& each : findings) {
+    if (each.kind == kOutOfBounds && each.labels[0].writes_it) overruns.push_back(place_of(each));
+  }
+  std::erase_if(findings, [&](const Finding& each) {
+    return each.kind == kGlobalRace && std::ranges::any_of(each.labels, [&](const Label& label) {
+             return label.writes_it && std::ranges::count(overruns, label.place) > 0;
+           });
+  });
 }
 
 }  // namespace
@@ -222,6 +247,8 @@ std::vector<Finding> findings_of(const FileReport& report) {
     std::erase_if(
         all, [](const Finding& each) { return each.severity != Severity::error && each.kind != kCompilerWarning; });
   }
+  explain_by_warnings(all);
+  drop_overrun_races(all);
   SourceLines lines;
   for (Finding& each : all) {
     if (place_of(each).file.empty()) each.labels.insert(each.labels.begin(), {.place = {.file = report.file}});

@@ -149,7 +149,7 @@ class FileVerifier {
       if (is_right(report.cases) || std::ranges::any_of(report.cases, &CaseReport::hung)) break;
     }
     if (is_guess) {
-      const std::string_view why = is_right(report.cases) ? "" : ", which fit best";
+      const std::string_view why = is_right(report.cases) ? "" : ", with which it has the fewest errors";
       report.notes.push_back(
           fmt::format("the file does not say its semester; verified with the layers of {}{}. "
                       "Choose another with --semester",

@@ -179,7 +179,7 @@ TEST_F(FileCauses, ElementsHaveCoordinatesAndArraysTheirNames) {
   EXPECT_THAT(
       reason(changed("minidnn", "race.cu", "output[((b * Map_out + m) * Height_out + h) * Width_out + w] = sum;",
                      "output[((b * Map_out + m) * Height_out + h) * Width_out + w / 2 * 2] = sum;")),
-      HasSubstr("is image 0, output channel 0, row 0, column 0 of y; the host passes"));
+      AllOf(HasSubstr("is image 0, output channel 0, row 0, column 0 of y)"), Not(HasSubstr("the host passes"))));
   std::string text = text_of(changed("function", "macro.cu", "w[((k * C + c) * R + r) * S + s]", "w4d(k, c, r, s)"));
   text.insert(text.find("__global__"),
               "__constant__ float mask[20];\n#define w4d(k, c, r, s) mask[(((k) * C + (c)) * R + (r)) * S + (s)]\n");
@@ -250,8 +250,7 @@ TEST_F(FileCauses, ArraysHaveTheNamesOfTheKernelsParameters) {
 TEST_F(FileCauses, ATooSmallAllocationHasItsLineAndTheSizeThatIsNeeded) {
   const Json read = first_cases(
       {changed("minidnn", "all.cu", "input_bytes = sizeof(float) * Batch", "input_bytes = Batch")}, 1)[0]["faults"][0];
-  EXPECT_THAT(read["related"][0]["text"].get<std::string>(),
-              StartsWith("cudaMalloc allocates device_input_ptr here, 1734 bytes, and this access needs "));
+  EXPECT_EQ(read["related"][0]["text"], "cudaMalloc allocates device_input_ptr here, 1734 bytes");
   EXPECT_EQ(read["help"], "possibly sizeof(float) is missing: x has 1734 floats, 6936 bytes");
   // The copy that fails and the access have the same cause.
   const Json copied = first_cases({changed("minidnn", "copied.cu", "cudaMalloc(device_input_ptr, input_bytes)",
@@ -285,7 +284,7 @@ TEST_F(FileCauses, OutputsThatNoThreadWroteNameTheLaunch) {
       AllOf(HasSubstr("1575 of 1800 outputs were never written: grid (1,1,1) x block (16,16,1) = 256 threads for "
                       "1800 outputs"),
             HasSubstr("at small.cu:"),
-            EndsWith("help: launch a thread for each output, or let each thread compute several of them")));
+            EndsWith("help: launch a thread for each output: possibly round up the grid, (n + TILE - 1) / TILE")));
   EXPECT_THAT(reason(changed("minidnn", "none.cu", launch, "if (Batch < 0) " + launch)),
               AllOf(HasSubstr("1800 of 1800 outputs were never written: no kernel was launched"),
                     HasSubstr("help: launch a kernel that writes the output")));
@@ -424,7 +423,7 @@ TEST_F(FileCauses, TheSemesterThatFitsBestIsTaken) {
   text.insert(text.find(launch), "  cudaMemcpyToSymbol(mask, w.dptr_, sizeof(float) * M * C * K * K);\n");
   const Json file = verified({write("guess.cuh", text), "--device", "simt", "-n", "1"}, 1)[0];
   EXPECT_EQ(file["semester"], "sp19") << file;
-  EXPECT_THAT(file["notes"].dump(), HasSubstr("verified with the layers of sp19, which fit best"));
+  EXPECT_THAT(file["notes"].dump(), HasSubstr("verified with the layers of sp19, with which it has the fewest errors"));
 }
 
 TEST_F(FileCauses, ScriptsTakeTheFilesDeviceAndNetwork) {
