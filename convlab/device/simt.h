@@ -60,8 +60,8 @@ void set_simt_strictness(SimtStrictness strictness);
 /// Returns a number that changes as long as kernels make progress: see simt::blocks_begun().
 int64_t simt_blocks_begun();
 
-/// The kinds of findings for a kernel that makes no progress, for racing stores of the same value, and for a barrier
-/// that some threads do not reach.
+/// The kinds of findings for a kernel that makes no progress, for racing stores of the same value, for a barrier that
+/// some threads do not reach, and for a __constant__ variable that the host never set.
 inline constexpr std::string_view kNoProgress = "no progress", kRedundantWrite = "redundant write",
                                   kDivergentBarrier = "barrier not reached by all threads",
                                   kUnsetConstant = "uninitialized constant memory";

@@ -45,8 +45,8 @@ bool is_mapped(uintptr_t address);
 /// Keeps a fault of host code. Of equal faults, keeps the first and counts the others.
 void keep_host_fault(Fault fault);
 
-/// Describes host memory that a kernel has accessed: "element 0 of the host stack (argument 2 of the kernel)". Returns
-/// "" if the address is, or was before its release, device memory, or if its kind is unknown.
+/// Describes host memory that a kernel has accessed: "w[0], which is the host stack". Returns "" if the address is, or
+/// was before its release, device memory, or if its kind is unknown.
 std::string describe_host_memory(const struct Grid& grid, uintptr_t address, int access_bytes);
 
 // ---- memory.cc ----

@@ -147,19 +147,18 @@ const std::vector<Mistake> kMistakes{
     {"host_array",
      {.before = "static float hw[4096];", .first = kFiltersToHost, .filter = "hw"},
      "FAILED",
-     "kernel accesses host memory: thread (0,0,0) reads element 0 of host variable 'hw' (argument 2 of the kernel) "
-     "(kernel "
-     "conv_k, block (0,0,0)"},
+     "kernel accesses host memory: thread (0,0,0) reads w[0], which is host variable 'hw' (kernel conv_k, block "
+     "(0,0,0)"},
     {"host_malloc",
      {.before = "#include <cstdlib>",
       .first = "  float* hw = (float*)malloc(16384);\n" + kFiltersToHost,
       .filter = "hw"},
      "FAILED",
-     "reads element 0 of host memory (malloc or new) (argument 2 of the kernel)"},
+     "reads w[0], which is host memory (malloc or new)"},
     {"host_stack",
      {.first = "  float hw[4096];\n" + kFiltersToHost, .filter = "hw"},
      "FAILED",
-     "reads element 0 of the host stack (argument 2 of the kernel)"},
+     "reads w[0], which is the host stack"},
     {"freed",
      {.first = "  float* hw;\n  cudaMalloc(&hw, 16384);\n  cudaFree(hw);", .filter = "hw"},
      "FAILED",
