@@ -18,11 +18,14 @@
 #include "app/networks/activations.h"
 #include "app/networks/model_inputs.h"
 #include "app/networks/model_outputs.h"
+#include "app/networks/nan_values.h"
 #include "app/plan_files.h"
 #include "app/results/compare_json.h"
+#include "app/results/layer_table.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/engine/engine_options.h"
+#include "convlab/model/formats/zoo.h"
 #include "convlab/rewrite/simplify.h"
 
 namespace convlab::app {
@@ -67,6 +70,8 @@ Side open_side(const std::string& model, const std::vector<std::string>& inputs,
   for (GivenInput& each : given) {
     shapes.push_back(each.tensor.shape());
     side.inputs.push_back(converted(each.tensor, ElementType::f32));
+    const std::string nan = nan_text(side.inputs.back());
+    if (!nan.empty()) throw bad_input("{}: {}, which all layers would pass on; expected numbers", each.file, nan);
   }
   EngineOptions engine{.plan = compute.plan_options(PlanMode::layers, ElementType::f32)};
   replay_plan_file(compute, side.graph, side.device->caps(), engine);
@@ -104,65 +109,148 @@ const Tensor* find_value(const Activations& values, const std::string& name) {
   return found != values.end() ? &found->second : nullptr;
 }
 
-/// Compares each layer of `side` with its expected values. `expected_limit`: the error that these may have because of
-/// their math.
-std::vector<ComparedLayer> compare_layers(const Side& side, const Activations& expected, double expected_limit) {
-  const Activations own = activations_of(side.graph, side.inputs, side.machine());
-  std::vector<ComparedLayer> layers;
-  for (const Node& node : side.graph.nodes) {
-    const std::string& name = side.graph.name_of(node.output);
-    const Tensor* want = find_value(expected, name);
-    if (want == nullptr) continue;
-    const Tensor& got = own.at(name);
-    ComparedLayer layer{.name = node.name, .value = name, .op = name_of(node.op), .shape = got.shape()};
-    if (want->shape() != got.shape()) {
-      layer.reason = fmt::format("shape is {}, expected {}", to_text(got.shape()), to_text(want->shape()));
-      layers.push_back(std::move(layer));
-      continue;
-    }
-    compare_values(got, *want, layer.so_far, layer.worst);
-    layer.got = got.values<float>()[static_cast<size_t>(layer.worst)];
-    layer.expected = want->values<float>()[static_cast<size_t>(layer.worst)];
-    std::vector<Tensor> inputs;
-    std::set<ValueId> seen;
-    bool known = true;
-    for (const ValueId input : node.inputs) {
-      if (side.graph.constants.contains(input) || !seen.insert(input).second) continue;
-      const Tensor* value = find_value(expected, side.graph.name_of(input));
-      known = known && value != nullptr;
-      if (known) inputs.push_back(value->clone());
-    }
-    if (known) {
-      const NodeRun run = run_node(side.graph, node, inputs, side.machine());
-      double here = 0;
-      int64_t worst = 0;
-      compare_values(run.output, *want, here, worst);
-      layer.here = here;
-      layer.math = run.math;
-      layer.limit = run.limit + expected_limit;
-      if (!(here <= layer.limit)) {
-        layer.worst = worst;
-        layer.got = run.output.values<float>()[static_cast<size_t>(worst)];
-        layer.expected = want->values<float>()[static_cast<size_t>(worst)];
-        layer.reason = fmt::format("element ({}) is {:g}, expected {:g}", index_text(worst, layer.shape), layer.got,
-                                   layer.expected);
-      }
-    }
-    layers.push_back(std::move(layer));
+/// Returns the expected values of a node's distinct non-constant inputs, in order; nullopt if one is unknown.
+std::optional<std::vector<Tensor>> expected_inputs(const Graph& graph, const Node& node, const Activations& expected) {
+  std::vector<Tensor> inputs;
+  std::set<ValueId> seen;
+  for (const ValueId input : node.inputs) {
+    if (graph.constants.contains(input) || !seen.insert(input).second) continue;
+    const Tensor* value = find_value(expected, graph.name_of(input));
+    if (value == nullptr) return std::nullopt;
+    inputs.push_back(value->clone());
   }
+  return inputs;
+}
+
+/// Compares one layer's output `got` with `want`. `expected_limit`: see compare_layers().
+ComparedLayer compare_layer(const Side& side, const Node& node, const Tensor& got, const Tensor& want,
+                            const Activations& expected, double expected_limit) {
+  ComparedLayer layer{
+      .name = node.name, .value = side.graph.name_of(node.output), .op = name_of(node.op), .shape = got.shape()};
+  if (want.shape() != got.shape()) {
+    layer.reason = fmt::format("shape is {}, expected {}", to_text(got.shape()), to_text(want.shape()));
+    return layer;
+  }
+  compare_values(got, want, layer.so_far, layer.worst);
+  layer.got = got.values<float>()[static_cast<size_t>(layer.worst)];
+  layer.expected = want.values<float>()[static_cast<size_t>(layer.worst)];
+  layer.nan = nan_text(want);
+  const auto inputs = expected_inputs(side.graph, node, expected);
+  if (!inputs) return layer;
+  const NodeRun run = run_node(side.graph, node, *inputs, side.machine());
+  double here = 0;
+  int64_t worst = 0;
+  compare_values(run.output, want, here, worst);
+  layer.here = here;
+  layer.math = run.math;
+  layer.limit = run.limit + expected_limit;
+  if (here <= layer.limit) return layer;
+  layer.worst = worst;
+  layer.got = run.output.values<float>()[static_cast<size_t>(worst)];
+  layer.expected = want.values<float>()[static_cast<size_t>(worst)];
+  layer.reason =
+      fmt::format("element ({}) is {:g}, expected {:g}", index_text(worst, layer.shape), layer.got, layer.expected);
+  return layer;
+}
+
+/// Throws Error(bad_input) unless a layer could be computed from expected inputs: without one, only values that depend
+/// on many layers were compared, if any.
+void require_shared_layers(const Side& side, const std::vector<ComparedLayer>& layers) {
+  if (std::ranges::any_of(layers, [](const ComparedLayer& layer) { return layer.here.has_value(); })) return;
   if (layers.empty()) {
     throw bad_input(
         "no output of a layer of {} has the same name on the other side; names are compared, for example '{}'",
         side.graph.name, side.graph.name_of(side.graph.nodes.back().output));
   }
+  const ComparedLayer& last = layers.back();
+  throw bad_input("no layer in common, by the names of its inputs and output; only '{}' could be compared: {}",
+                  last.value, last.reason.empty() ? fmt::format("relative L2 error {:.2g}", last.so_far) : last.reason);
+}
+
+/// Compares each layer of `side` with its expected values. `expected_limit`: the error that these may have because of
+/// their math.
+std::vector<ComparedLayer> compare_layers(const Side& side, Activations expected, double expected_limit) {
+  const Activations own = activations_of(side.graph, side.inputs, side.machine());
+  for (const GraphInput& input : side.graph.inputs) {  // a folder need not have them
+    const std::string& name = side.graph.name_of(input);
+    if (find_value(expected, name) == nullptr) expected.emplace(name, own.at(name).clone());
+  }
+  std::vector<ComparedLayer> layers;
+  for (const Node& node : side.graph.nodes) {
+    const std::string& name = side.graph.name_of(node.output);
+    const Tensor* want = find_value(expected, name);
+    if (want != nullptr) layers.push_back(compare_layer(side, node, own.at(name), *want, expected, expected_limit));
+  }
+  require_shared_layers(side, layers);
   return layers;
 }
 
-void print_layer(Output& output, const ComparedLayer& layer) {
-  output.print("{:<28} {:<20} {:<18} {:<6} {:>10} {:>10} {:>10}  {}\n", layer.name, layer.op, to_text(layer.shape),
-               layer.math ? name_of(*layer.math) : "-", layer.here ? fmt::format("{:.2g}", *layer.here) : "-",
-               layer.here ? fmt::format("{:.2g}", layer.limit) : "-", fmt::format("{:.2g}", layer.so_far),
-               layer.reason);
+bool is_wrong(const ComparedLayer& layer) { return !layer.reason.empty(); }
+
+/// Prints the table of layers: all, or only the wrong ones of a large network.
+void print_layers(Output& output, const std::vector<ComparedLayer>& layers, bool all) {
+  constexpr size_t kMostRows = 60;
+  std::vector<const ComparedLayer*> rows;
+  for (const ComparedLayer& layer : layers) {
+    if (all || layers.size() <= kMostRows || is_wrong(layer)) rows.push_back(&layer);
+  }
+  size_t name_width = 5, op_width = 2, shape_width = 5;
+  for (const ComparedLayer* row : rows) {
+    name_width = std::max(name_width, short_name(row->name).size());
+    op_width = std::max(op_width, row->op.size());
+    shape_width = std::max(shape_width, to_text(row->shape).size());
+  }
+  const auto print = [&](const std::string& name, const std::string& op, const std::string& shape,
+                         const std::string& math, const std::string& error, const std::string& limit,
+                         const std::string& total, const std::string& reason) {
+    output.print("{:<{}}  {:<{}}  {:<{}}  {:<6}  {:>8}  {:>8}  {:>8}{}{}\n", name, name_width, op, op_width, shape,
+                 shape_width, math, error, limit, total, reason.empty() ? "" : "  ", reason);
+  };
+  const auto number = [](double value) { return fmt::format("{:.2g}", value); };
+  if (!rows.empty()) print("layer", "op", "shape", "math", "error", "limit", "total", "");
+  for (const ComparedLayer* row : rows) {
+    print(short_name(row->name), row->op, to_text(row->shape), row->math ? std::string(name_of(*row->math)) : "-",
+          row->here ? number(*row->here) : "-", row->here ? number(row->limit) : "-", number(row->so_far), row->reason);
+  }
+  if (!rows.empty()) output.print("\n");
+  if (const size_t hidden = layers.size() - rows.size(); hidden > 0) {
+    output.print("{} correct layers not shown; --all shows them\n", hidden);
+  }
+}
+
+/// "8 layers", "1 layer".
+std::string layers_text(int64_t count) { return fmt::format("{} layer{}", count, count == 1 ? "" : "s"); }
+
+/// Prints what was compared, what could not be, and the verdict.
+void print_summary(Output& output, const std::vector<ComparedLayer>& layers) {
+  output.print(
+      "{} compared by relative L2 error: 'error' is of one layer alone, computed from the expected inputs;\n"
+      "'total' includes the errors of all layers before it: {:.2g} at the end\n",
+      layers_text(std::ssize(layers)), layers.back().so_far);
+  const auto unchecked =
+      std::ranges::count_if(layers, [](const ComparedLayer& layer) { return !layer.here && !is_wrong(layer); });
+  if (unchecked > 0) {
+    output.print("{} not checked alone: the expected inputs are unknown\n", layers_text(unchecked));
+  }
+  const auto nan = std::ranges::find_if(layers, [](const ComparedLayer& layer) { return !layer.nan.empty(); });
+  if (nan != layers.end()) {
+    output.print("NaN on both sides counts as equal: the first is in '{}' ({}): {}\n", nan->name, nan->op, nan->nan);
+  }
+  const auto wrong = std::ranges::find_if(layers, is_wrong);
+  if (wrong != layers.end()) {
+    output.print("first wrong layer: '{}' ({}): {}\n", wrong->name, wrong->op, wrong->reason);
+  } else {
+    output.print("all {}layers are correct\n", unchecked > 0 ? "other " : "");
+  }
+}
+
+/// Throws Error(bad_input) if B is neither a folder nor a model, whose own error would not mention folders.
+void require_model_or_folder(const std::string& b) {
+  const std::string extension = fs::path(b).extension();
+  if (extension == ".onnx" || extension == ".params" || extension == ".json") return;
+  const std::vector<ShippedModel> shipped = shipped_models();
+  if (std::ranges::find(shipped, b, &ShippedModel::name) != shipped.end()) return;
+  throw bad_input("'{}' is not a folder of layer outputs, an .onnx or .params file, or a shipped model", printable(b));
 }
 
 void compare(const CompareOptions& options, Output& output) {
@@ -175,6 +263,7 @@ void compare(const CompareOptions& options, Output& output) {
     return result;
   };
   const bool recorded = fs::is_directory(options.b);
+  if (!recorded) require_model_or_folder(options.b);
   ComputeOptions judged = recorded ? compute(device_a, kernel_a, math_a) : compute(device_b, kernel_b, math_b);
   judged.plan_file = options.plan_file;
   std::vector<ComparedLayer> layers;
@@ -191,24 +280,10 @@ void compare(const CompareOptions& options, Output& output) {
     if (layer.math) maths.push_back(*layer.math);
   }
   note_unused_math(judged.math(), maths, recorded ? "" : " on B");
-  const auto wrong = [](const ComparedLayer& layer) { return !layer.reason.empty(); };
-  const auto first = std::ranges::find_if(layers, wrong);
-  output.print("{:<28} {:<20} {:<18} {:<6} {:>10} {:>10} {:>10}\n", "layer", "op", "shape", "math", "error", "limit",
-               "total");
-  for (const ComparedLayer& layer : layers) {
-    if (options.all || wrong(layer) || layers.size() <= 60) print_layer(output, layer);
-  }
-  const ComparedLayer& last = layers.back();
-  output.print(
-      "\n{} layers compared by relative L2 error: 'error' is of one layer alone, computed from the expected inputs;\n"
-      "'total' includes the errors of all layers before it: {:.2g} at the end\n",
-      layers.size(), last.so_far);
-  if (first != layers.end()) {
-    output.print("first wrong layer: '{}' ({}): {}\n", first->name, first->op, first->reason);
-  } else {
-    output.print("all layers are correct\n");
-  }
+  print_layers(output, layers, options.all);
+  print_summary(output, layers);
   write_json(output, options.a, options.b, layers);
+  const auto first = std::ranges::find_if(layers, is_wrong);
   if (first != layers.end()) throw wrong_result("layer '{}' ({}) is wrong: {}", first->name, first->op, first->reason);
 }
 

@@ -21,6 +21,7 @@ struct ComparedLayer {
   double so_far = 0;           ///< error including those of all layers before
   int64_t worst = 0;           ///< index of the element that differs most
   double got = 0, expected = 0;
+  std::string nan;     ///< "3 of 784 values are NaN", of the expected values; "" if none is
   std::string reason;  ///< why it is wrong; "" if it is not
 };
 

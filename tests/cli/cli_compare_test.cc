@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -104,7 +105,77 @@ TEST_F(Compare, JudgesByWhatAFrameworkRecorded) {
   ASSERT_EQ(run_program({"infer", conv, "--input", x_, "--output", y}).status, 0);
   EXPECT_EQ(run_program({"compare", right_, record.string(), "--input", x_}).status, 0);
   const ProgramRun run = run_program({"compare", wrong_, record.string(), "--input", x_});
-  EXPECT_THAT(run.output, HasSubstr("1 layers compared"));
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.output, AllOf(HasSubstr("1 layer compared"), HasSubstr("first wrong layer: 'the_node' (Conv)")));
+}
+
+TEST_F(Compare, SaysWhichLayersCouldNotBeChecked) {
+  const std::filesystem::path record = folder_.path() / "record";
+  std::filesystem::create_directory(record);
+  const std::string conv = (folder_.path() / "conv.onnx").string(), sums = (record / "sums.npy").string();
+  OnnxModel only_conv = small_network(0.5f);
+  only_conv.graph().mutable_output(0)->set_name("conv");
+  write_file(conv, only_conv.bytes());
+  ASSERT_EQ(run_program({"infer", conv, "--input", x_, "--output", (record / "conv.npy").string()}).status, 0);
+  ASSERT_EQ(run_program({"infer", right_, "--input", x_, "--output", sums}).status, 0);
+  EXPECT_THAT(run_program({"compare", right_, record.string(), "--input", x_}).output,
+              AllOf(HasSubstr("2 layers compared"), HasSubstr("1 layer not checked alone"),
+                    HasSubstr("all other layers are correct"), Not(HasSubstr("\nall layers"))));
+}
+
+TEST_F(Compare, DoesNotJudgeNetworksWithoutACommonLayer) {
+  OnnxModel other(17);  // only the output has the same name
+  other.input("x", {-1, 2, 4, 4})
+      .output("sums")
+      .initializer("w", OnnxModel::floats({3, 2, 3, 3}, std::vector(54, 1.f)));
+  other.node("Conv", {"x", "w"}, {"conv_b"}).node("Relu", {"conv_b"}, {"act_b"});
+  other.node("ReduceMean", {"act_b"}, {"sums"}).list("axes", {2, 3});
+  const ProgramRun run = run_program({"compare", right_, written("other.onnx", other), "--input", x_});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.complaint,
+              HasSubstr("no layer in common, by the names of its inputs and output; only 'sums' could be "
+                        "compared: relative L2 error "));
+  EXPECT_THAT(run.output, Not(HasSubstr("correct")));
+}
+
+TEST_F(Compare, DoesNotJudgeByNan) {
+  Tensor nan = counted({2, 2, 4, 4});
+  nan.values<float>()[5] = std::nanf("");
+  const ProgramRun input = run_program({"compare", right_, right_, "--input", written("nan.npy", nan)});
+  EXPECT_EQ(input.status, 2);
+  EXPECT_THAT(input.complaint, HasSubstr("nan.npy: 1 of 64 values are NaN, which all layers would pass on"));
+  OnnxModel roots(17);
+  roots.input("x", {-1, 2, 4, 4}).output("y").node("Sqrt", {"x"}, {"y"});
+  const std::string path = written("roots.onnx", roots);
+  EXPECT_THAT(run_program({"compare", path, path, "--input", x_}).output,
+              testing::ContainsRegex("NaN on both sides counts as equal: .*'the_node' \\(Sqrt\\): 30 of 64 values"));
+}
+
+TEST_F(Compare, ShowsOnlyWrongLayersOfLargeNetworks) {
+  constexpr int kLayers = 70;
+  OnnxModel deep(17);
+  deep.input("x", {-1, 2, 4, 4}).output("y70");
+  for (int i = 1; i <= kLayers; ++i)
+    deep.node("Relu", {i == 1 ? "x" : "y" + std::to_string(i - 1)}, {"y" + std::to_string(i)});
+  const std::string path = written("deep.onnx", deep);
+  EXPECT_THAT(run_program({"compare", path, path, "--input", x_}).output,
+              AllOf(testing::StartsWith("70 correct layers not shown; --all shows them\n70 layers compared")));
+  EXPECT_THAT(run_program({"compare", path, path, "--input", x_, "--all"}).output,
+              AllOf(testing::StartsWith("layer "), HasSubstr("\nthe_node_70 "), Not(HasSubstr("not shown"))));
+}
+
+TEST_F(Compare, AlignsLongNames) {
+  OnnxModel model = small_network(0.5f);
+  for (onnx::NodeProto& node : *model.graph().mutable_node())
+    node.set_name("/layer2/layer2.0/downsample/downsample.0/" + node.op_type());
+  const std::string path = written("long.onnx", model);
+  const std::string output = run_program({"compare", path, path, "--input", x_}).output;
+  const size_t column = output.find("  shape") + 2;
+  for (const char* shape : {"2x3x2x2", "2x3x1x1"}) {
+    const size_t at = output.find(shape);
+    ASSERT_NE(at, std::string::npos) << output;
+    EXPECT_EQ(at - output.rfind('\n', at) - 1, column) << output;
+  }
 }
 
 TEST_F(Compare, RefusesWhatDoesNotBelongTogether) {
@@ -117,6 +188,9 @@ TEST_F(Compare, RefusesWhatDoesNotBelongTogether) {
   const ProgramRun other = run_program({"compare", right_, empty.string(), "--input", x_});
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.complaint, HasSubstr("has the same name on the other side"));
+  const ProgramRun neither = run_program({"compare", right_, "nodir", "--input", x_});
+  EXPECT_EQ(neither.status, 2);
+  EXPECT_THAT(neither.complaint, HasSubstr("'nodir' is not a folder of layer outputs, an .onnx or .params file, or a"));
   const ProgramRun three = run_program({"compare", right_, right_, "--input", x_, "--math", "fp32,bf16,fp16"});
   EXPECT_EQ(three.status, 2);
   EXPECT_THAT(three.complaint, HasSubstr("got 3 in 'fp32,bf16,fp16'"));
