@@ -37,6 +37,7 @@ class ArraySource : public ImageSource {
     given[0].file = place_.file;
     in_order(graph, std::move(given));  // throws if the model has no such input
     shape_ = with_channel(file_.shape(), graph.inputs[0].shape);
+    require_fitting(graph, graph.inputs[0], shape_);
   }
 
   /// uint8 stays uint8; other types are converted to float32.

@@ -68,6 +68,7 @@ Side open_side(const std::string& model, const std::vector<std::string>& inputs,
   given = in_order(side.graph, std::move(given));
   std::vector<Shape> shapes;
   for (GivenInput& each : given) {
+    require_fitting(side.graph, side.graph.inputs[shapes.size()], each.tensor.shape());
     shapes.push_back(each.tensor.shape());
     side.inputs.push_back(converted(each.tensor, ElementType::f32));
     const std::string nan = nan_text(side.inputs.back());

@@ -142,7 +142,7 @@ void ImageOptions::require_images() const {
       {to_one.has_value(), "--pixels"}, {channels.has_value(), "--channels"}, {order.has_value(), "--layout"},
   };
   for (const auto& [is_given, name] : given) {
-    if (is_given) throw bad_input("{} needs --image", name);
+    if (is_given) throw bad_input("{} needs --image; arrays of --input must be prepared as the model expects", name);
   }
 }
 

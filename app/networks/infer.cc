@@ -20,6 +20,7 @@
 #include "app/networks/model_inputs.h"
 #include "app/networks/model_outputs.h"
 #include "app/networks/model_run.h"
+#include "app/networks/nan_values.h"
 #include "app/networks/stream_infer.h"
 #include "app/networks/top_classes.h"
 #include "app/plan_files.h"
@@ -214,10 +215,13 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
                      .plan = options.plan,
                      .memory_before_kb = memory_before_kb};
   std::vector<Tensor> inputs;
+  std::string nan_input;
   for (size_t i = 0; i < given.size(); ++i) {
+    require_fitting(graph, graph.inputs[i], given[i].tensor.shape());
     result.inputs.push_back(
         {.name = graph.name_of(graph.inputs[i]), .file = given[i].file, .shape = given[i].tensor.shape()});
     inputs.push_back(given[i].tensor.type() == type ? std::move(given[i].tensor) : converted(given[i].tensor, type));
+    if (nan_input.empty() && count_nan(inputs.back()) > 0) nan_input = given[i].file;
   }
   const int64_t images = inputs[0].shape().empty() ? 1 : inputs[0].shape()[0];
   EngineOptions engine_options{.plan = options.compute.plan_options(options.plan, type),
@@ -237,6 +241,7 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
   for (size_t i = 0; i < outputs.size(); ++i) {
     result.outputs.push_back({.name = places.names()[i], .file = places.files()[i], .shape = outputs[i].shape()});
   }
+  note_nan(places.names(), outputs, nan_input);
   if (wants_top(options)) result.top = find_top(options, outputs[0], labels);
   places.write(std::move(outputs));
   print_arrays(output, result);

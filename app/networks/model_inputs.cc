@@ -53,6 +53,47 @@ std::string shape_option(const std::string& name, const GraphInput& input) {
   return fmt::format("--shape {}={}", name, example_shape(input));
 }
 
+/// Whether the input's sizes from axis `first` on can be these.
+bool fits(const GraphInput& input, const Shape& shape, size_t first = 0) {
+  if (shape.size() != input.shape.size()) return false;
+  for (size_t axis = first; axis < shape.size(); ++axis) {
+    if (input.shape[axis] != -1 && input.shape[axis] != shape[axis]) return false;
+  }
+  return true;
+}
+
+/// Returns the shape of an array whose axes are transposed, as NumPy does.
+Shape transposed(const Shape& shape, const std::vector<size_t>& axes) {
+  Shape result;
+  for (const size_t axis : axes) result.push_back(shape[axis]);
+  return result;
+}
+
+/// Returns what makes an array of this shape fit: a transposition, or a batch dimension; "" if none does.
+std::string remedy(const GraphInput& input, Shape shape) {
+  const bool one_image = shape.size() + 1 == input.shape.size();
+  if (one_image) shape.insert(shape.begin(), 1);
+  if (one_image && fits(input, shape, 1)) return "add a batch dimension: x[None] in NumPy";
+  if (shape.size() != 4) return "";
+  if (fits(input, transposed(shape, {0, 3, 1, 2}), 1)) {
+    return one_image ? "the array looks like HWC: x.transpose(2, 0, 1)[None] in NumPy makes it NCHW"
+                     : "the array looks like NHWC: x.transpose(0, 3, 1, 2) in NumPy makes it NCHW";
+  }
+  if (fits(input, transposed(shape, {0, 2, 3, 1}), 1)) {
+    return one_image ? "the array looks like CHW: x.transpose(1, 2, 0)[None] in NumPy makes it NHWC"
+                     : "the array looks like NCHW: x.transpose(0, 2, 3, 1) in NumPy makes it NHWC";
+  }
+  return "";
+}
+
+FindingError wrong_shape(const Graph& graph, const GraphInput& input, const Shape& shape, std::string help) {
+  return in_file(graph.name, FindingError(ErrorKind::bad_input,
+                                          {.kind = "input shape",
+                                           .text = fmt::format("input '{}' must have shape {}, got {}",
+                                                               graph.name_of(input), to_text(input), to_text(shape)),
+                                           .help = std::move(help)}));
+}
+
 std::vector<std::string> input_names(const Graph& graph) {
   std::vector<std::string> names;
   for (const GraphInput& input : graph.inputs) names.push_back(graph.name_of(input));
@@ -66,7 +107,7 @@ std::string no_such_input(const std::string& name, const std::vector<std::string
                      nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest), fmt::join(names, ", "));
 }
 
-/// Throws Error(bad_input) unless each shape is that of an input.
+/// Throws Error(bad_input) unless each shape is that of an input, and fits it.
 void require_inputs(const Graph& graph, const std::map<std::string, Shape>& asked) {
   const std::vector<std::string> names = input_names(graph);
   for (const auto& [name, shape] : asked) {
@@ -79,6 +120,16 @@ void require_inputs(const Graph& graph, const std::map<std::string, Shape>& aske
       throw bad_input("--shape {}={}: {} has {}", printable(name), to_text(shape), graph.name,
                       no_such_input(name, names));
     }
+  }
+  for (const GraphInput& input : graph.inputs) {
+    const std::string& name = graph.name_of(input);
+    const auto found = std::ranges::find_if(asked, [&](const auto& each) {
+      return printable(each.first) == name || (each.first.empty() && names.size() == 1);
+    });
+    if (found == asked.end() || fits(input, found->second)) continue;
+    const bool open = std::ranges::count(input.shape, -1) > 0;
+    throw wrong_shape(graph, input, found->second,
+                      open ? shape_option(name, input) : "omit --shape: the model's sizes are fixed");
   }
 }
 
@@ -183,6 +234,10 @@ Tensor random_pixels(const Shape& shape, ElementType type) {
     for (float& value : tensor.values<float>()) value = random.uniform(0, 1);
   }
   return tensor;
+}
+
+void require_fitting(const Graph& graph, const GraphInput& input, const Shape& shape) {
+  if (!fits(input, shape, 1)) throw wrong_shape(graph, input, shape, remedy(input, shape));
 }
 
 std::vector<GivenInput> in_order(const Graph& graph, std::vector<GivenInput> given) {

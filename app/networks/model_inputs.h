@@ -32,7 +32,7 @@ std::map<std::string, Shape> shapes_of(const std::vector<GivenInput>& given);
 std::map<std::string, Shape> parse_shapes(const std::vector<std::string>& texts);
 
 /// Loads a model for the shapes of --shape. Errors are those of load_model(), with the options that set dynamic sizes,
-/// and Error(bad_input), which names the model's inputs, if there is a shape for something else.
+/// and Error(bad_input), which names the model's inputs, if there is a shape for something else, or one does not fit.
 Graph load_for_shapes(const std::string& model, const std::map<std::string, Shape>& asked);
 
 /// Loads a model for arrays of these shapes. Errors are those of load_model(), with the options that pass arrays.
@@ -44,6 +44,10 @@ std::vector<Shape> input_shapes(const Graph& graph, const std::map<std::string, 
 
 /// Returns random pixels: the time of convolutions does not depend on their values.
 Tensor random_pixels(const Shape& shape, ElementType type);
+
+/// Throws Error(bad_input), with the remedy if it is known, unless an array of this shape fits the input but for its
+/// number of images, which may be split into batches.
+void require_fitting(const Graph& graph, const GraphInput& input, const Shape& shape);
 
 /// Returns the arrays in the order of the graph's inputs: by name, or the only one. Throws Error(bad_input), which
 /// names the input, if one has no array. Prints a note for an array that the model does not use.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "convlab/tensor/npy.h"
@@ -156,7 +157,64 @@ TEST_F(Infer, UsageThatCannotBeMeant) {
   write_file(path("x.npy"), to_npy(x));
   expect_refused("same.onnx", {"--input", path("x.npy")}, {"--output, --top, --repeat or --json"});
   expect_refused("same.onnx", {"--output", path("y.npy")}, {"--input or --image"});
-  expect_refused("same.onnx", {"--input", path("x.npy"), "--json", "-", "--resize", "8"}, {"--resize needs --image"});
+  expect_refused("same.onnx", {"--input", path("x.npy"), "--json", "-", "--resize", "8"},
+                 {"--resize needs --image; arrays of --input must be prepared"});
+}
+
+TEST_F(Infer, AnArrayOfAnotherLayoutGetsTheRemedy) {
+  write_model("colors.onnx", OnnxModel(13).input("x", {-1, 3, 8, 4}).output("y").node("Relu", {"x"}, {"y"}));
+  const auto refused = [&](const Shape& shape, const std::string& part) {
+    write_file(path("x.npy"), to_npy(Tensor(ElementType::f32, shape)));
+    for (const char* where : {"y.npy", "z.npy"}) {
+      std::vector<std::string> arguments{"--input", path("x.npy"), "--output", path(where)};
+      if (where == std::string("z.npy")) arguments.push_back("--stream");
+      expect_refused("colors.onnx", arguments,
+                     {"input 'x' must have shape N x 3 x 8 x 4, got " + to_text(shape), part});
+    }
+  };
+  refused({2, 8, 4, 3}, "help: the array looks like NHWC: x.transpose(0, 3, 1, 2)");
+  write_file(path("x.npy"), to_npy(Tensor(ElementType::f32, {3, 8, 4})));
+  const std::vector<std::string> given{"--input", path("x.npy"), "--output", path("y.npy")};
+  expect_refused("colors.onnx", given, {"help: add a batch dimension: x[None]"});
+  write_file(path("x.npy"), to_npy(Tensor(ElementType::f32, {8, 4, 3})));
+  expect_refused("colors.onnx", given, {"help: the array looks like HWC: x.transpose(2, 0, 1)[None]"});
+}
+
+TEST_F(Infer, SaysIfTheOutputIsNan) {
+  write_classifier();
+  Tensor x(ElementType::f32, {1, 3, 4, 4});
+  std::ranges::fill(x.values<float>(), 0.25f);
+  write_file(path("x.npy"), to_npy(x));
+  const std::vector<std::string> given{"--input", path("x.npy"), "--output", path("y.npy")};
+  EXPECT_EQ(infer("means.onnx", given).complaint.find("NaN"), std::string::npos);
+  x.values<float>()[20] = std::nanf("");
+  write_file(path("x.npy"), to_npy(x));
+  const ProgramRun run = infer("means.onnx", given);
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.complaint, AllOf(HasSubstr("note: output 'y': 1 of 3 values are NaN; check the input: "),
+                                   HasSubstr("x.npy has NaN, too")));
+  const ProgramRun top = infer("means.onnx", {"--input", path("x.npy"), "--top", "1"});
+  EXPECT_EQ(top.status, 1);
+  EXPECT_THAT(top.complaint, AllOf(HasSubstr("check the input: "), HasSubstr("image 0 is NaN or infinite")));
+  write_model("root.onnx", OnnxModel(13).input("x", {1}).output("y").node("Sqrt", {"x"}, {"y"}));
+  Tensor negative(ElementType::f32, {1});
+  negative.values<float>()[0] = -1;
+  write_file(path("x.npy"), to_npy(negative));
+  EXPECT_THAT(infer("root.onnx", given).complaint, HasSubstr("1 of 1 values are NaN; the input has none: a layer"));
+}
+
+TEST_F(Infer, ConvertRefusesAShapeThatDoesNotFit) {
+  write_classifier();
+  const auto refused = [&](const std::string& model, const std::string& shape) {
+    const ProgramRun run = run_program({"convert", path(model), "-o", path("out.onnx"), "--shape", shape});
+    EXPECT_EQ(run.status, 2);
+    return run.complaint;
+  };
+  EXPECT_THAT(refused("means.onnx", "1x3x8x8"), HasSubstr("input 'x' must have shape N x 3 x 4 x 4, got 1x3x8x8"));
+  EXPECT_THAT(refused("same.onnx", "1x3x8"), HasSubstr("help: --shape x=1x3x8x224"));
+  write_model("fixed.onnx", OnnxModel(13).input("x", {1, 4}).output("y").node("Relu", {"x"}, {"y"}));
+  EXPECT_THAT(refused("fixed.onnx", "2x4"), HasSubstr("help: omit --shape: the model's sizes are fixed"));
+  EXPECT_EQ(run_program({"convert", path("same.onnx"), "-o", path("out.onnx"), "--shape", "1x3x8x8"}).status, 0);
 }
 
 TEST_F(Infer, AFolderForOneOutputIsMade) {
