@@ -26,8 +26,8 @@ void note_left_over(Member& member, const std::vector<classroom::Submission>& de
     if (member.store().numbers_of(each.student.id).empty()) names.insert(each.student.name);
   }
   for (const std::string& each : names) {
-    note("{} has no submissions left; 'convlab class delete {} --student '{}'' also deletes the student",
-         printable(each), member.folder().root().string(), printable(each));
+    note("{} has no submissions left; to delete the student, too: convlab class delete {} --student {}",
+         printable(each), shell_word(member.folder().root().string()), shell_word(printable(each)));
   }
 }
 

@@ -62,20 +62,22 @@ void note_pending(const SubmitOptions& options, Member& member, const Seen& seen
   }
 }
 
-/// Prints a note if the name is new to the class: it may be misspelled.
-void note_new_name(Member& member, const std::string& name) {
-  if (name.empty() || !member.is_owner()) return;
+/// Whether --as names a student whom the class does not have yet.
+bool is_new_name(Member& member, const std::string& name) {
+  if (name.empty() || !member.is_owner()) return false;
   const std::vector<classroom::Student> students = member.store().students();
-  if (std::ranges::find(students, name, &classroom::Student::name) != students.end()) return;
-  const std::string nearest = classroom::closest_student(member.store(), name);
-  note("'{}' is new to the class{}", printable(name),
-       nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest));
+  return std::ranges::find(students, name, &classroom::Student::name) == students.end();
 }
 
 void submit(const SubmitOptions& options, Output& output) {
   Member member(options.folder);
-  note_new_name(member, options.as);
+  const bool is_new = is_new_name(member, options.as);  // the submission creates the student
+  const std::string nearest = is_new ? classroom::closest_student(member.store(), options.as) : "";
   const std::string receipt = member.submit(options.file, options.assignment, options.as);
+  if (is_new) {  // the name may be misspelled
+    note("'{}' is new to the class{}", printable(options.as),
+         nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest));
+  }
   Seen seen = wait_for_number(member, receipt);
   if (!seen.submission.is_done()) {
     output.print("Submission {}: {}\n", name_of(seen), state_text(seen));

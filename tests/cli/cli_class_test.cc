@@ -149,6 +149,8 @@ TEST_F(ClassCommands, NewRefusesWhatIsThereAndTellsWhatIsWrong) {
   const ProgramRun unknown = call({"new", other, "--assignment", "fa91"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.complaint, HasSubstr("did you mean"));
+  EXPECT_THAT(call({"new", other, "--assignment", "fa20"}).complaint,
+              HasSubstr("unknown assignment 'fa20'; fa20 used the network of sp25; available: "));
   EXPECT_EQ(call({"new", other, "--assignment", "fa19", "--deadline", "tomorrow"}).status, 2);
   EXPECT_EQ(call({"new", other, "--assignment", "fa19", "--points", "linear", "--full", "0.1", "--zero", "1"}).status,
             2)
@@ -263,6 +265,9 @@ TEST_F(ClassCommands, ANameThatIsNewToTheClassIsTold) {
   EXPECT_THAT(call({"submit", dir(), kernel(), "--as", "\u0410da Lovelace"}).complaint,
               HasSubstr("is new to the class; did you mean 'Ada Lovelace'?"))
       << "with a Cyrillic A";
+  EXPECT_THAT(call({"submit", dir(), kernel(), "--as", "Bob", "--assignment", "x"}).complaint,
+              AllOf(StartsWith("convlab: error: --assignment: unknown"), Not(HasSubstr("is new"))));
+  EXPECT_THAT(call({"submit", dir(), kernel(), "--as", "../x"}).complaint, Not(HasSubstr("is new")));
   EXPECT_EQ(call({"submit", dir(), kernel(), "--as", "Ada\u200b Lovelace"}).status, 2);
   EXPECT_EQ(call({"token", dir(), "Ada \u202eLovelace"}).status, 2);
 }
@@ -296,6 +301,7 @@ TEST_F(ClassCommands, UnknownStudentsAreErrorsWithTheClosestName) {
   for (const char* student : {"anna", "bert", "clara", "dora", "emil", "fritz"}) submit(student);
   EXPECT_THAT(call({"history", dir(), "--student", "clarra"}).complaint,
               HasSubstr("unknown student 'clarra'; did you mean 'clara'?"));
+  EXPECT_THAT(call({"status", dir(), "--student", "nora"}).complaint, Not(HasSubstr("did you mean")));
   EXPECT_THAT(call({"status", dir(), "--student", "somebody"}).complaint,
               HasSubstr("unknown student 'somebody'; the class has anna, bert, clara, dora, emil and 1 more"));
 }
@@ -306,7 +312,9 @@ TEST_F(ClassCommands, DeletesSubmissionsAndStudents) {
   submit("Ada Lovelac");
   const ProgramRun deleted = call({"delete", dir(), "2"});
   EXPECT_THAT(deleted.output, HasSubstr("Deleted submission 2: new-forward.cuh by Ada Lovelac for fa19\n"));
-  EXPECT_THAT(deleted.complaint, HasSubstr("Ada Lovelac has no submissions left"));
+  EXPECT_THAT(deleted.complaint, HasSubstr("Ada Lovelac has no submissions left; to delete the student, too: "
+                                           "convlab class delete " +
+                                           dir() + " --student 'Ada Lovelac'\n"));
   EXPECT_THAT(call({"history", dir()}).output, Not(HasSubstr("Lovelac")));
   EXPECT_THAT(call({"grade", dir()}).output, HasSubstr("Lovelac"));
 
