@@ -123,7 +123,10 @@ void finish(const Ablation& ablation) {
 }
 
 void ablate(const AblateOptions& options, Output& output) {
-  if (!options.picture.empty()) require_writable("--output", options.picture);
+  if (!options.picture.empty()) {
+    require_ending("--output", options.picture, {".svg"});
+    require_writable("--output", options.picture);
+  }
   Ablation ablation = options.kernels.size() == 1 ? of_switches(options) : of_kernels(options);
   const std::string device = device_of(options, ablation);
   ablation.problem = parse_problem(options.problem);

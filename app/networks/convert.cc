@@ -35,6 +35,7 @@ Graph cleaned(Graph graph) {
 }
 
 void convert(const ConvertOptions& options, Output& output) {
+  require_ending("-o", options.output, {".onnx"});
   require_writable("-o", options.output);
   require_other_file("-o", options.output, options.model);
   Graph graph = load_for_shapes(options.model, parse_shapes(options.shapes));

@@ -195,6 +195,7 @@ std::string slowest(const std::vector<ExplainedStep>& steps) {
 
 void explain(const ExplainOptions& options, Output& output) {
   if (!options.output.empty()) {
+    require_ending("-o", options.output, {".svg"});
     require_writable("-o", options.output);
     require_other_file("-o", options.output, options.model);
   }
@@ -230,7 +231,10 @@ void explain(const ExplainOptions& options, Output& output) {
       ceilings ? fmt::format("; roofline {} ms on {}", milliseconds(bound), device->caps().name) : "");
   output.print("\n{}\n", summary);
   if (options.repeat > 0) output.print("{}\n", slowest(steps));
-  if (!options.output.empty()) write_file(options.output, network_picture(summary, steps));
+  if (!options.output.empty()) {
+    write_file(options.output, network_picture(summary, steps));
+    output.print("\npicture: {}\n", options.output);
+  }
   write_json(output, options.model, plan.inputs, steps);
 }
 

@@ -85,7 +85,9 @@ void OutputPlaces::write(std::vector<Tensor> outputs) const {
 }
 
 void require_output(const std::string& output) {
-  if (is_one_file(output)) require_writable("--output", output);
+  if (!is_one_file(output)) return;
+  require_ending("--output", output, {".npy", ".npz"});
+  require_writable("--output", output);
 }
 
 }  // namespace convlab::app

@@ -33,7 +33,8 @@ class OutputPlaces {
   bool archive_ = false;
 };
 
-/// Throws Error(bad_input) if --output names one file that cannot be written.
+/// Throws Error(bad_input) if --output names one file that cannot be written, or whose ending is of
+/// another format.
 void require_output(const std::string& output);
 
 }  // namespace convlab::app

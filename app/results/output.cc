@@ -2,8 +2,10 @@
 
 #include "app/results/output.h"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -28,6 +30,15 @@ void require_writable(const std::string& option, const std::filesystem::path& pa
   if (::access(checked.c_str(), W_OK) != 0) {
     throw bad_input("{}: cannot write {}: {}", option, path.string(), std::strerror(errno));
   }
+}
+
+void require_ending(const std::string& option, const std::filesystem::path& path,
+                    const std::vector<std::string>& endings) {
+  std::error_code error;
+  const bool is_device = std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+  if (is_device || std::ranges::find(endings, path.extension().string()) != endings.end()) return;
+  throw bad_input("{}: expected a file name that ends in {}, got {}", option, fmt::join(endings, " or "),
+                  path.string());
 }
 
 void require_other_file(const std::string& option, const std::filesystem::path& path,

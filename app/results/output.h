@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "app/results/streams.h"
 
@@ -62,6 +63,11 @@ class Output {
 /// Throws Error(bad_input), which names the option, if the file cannot be written. Call it first: a run may take
 /// minutes.
 void require_writable(const std::string& option, const std::filesystem::path& path);
+
+/// Throws Error(bad_input), which names the option, unless the file's name ends in one of `endings`, such as ".svg". A
+/// device may have any name.
+void require_ending(const std::string& option, const std::filesystem::path& path,
+                    const std::vector<std::string>& endings);
 
 /// Throws Error(bad_input), which names the option, if both paths lead to one file: writing would destroy the input.
 void require_other_file(const std::string& option, const std::filesystem::path& path,

@@ -209,6 +209,7 @@ TEST_F(Compare, ExplainShowsAndDrawsEachStep) {
   EXPECT_THAT(run.output, AllOf(HasSubstr("\n   1  the_node_2  "), HasSubstr("ranked above cpu.")));
   EXPECT_THAT(run.output, AllOf(HasSubstr("roofline: time at the machine's peak rates: fp32 "), HasSubstr("Winograd")));
   EXPECT_THAT(run.output, Not(HasSubstr("time (ms)")));
+  EXPECT_THAT(run.output, HasSubstr("\npicture: " + svg + "\n"));
   const std::string drawn = read_text(svg);
   EXPECT_THAT(drawn, AllOf(HasSubstr("<svg"), HasSubstr("HardSwish"), HasSubstr("</svg>")));
   const Json json = Json::parse(read_text(folder_.path() / "net.json"));

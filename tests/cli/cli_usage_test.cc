@@ -154,6 +154,16 @@ TEST(CliUsage, AnUnwritableFileIsFoundBeforeTheWork) {
   EXPECT_THAT(full.complaint, HasSubstr("cannot write /dev/full: No space left"));
 }
 
+TEST(CliUsage, AFileNameOfAnotherFormatIsAnError) {
+  const TemporaryFolder folder;
+  const auto named = [&](const std::string& name) { return (folder.path() / name).string(); };
+  expect_usage_error({"explain", "fa19", "-o", named("net.png")}, {"-o: expected a file name that ends in .svg, got "});
+  expect_usage_error({"convert", "fa19", "-o", named("net.pb")}, {"-o: expected a file name that ends in .onnx, got "});
+  expect_usage_error({"infer", "fa19", "--input", "x.npy", "--output", named("y.txt")},
+                     {"--output: expected a file name that ends in .npy or .npz, got "});
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
 TEST(CliUsage, JsonOnStandardOutputIsAlone) {
   const ProgramRun run = run_program({"list", "--json", "-"});
   EXPECT_EQ(run.status, 0);
