@@ -8,9 +8,9 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/resources.h"
+#include "convlab/base/semester.h"
 #include "convlab/base/text.h"
 #include "convlab/classroom/storage/toml_table.h"
-#include "convlab/model/formats/semesters.h"
 
 namespace convlab::classroom {
 namespace {
@@ -33,8 +33,10 @@ std::vector<std::string> pack_names() {
 Pack load_pack(const std::string& name) {
   const std::vector<std::string> names = pack_names();
   if (std::ranges::find(names, name) == names.end()) {
-    throw bad_input("unknown assignment '{}'{}; available: {}", printable(name), suggested(name, names),
-                    fmt::join(names, ", "));
+    std::string hint = semester_hint(name, names);
+    if (const std::string nearest = closest(name, names); hint.empty() && !nearest.empty())
+      hint = fmt::format(" (did you mean '{}'?)", nearest);
+    throw bad_input("unknown assignment '{}'{}; available: {}", printable(name), hint, fmt::join(names, ", "));
   }
   const fs::path folder = find_resource(kFolder) / name;
   const TomlTable from = TomlTable::read_file(folder / "pack.toml");

@@ -10,6 +10,7 @@
 #include "convlab/base/entropy.h"
 #include "convlab/base/half.h"
 #include "convlab/base/names.h"
+#include "convlab/base/semester.h"
 #include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
 
@@ -74,6 +75,16 @@ TEST(Text, ClosestSuggestsOnlyWhatIsNear) {
   EXPECT_EQ(closest("resnet", {"fa19", "sp18"}), "");
   EXPECT_EQ(closest("xx", {"a", "x"}), "x");
   EXPECT_EQ(closest("c", {"a", "b"}), "") << "every single letter is one edit away";
+}
+
+TEST(Semester, HintNamesTheNetworkOrTheNearest) {
+  const std::vector<std::string> names{"fa17", "fa19", "sp25"};
+  EXPECT_EQ(semester_hint("fa20", names), "; fa20 used the network of sp25");
+  EXPECT_EQ(semester_hint("fa18", names), "; the nearest are fa17, fa19");
+  EXPECT_EQ(semester_hint("sp18", names), "; the nearest is fa17");
+  EXPECT_EQ(semester_hint("fa19", names), "") << "known";
+  EXPECT_EQ(semester_hint("fa91", names), "") << "misspelled";
+  EXPECT_EQ(semester_hint("conv", names), "");
 }
 
 TEST(Symbol, HasTheLastNameWithItsTemplateArguments) {

@@ -65,6 +65,8 @@ TEST(Zoo, AnUnknownNameGetsTheNearestAndAll) {
   EXPECT_THAT(refused("fa199"), HasSubstr("did you mean 'fa19'?"));
   EXPECT_THAT(refused("resnet"), HasSubstr("fa17-high, fa17-low, fa18, fa19"));
   EXPECT_THAT(refused(""), HasSubstr("unknown model ''"));
+  EXPECT_THAT(refused("fa20"), HasSubstr("unknown model 'fa20'; fa20 used the network of sp25; shipped models"));
+  EXPECT_THAT(refused("fa17"), HasSubstr("unknown model 'fa17' (did you mean 'fa17-high'?)"));
   EXPECT_THAT(refused("nowhere/fa19.onnx"), HasSubstr("nowhere/fa19.onnx"));
   EXPECT_THAT(refused("nowhere/net-0001.params"), HasSubstr("nowhere/net-symbol.json"));
 }

@@ -10,9 +10,9 @@
 
 #include "convlab/base/file.h"
 #include "convlab/base/resources.h"
+#include "convlab/base/semester.h"
 #include "convlab/base/text.h"
 #include "convlab/model/formats/mxnet_import.h"
-#include "convlab/model/formats/semesters.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
 
 namespace convlab {
@@ -136,8 +136,13 @@ Graph load_model(const std::string& name_or_path, const std::map<std::string, Sh
   if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
     return load_onnx(find_resource("models") / (name_or_path + ".onnx"));
   }
+  const auto variant = std::ranges::find_if(
+      names, [&](const std::string& name) { return !name_or_path.empty() && name.starts_with(name_or_path + "-"); });
+  std::string hint = variant == names.end() ? semester_hint(name_or_path, names) : "";
+  const std::string nearest = variant == names.end() ? closest(name_or_path, names) : *variant;
+  if (hint.empty() && !nearest.empty()) hint = fmt::format(" (did you mean '{}'?)", nearest);
   throw bad_input("unknown model '{}'{}; shipped models: {}; model files must end in .onnx or .params", name_or_path,
-                  suggested(name_or_path, names), fmt::join(names, ", "));
+                  hint, fmt::join(names, ", "));
 }
 
 Graph load_interface(const std::string& path) {

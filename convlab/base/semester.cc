@@ -1,6 +1,6 @@
-// Knows which semesters of the course used which of the shipped networks.
+// Knows which semesters of the course used which network.
 
-#include "convlab/model/formats/semesters.h"
+#include "convlab/base/semester.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <climits>
 #include <optional>
-
-#include "convlab/base/text.h"
+#include <string_view>
 
 namespace convlab {
 namespace {
@@ -32,7 +30,7 @@ std::optional<int> half_year(std::string_view text) {
   return 2 * (10 * (text[2] - '0') + (text[3] - '0')) + (is_fall ? 1 : 0);
 }
 
-/// Returns how many semesters lie between a semester and those of a network; 0 if it used this network.
+/// Returns how many half-years lie between a semester and those of a network; 0 if it used this network.
 int distance(int asked, const Semester& semester) {
   const int last = *half_year(semester.name), first = semester.first.empty() ? last : *half_year(semester.first);
   return std::max({first - asked, asked - last, 0});
@@ -40,29 +38,28 @@ int distance(int asked, const Semester& semester) {
 
 }  // namespace
 
-std::vector<std::string_view> semesters_with_networks() {
-  std::vector<std::string_view> names;
-  for (const Semester& each : kSemesters) names.push_back(each.name);
+std::vector<std::string> semesters() {
+  std::vector<std::string> names;
+  for (const Semester& each : kSemesters) names.emplace_back(each.name);
   return names;
 }
 
-std::string nearest_semesters(const std::string& text) {
+std::string semester_hint(const std::string& text, const std::vector<std::string>& names) {
   const std::optional<int> asked = half_year(text);
-  if (!asked) return "";
-  int least = INT_MAX;
-  for (const Semester& each : kSemesters) least = std::min(least, distance(*asked, each));
+  if (!asked || std::ranges::find(names, text) != names.end()) return "";
+  constexpr int kMostHalfYears = 10;  // what is further away is a typing error: "fa91"
+  int least = kMostHalfYears;
   std::vector<std::string_view> nearest;
   for (const Semester& each : kSemesters) {
-    if (distance(*asked, each) == least) nearest.push_back(each.name);
+    if (std::ranges::find(names, each.name) == names.end()) continue;
+    const int far = distance(*asked, each);
+    if (far < least) nearest.clear();
+    least = std::min(least, far);
+    if (far == least) nearest.push_back(each.name);
   }
-  if (least == 0) return fmt::format("{} used the network of {}", text, nearest.front());
-  return fmt::format("the nearest {} {}", nearest.size() == 1 ? "is" : "are", fmt::join(nearest, ", "));
-}
-
-std::string suggested(const std::string& name, const std::vector<std::string>& names) {
-  if (const std::string semesters = nearest_semesters(name); !semesters.empty()) return fmt::format(" ({})", semesters);
-  const std::string nearest = closest(name, names);
-  return nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest);
+  if (nearest.empty()) return "";
+  if (least == 0) return fmt::format("; {} used the network of {}", text, nearest.front());
+  return fmt::format("; the nearest {} {}", nearest.size() == 1 ? "is" : "are", fmt::join(nearest, ", "));
 }
 
 }  // namespace convlab
