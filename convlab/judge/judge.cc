@@ -151,8 +151,19 @@ fs::path Judging::compiled(Toolchain toolchain, const std::string& folder, Compi
                   fmt::format("the compiler did not finish within {:g} s", assignment_.limits.compile_s),
                   "remove code that is slow to compile, for example recursive templates or heavily unrolled loops"};
     }
-    throw Ended{Verdict::not_compiled, error.what(), kTryVerify};
+    throw Ended{Verdict::not_compiled, compiler_errors(error), kTryVerify};
   }
+}
+
+std::string Judging::compiler_errors(const Error& error) const {
+  const auto* const found = dynamic_cast<const FindingError*>(&error);
+  if (found == nullptr || found->findings().empty()) return error.what();
+  Finding first = found->findings().front();
+  restrict_to(source_.path, first);  // a submission may have a #line directive
+  if (const size_t more = found->findings().size() - 1; more > 0) {
+    first.notes.push_back(fmt::format("{} more error{}, possibly because of this one", more, more == 1 ? "" : "s"));
+  }
+  return text_of(std::move(first));
 }
 
 void Judging::try_to_read() {
@@ -290,14 +301,18 @@ void Judging::end_at(const Task& task, Verdict verdict, const std::string& why, 
 }
 
 void Judging::end_at(const Task& task, Finding finding) const {
-  constexpr int kColumns = 90;
   if (task.secret) end_at(task, Verdict::wrong, finding.text, "");
-  if (finding.labels.empty()) finding.labels.push_back({.place = {.file = source_.path.string()}});
   finding.notes.insert(finding.notes.begin(), "layer " + to_text(task.problem));
+  throw Ended{Verdict::wrong, text_of(std::move(finding)), kTryVerify};
+}
+
+std::string Judging::text_of(Finding finding) const {
+  constexpr int kColumns = 90;
+  if (finding.labels.empty()) finding.labels.push_back({.place = {.file = source_.path.string()}});
   SourceLines lines;
-  std::string reason = text_form(finding, lines, {.width = kColumns});
-  reason.pop_back();  // the last line's end
-  throw Ended{Verdict::wrong, std::move(reason), finding.help.empty() ? kTryVerify : ""};
+  std::string text = text_form(std::move(finding), lines, {.width = kColumns});
+  text.pop_back();  // the last line's end
+  return text;
 }
 
 void Judging::require_end(const JailEnd& end, const Json& answer, const Task& task, const char* when, double limit_s) {
@@ -384,7 +399,7 @@ void Judging::record(Task& task) {
   }
   task.list = written_list(list);
   task.products = products_of(task.problem, list);
-  task.failed_call = std::move(recording.failed_call);
+  task.cause = recording.failed_call ? std::move(recording.failed_call) : missing_work(list);
 }
 
 void Judging::record() {
@@ -410,8 +425,8 @@ void Judging::require_right(const Task& task, const Probe& probe, std::span<cons
   const double tolerance = !is_of_course() ? 0 : source_.half || source_.tf32 ? kToleranceOfHalf : kToleranceOfFloat;
   const Checked checked = check_output(probe, got, tolerance, threads_);
   if (!checked.right) {
-    Finding finding = task.failed_call.value_or(checked.wrong);
-    if (task.failed_call) finding.notes.push_back("as a result, " + checked.wrong.text);
+    Finding finding = task.cause.value_or(checked.wrong);
+    if (task.cause) finding.notes.push_back("as a result, " + checked.wrong.text);
     end_at(task, std::move(finding));
   }
   // tf32 and fp16 both keep 11 significant bits; the file's text decides.

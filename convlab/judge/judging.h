@@ -41,7 +41,7 @@ struct Task {
   // Set by recording:
   std::filesystem::path list;    ///< a file, because lists may be large
   KernelCountsSummary products;  ///< of cuBLAS; simt cannot count inside a library, but the flops follow from the sizes
-  std::optional<Finding> failed_call;  ///< a launch or CUDA call that failed, and so is not in the list
+  std::optional<Finding> cause;  ///< why an output must be wrong: a call that failed, or one that the list lacks
 };
 
 /// One judgment: its stages and the data they pass on. Compiling and recording are in judge.cc; verifying and timing
@@ -67,6 +67,9 @@ class Judging {
 
   std::filesystem::path compiled(Toolchain toolchain, const std::string& folder, CompileOptions options,
                                  std::string& complaints);
+
+  /// Returns the first error of a compiler with its source line, or the message of any other error.
+  std::string compiler_errors(const Error& error) const;
 
   /// Reads the file in a jail first, because parsing time depends on the untrusted text.
   void try_to_read();
@@ -103,6 +106,9 @@ class Judging {
 
   /// The same with Verdict::wrong, for a finding: the reason shows its source lines.
   [[noreturn]] void end_at(const Task& task, Finding finding) const;
+
+  /// Formats a finding with its source lines.
+  std::string text_of(Finding finding) const;
 
   /// Ends the judgment if the process did not exit normally.
   static void require_end(const JailEnd& end, const Json& answer, const Task& task, const char* when, double limit_s);

@@ -486,6 +486,24 @@ LaunchList read_list(std::string_view text, const ConvProblem& problem, int64_t 
   return list;
 }
 
+std::optional<Finding> missing_work(const LaunchList& list) {
+  const auto computes = [](const Operation& op) {
+    return op.kind == Operation::Kind::launch || op.kind == Operation::Kind::multiply;
+  };
+  if (std::ranges::none_of(list.operations, computes)) {
+    return Finding{.kind = "no launch",
+                   .text = "no kernel was launched",
+                   .help = "launch a kernel that writes the output: kernel<<<grid, block>>>(arguments)"};
+  }
+  const auto written = [](const OutputPiece& piece) { return piece.download >= 0; };
+  if (!list.on_device && std::ranges::none_of(list.output, written)) {
+    return Finding{.kind = "no copy",
+                   .text = "the output was not copied to the host",
+                   .help = "copy it: cudaMemcpy(host pointer, device pointer, bytes, cudaMemcpyDeviceToHost)"};
+  }
+  return std::nullopt;
+}
+
 std::string difference(const LaunchList& a, const LaunchList& b) {
   for (size_t i = 0; i < std::min(a.operations.size(), b.operations.size()); ++i) {
     if (a.operations[i] != b.operations[i]) return difference(a.operations[i], b.operations[i]);

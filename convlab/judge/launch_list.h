@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "convlab/diagnostics/finding.h"
 #include "convlab/judge/judgement.h"
 #include "convlab/simt/product.h"
 
@@ -120,6 +122,9 @@ std::string list_text(const LaunchList& list);
 /// invalid launch or product, more than kMostOperations, more own bytes than kMostOwnBytes, or more memory than
 /// `memory_bytes`.
 LaunchList read_list(std::string_view text, const ConvProblem& problem, int64_t memory_bytes);
+
+/// Returns why a list without a launch, or without a copy to the host's y, cannot compute y; nullopt if it has both.
+std::optional<Finding> missing_work(const LaunchList& list);
 
 /// Returns the difference between two recordings of one problem, or "" if they agree.
 std::string difference(const LaunchList& a, const LaunchList& b);

@@ -1,4 +1,4 @@
-// Reads findings of sandboxed processes, which may be forged.
+// Reads findings of sandboxed processes and compilers, which may be forged.
 
 #include "convlab/judge/reported_finding.h"
 
@@ -17,12 +17,7 @@ void bound(std::string& text) { text = printable(text, kMostCharacters); }
 
 }  // namespace
 
-std::optional<Finding> reported_finding(const nlohmann::ordered_json& answer, const std::filesystem::path& source) try {
-  const auto found = answer.find("findings");
-  if (found == answer.end() || !found->is_array() || found->empty()) return std::nullopt;
-  Finding finding = finding_of(found->front());
-  finding.severity = Severity::error;
-  finding.count = 1;
+void restrict_to(const std::filesystem::path& source, Finding& finding) {
   finding.details.clear();
   if (finding.labels.size() > kMostLabels) finding.labels.resize(kMostLabels);
   if (finding.notes.size() > kMostNotes) finding.notes.resize(kMostNotes);
@@ -36,8 +31,18 @@ std::optional<Finding> reported_finding(const nlohmann::ordered_json& answer, co
     const bool is_in_source = std::filesystem::path(label.place.file).filename() == source.filename();
     label.place.file = is_in_source ? source.string() : "";
     label.place.line = is_in_source ? std::max(label.place.line, 0) : 0;
-    label.place.column = 0;
+    label.place.column = is_in_source ? std::max(label.place.column, 0) : 0;
   }
+}
+
+std::optional<Finding> reported_finding(const nlohmann::ordered_json& answer, const std::filesystem::path& source) try {
+  const auto found = answer.find("findings");
+  if (found == answer.end() || !found->is_array() || found->empty()) return std::nullopt;
+  Finding finding = finding_of(found->front());
+  finding.severity = Severity::error;
+  finding.count = 1;
+  restrict_to(source, finding);
+  for (Label& label : finding.labels) label.place.column = 0;
   finding.notes.emplace_back("reported by the submission's process");
   return finding;
 } catch (const Error&) {

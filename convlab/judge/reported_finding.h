@@ -8,6 +8,10 @@
 
 namespace convlab::judge {
 
+/// Makes a finding that untrusted text may have shaped safe to show: short, printable texts, and places in `source`
+/// only, so that no other file is opened for its lines.
+void restrict_to(const std::filesystem::path& source, Finding& finding);
+
 /// The first of `answer`'s "findings", to show to the submission's student: with short, printable texts, and with
 /// places in `source` only. nullopt if there is none, or if it is malformed.
 ///

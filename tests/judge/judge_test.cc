@@ -104,11 +104,12 @@ std::string name_of_file(const testing::TestParamInfo<std::filesystem::path>& in
 INSTANTIATE_TEST_SUITE_P(Templates, Right, testing::ValuesIn(templates()), name_of_file);
 INSTANTIATE_TEST_SUITE_P(Rungs, Right, testing::ValuesIn(rungs()), name_of_file);
 
-/// Returns the judgment of the template for functions, with a mistake in place of `from`.
-Judgement judged_with_mistake(const std::string& from, const std::string& mistake) {
+/// Returns the judgment of a template, with a mistake in place of `from`.
+Judgement judged_with_mistake(const std::string& from, const std::string& mistake,
+                              const std::string& kernel_template = "function.cu") {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "mine.cu";
-  std::string text = text_of(kRoot / "convlab/kernel_file/templates/function.cu");
+  std::string text = text_of(kRoot / "convlab/kernel_file/templates" / kernel_template);
   EXPECT_NE(text.find(from), std::string::npos);
   text.replace(text.find(from), from.size(), mistake);
   std::ofstream(file) << text;
@@ -155,6 +156,19 @@ TEST(Judge, ShowsTheLaunchThatFailed) {
   EXPECT_THAT(judgement.reason, HasSubstr("block dimensions 2048 x 1 x 1 exceed the limit"));
   EXPECT_THAT(judgement.reason, HasSubstr("as a result, "));
   EXPECT_THAT(judgement.reason, HasSubstr("reported by the submission's process"));
+}
+
+TEST(Judge, SaysWhatIsMissing) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const Judgement launch = judged_with_mistake("convolve_kernel<<<", "if (N < 0) convolve_kernel<<<");
+  EXPECT_EQ(launch.verdict, Verdict::wrong);
+  EXPECT_THAT(launch.reason, testing::StartsWith("mine.cu: error: no kernel was launched\n"));
+  EXPECT_THAT(launch.reason, HasSubstr("as a result, "));
+  EXPECT_THAT(launch.reason, HasSubstr("help: launch a kernel that writes the output"));
+  EXPECT_THAT(launch.what_to_do, HasSubstr("convlab verify"));
+  const Judgement copy =
+      judged_with_mistake("  cudaMemcpy(host_output", "  if (Batch < 0) cudaMemcpy(host_output", "minidnn.cu");
+  EXPECT_THAT(copy.reason, testing::StartsWith("mine.cu: error: the output was not copied to the host\n"));
 }
 
 /// Compiles a kernel file to GPU machine code in a jail.
@@ -255,7 +269,9 @@ TEST(Judge, SaysWhatDoesNotCompile) {
   const Judgement judgement = judge_submission(file, some_assignment(), "simt", nullptr);
   EXPECT_EQ(judgement.verdict, Verdict::not_compiled);
   EXPECT_EQ(judgement.failed_at, Stage::compiling);
-  EXPECT_THAT(judgement.reason, HasSubstr("mine.cu:1"));
+  EXPECT_THAT(judgement.reason, testing::StartsWith("mine.cu:1:"));
+  EXPECT_THAT(judgement.reason, HasSubstr("1 | __global__ void k() { int a = b; }"));
+  EXPECT_THAT(judgement.reason, Not(HasSubstr("In function")));
   write_file(file, std::string_view("int main() {}\n"));
   EXPECT_THAT(judge_submission(file, some_assignment(), "simt", nullptr).reason, HasSubstr("not a kernel file"));
 }

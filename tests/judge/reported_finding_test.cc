@@ -28,6 +28,15 @@ TEST(ReportedFinding, HasPlacesInTheSubmissionOnly) {
   EXPECT_THAT(shown->notes, Contains("reported by the submission's process"));
 }
 
+TEST(ReportedFinding, ACompilersErrorHasPlacesInTheSubmissionOnly) {
+  Finding error{.kind = "compiler",
+                .text = "expected ';'",
+                .labels = {{.place = {"/etc/passwd", 1, 1}}, {.place = {"/class/work/conv.cu", 3, 7}}}};
+  restrict_to("/class/work/conv.cu", error);
+  EXPECT_EQ(error.labels.at(0).place, SourcePlace{});
+  EXPECT_EQ(error.labels.at(1).place, (SourcePlace{"/class/work/conv.cu", 3, 7}));
+}
+
 TEST(ReportedFinding, HasShortPrintableTexts) {
   const std::string forged = "PASSED\x1b[2J\n" + std::string(10'000, 'x');
   const Finding finding{.kind = forged,
