@@ -1,7 +1,13 @@
 // convlab convert: converts an MXNet checkpoint, or any other model that convlab reads, to clean ONNX.
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/command.h"
 #include "app/networks/model_inputs.h"
@@ -34,15 +40,37 @@ Graph cleaned(Graph graph) {
   return graph;
 }
 
+/// Describes the layers in a line: each one, or, of a large network, the number of each operator.
+std::string summary_of(const Graph& graph, const std::string& layers) {
+  constexpr size_t kMostCharacters = 120;
+  if (layers.size() <= kMostCharacters) return layers;
+  std::vector<std::pair<std::string, int64_t>> counts;
+  for (const Node& node : graph.nodes) {
+    const std::string op = name_of(node.op);
+    const auto found = std::ranges::find(counts, op, &std::pair<std::string, int64_t>::first);
+    if (found == counts.end()) {
+      counts.emplace_back(op, 1);
+    } else {
+      ++found->second;
+    }
+  }
+  std::ranges::stable_sort(counts, std::greater(), &std::pair<std::string, int64_t>::second);
+  std::string text = fmt::format("{} nodes:", graph.nodes.size());
+  constexpr size_t kMostOperators = 6;
+  for (size_t i = 0; i < std::min(counts.size(), kMostOperators); ++i)
+    text += fmt::format("{} {} {}", i == 0 ? "" : ",", counts[i].second, counts[i].first);
+  return counts.size() > kMostOperators ? text + ", ..." : text;
+}
+
 void convert(const ConvertOptions& options, Output& output) {
   require_ending("-o", options.output, {".onnx"});
   require_writable("-o", options.output);
   require_other_file("-o", options.output, options.model);
   Graph graph = load_for_shapes(options.model, parse_shapes(options.shapes));
-  const std::string layers = describe_layers(graph);
+  const std::string layers = describe_layers(graph), summary = summary_of(graph, layers);
   const std::vector<uint8_t> bytes = export_onnx(cleaned(std::move(graph)));
   write_file(options.output, bytes);
-  output.print("{}: {}; {} bytes\n", options.output, layers, bytes.size());
+  output.print("{}: {}; {} bytes\n", options.output, summary, bytes.size());
   write_json(output,
              ConvertResult{.model = options.model, .output = options.output, .layers = layers, .bytes = bytes.size()});
 }
