@@ -400,8 +400,9 @@ class OnnxImporter {
     constexpr size_t kMostFindings = 1000;  // merging them takes time
     std::vector<Finding> findings;
     for (const Refusal& refusal : std::span(refusals_).first(std::min(refusals_.size(), kMostFindings))) {
-      findings.push_back(
-          {.kind = "unsupported node", .text = refusal.place + refusal.reason, .help = open ? what_to_give() : ""});
+      findings.push_back({.kind = "unsupported node",
+                          .text = refusal.place + refusal.reason,
+                          .help = open ? what_to_give() : "docs/guide/networks.md lists what is supported"});
     }
     if (!open) throw FindingError(ErrorKind::bad_input, text, merged(std::move(findings)));
     throw OpenSize(fmt::format("{}{}{}", text, one ? "; " : "\n", what_to_give()), merged(std::move(findings)),
