@@ -9,7 +9,8 @@ namespace {
 
 Error no_cuda() {
   return unavailable(
-      "this build has no CUDA support; configure with -DCONVLAB_CUDA=ON where nvcc is installed, or use device cpu");
+      "this build has no CUDA support; use device cpu or simt, or configure with -DCONVLAB_CUDA=ON where nvcc is "
+      "installed");
 }
 
 }  // namespace
