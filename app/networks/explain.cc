@@ -50,7 +50,7 @@ std::string why(const PlanStep& step, const PlanOptions& options) {
     const ConvKernel* other = find_conv_kernel(refused.kernel, step.conv->info.device);
     const bool competes = other != nullptr && !other->info.library && other->format == step.conv->format &&
                           comes_before(other->info, step.conv->info);
-    if (competes) return fmt::format("not {}: {}", refused.kernel, refused.reason);
+    if (competes) return fmt::format("next after {}, which does not support it: {}", refused.kernel, refused.reason);
   }
   if (step.fitting.size() < 2) return "no other kernel supports it";
   const size_t more = step.fitting.size() - 2;
@@ -171,9 +171,14 @@ void print_reasons(Output& output, const std::vector<ExplainedStep>& steps) {
     const std::string where = fmt::format("step{} {}", each.steps.size() == 1 ? "" : "s", ranges_text(each.steps));
     output.print("  {}, {}: {}\n", each.kernel, where, each.why);
   }
-  if (std::ranges::any_of(reasons, [](const Reason& each) { return each.why.starts_with("ranked above"); }))
+  const auto is_ranked = [](const Reason& each) {
+    return each.why.starts_with("ranked above") || each.why.starts_with("next after");
+  };
+  if (std::ranges::any_of(reasons, is_ranked)) {
     output.print(
-        "  ranked above: of the kernels that support a step, the planner uses the one with the highest rank\n");
+        "  kernels are ranked by expected speed; the planner uses the first that supports a step. 'convlab tune' "
+        "measures them\n");
+  }
 }
 
 /// Explains the column of bounds.
@@ -230,7 +235,7 @@ void explain(const ExplainOptions& options, Output& output) {
       static_cast<double>(weights) * 1e-6, flops * 1e-9, static_cast<double>(plan.arena_bytes) * 1e-6,
       ceilings ? fmt::format("; roofline {} ms on {}", milliseconds(bound), device->caps().name) : "");
   output.print("\n{}\n", summary);
-  if (options.repeat > 0) output.print("{}\n", slowest(steps));
+  output.print("{}\n", options.repeat > 0 ? slowest(steps) : "--repeat 10 also measures each step");
   if (!options.output.empty()) {
     write_file(options.output, network_picture(summary, steps));
     output.print("\npicture: {}\n", options.output);

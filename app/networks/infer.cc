@@ -156,11 +156,28 @@ void print_arrays(Output& output, const InferResult& result) {
   }
 }
 
+/// "slowest layer: 'fc1' (Gemm): 0.503 of 1.008 ms".
+std::string slowest(const std::vector<LayerResult>& layers) {
+  double sum = 0;
+  for (const LayerResult& layer : layers) sum += layer.seconds;
+  const auto most = std::ranges::max_element(layers, {}, &LayerResult::seconds);
+  return fmt::format("slowest layer: '{}' ({}): {:.3f} of {:.3f} ms", most->name, most->op, most->seconds * 1e3,
+                     sum * 1e3);
+}
+
 void print_times(Output& output, const ModelRun::Times& times, Device& device, int64_t images) {
   std::optional<Ceilings> ceilings;
   if (device.caps().kind != DeviceKind::simt) ceilings = known_ceilings(device);
   print_layers(output, times.layers, 1, ceilings);
-  output.print("\n{} in {:.3f} ms on {}\n", images == 1 ? "1 image" : fmt::format("{} images", images),
+  output.print("\n");
+  if (ceilings) {
+    output.print(
+        "of bound: the roofline time as a share of the measured one; above 100 % with Winograd kernels or data in an "
+        "L3 "
+        "cache\n");
+  }
+  output.print("{}\n", slowest(times.layers));
+  output.print("{} in {:.3f} ms on {}\n", images == 1 ? "1 image" : fmt::format("{} images", images),
                times.network_s * 1e3, device.caps().name);
   if (device.caps().kind == DeviceKind::cuda) {
     output.print("on the GPU alone, from inputs to outputs in its memory: {:.3f} ms\n", times.device_network_s * 1e3);
@@ -248,6 +265,8 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
   print_top(output, result.top, image_names);
   if (options.profile) {
     output.print("{}", nvprof_summary(::getpid(), "convlab " + output.command(), summarize(*recording)));
+    if (options.repeat == 0)
+      output.print("A kernel's time is of all layers together; --repeat 10 shows each layer's\n");
   }
   if (!options.trace.empty()) write_file(options.trace, chrome_trace_text(*recording));
   if (options.repeat > 0 || output.wants_json()) {

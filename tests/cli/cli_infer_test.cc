@@ -180,6 +180,34 @@ TEST_F(Infer, AnArrayOfAnotherLayoutGetsTheRemedy) {
   expect_refused("colors.onnx", given, {"help: the array looks like HWC: x.transpose(2, 0, 1)[None]"});
 }
 
+TEST_F(Infer, NamesTheSlowestLayer) {
+  OnnxModel model(13);  // a convolution, and an operator that takes far less time
+  model.input("x", {-1, 16, 32, 32}).output("y").initializer("w", OnnxModel::ones({16, 16, 3, 3}));
+  model.node("Conv", {"x", "w"}, {"c"}).node("GlobalMaxPool", {"c"}, {"y"});
+  write_model("conv.onnx", model);
+  write_file(path("x.npy"), to_npy(Tensor(ElementType::f32, {1, 16, 32, 32})));
+  EXPECT_THAT(infer("conv.onnx", {"--input", path("x.npy"), "--plan", "layers", "--repeat", "3"}).output,
+              AllOf(HasSubstr("\nof bound: "), HasSubstr("\nslowest layer: 'the_node' (Conv): ")));
+  EXPECT_THAT(infer("conv.onnx", {"--input", path("x.npy"), "--profile"}).output, HasSubstr("--repeat 10 shows each"));
+}
+
+TEST_F(Infer, AnUnsupportedOperatorComesWithTheListOfSupportedOnes) {
+  write_model("bad.onnx", OnnxModel(13).input("x", {1}).output("y").node("Rexu", {"x"}, {"y"}));
+  const ProgramRun run = run_program({"explain", path("bad.onnx")});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.complaint, HasSubstr("help: docs/guide/networks.md lists what is supported"));
+}
+
+TEST_F(Infer, ConvertCountsTheOperatorsOfALargeNetwork) {
+  OnnxModel model(13);
+  model.input("x", {1, 8}).output("y40");
+  for (int i = 1; i <= 40; ++i)
+    model.node(i % 2 == 0 ? "Relu" : "Tanh", {i == 1 ? "x" : "y" + std::to_string(i - 1)}, {"y" + std::to_string(i)});
+  write_model("deep.onnx", model);
+  EXPECT_THAT(run_program({"convert", path("deep.onnx"), "-o", path("out.onnx")}).output,
+              HasSubstr("out.onnx: 40 nodes: 20 Tanh, 20 Relu; "));
+}
+
 TEST_F(Infer, SaysIfTheOutputIsNan) {
   write_classifier();
   Tensor x(ElementType::f32, {1, 3, 4, 4});
