@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/results/output.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/fingerprint.h"
 #include "convlab/classroom/answers.h"
 #include "convlab/classroom/intake.h"
+#include "convlab/classroom/pack.h"
 #include "convlab/classroom/secrets.h"
 #include "convlab/classroom/spool.h"
 #include "convlab/classroom/standings.h"
@@ -34,6 +36,17 @@ fs::path configuration() {
   if (home == nullptr || *home != '/')
     throw bad_input("$HOME must be an absolute path; $HOME/.config/convlab stores the secret that identifies you");
   return fs::path(home) / ".config/convlab";
+}
+
+/// Prints a note if a course's file is submitted to an assignment that starts from another course's file.
+void note_other_course(const KernelSource& source, const std::string& file,
+                       const classroom::AssignmentSettings& assignment) {
+  const classroom::Pack pack = classroom::load_pack(assignment.pack);
+  const FileKind starter = read_kernel_source(pack.template_file).kind;
+  const auto of_course = [](FileKind kind) { return kind == FileKind::mxnet || kind == FileKind::minidnn; };
+  if (source.kind == starter || !of_course(source.kind) || !of_course(starter)) return;
+  note("{} has the entry points of {}, but the starter file of {}, {}, those of {}; is the assignment right?", file,
+       name_of(source.kind), assignment.name, pack.file, name_of(starter));
 }
 
 }  // namespace
@@ -69,7 +82,8 @@ std::string Member::submit(const std::string& file, const std::string& assignmen
   classroom::require_file_name(entry.file);
   entry.source = read_text(file, classroom::kMostSourceBytes);
   if (entry.source.empty()) throw bad_input("{}: the file is empty", file);
-  parse_kernel_source(entry.source, file);  // the judge would only reject a file without an entry point
+  // The judge would only reject a file without an entry point.
+  note_other_course(parse_kernel_source(entry.source, file), entry.file, chosen);
   // With --as, the published answers are not read: the owner reads the database.
   entry.secret = as.empty() ? secret() : classroom::random_hex(classroom::kSecretBytes);
   handed_in_ = {.receipt = classroom::write_entry(folder_.spool(), entry),
@@ -136,7 +150,7 @@ Seen Member::submission(const std::string& receipt) {
   if (const auto why = classroom::why_set_aside(folder_, receipt)) {
     throw bad_input("{}: rejected and not kept: {}", receipt, *why);
   }
-  if (waits) throw bad_input("{}: waiting in the spool; a worker will assign its number", receipt);
+  if (waits) throw bad_input("{}: received; it gets its number when a worker runs", receipt);
   throw bad_input("{}: unknown receipt{}", receipt,
                   is_owner() ? "" : ", not your submission, or not kept because too many were refused today");
 }

@@ -78,7 +78,7 @@ std::vector<Seen> list(Member& member, const StatusOptions& options, bool all, O
   return seen;
 }
 
-/// Reports the files rejected from the spool: their number, or, with --set-aside, each one.
+/// Reports rejected files: their number, or, with --set-aside, each one.
 void note_set_aside(Member& member, const StatusOptions& options) {
   const std::vector<classroom::Misfit> misfits = member.store().misfits();
   for (const classroom::Misfit& each : misfits) {
@@ -88,7 +88,7 @@ void note_set_aside(Member& member, const StatusOptions& options) {
   }
   if (misfits.empty() || options.set_aside) return;
   const classroom::Misfit& last = misfits.back();
-  note("files rejected from the spool: {}; the latest is {} from {}: {}", misfits.size(), last.name,
+  note("rejected files, which are not valid submissions: {}; the latest is {} from {}: {}", misfits.size(), last.name,
        classroom::name_of_user(static_cast<uid_t>(last.uid)), last.reason);
   note("list them with --set-aside, clear the list with --forget-set-aside");
 }
@@ -114,7 +114,7 @@ Action declare(CLI::App& options, bool all) {
   add_text(options, "--assignment", chosen->assignment, "A", "only submissions for this assignment (default: all)");
   add_text(options, "--student", chosen->student, "NAME", "only submissions of this student (default: all)");
   if (!all) {
-    add_flag(options, "--set-aside", chosen->set_aside, "list files rejected from the spool");
+    add_flag(options, "--set-aside", chosen->set_aside, "list rejected files, which are not valid submissions");
     add_flag(options, "--forget-set-aside", chosen->forget_set_aside, "clear the list of rejected files");
   }
   return [chosen, all](Output& output) { show(*chosen, all, output); };

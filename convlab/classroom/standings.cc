@@ -21,9 +21,10 @@ std::string counters_text(const judge::Judgement& judgement) {
     sum.least_sectors += each.least_sectors;
     sum.bank_conflicts += each.bank_conflicts;
   }
-  return fmt::format("{:.3g} MFLOP, {:.3g} M sectors ({:.3g} M needed), {} bank conflicts",
-                     1e-6 * static_cast<double>(sum.flops), 1e-6 * static_cast<double>(sum.global_sectors),
-                     1e-6 * static_cast<double>(sum.least_sectors), sum.bank_conflicts);
+  constexpr double kMegabytes = 32e-6;  // of a sector
+  return fmt::format("{:.3g} MFLOP, {:.3g} MB of global memory traffic ({:.3g} MB if coalesced), {} bank conflicts",
+                     1e-6 * static_cast<double>(sum.flops), kMegabytes * static_cast<double>(sum.global_sectors),
+                     kMegabytes * static_cast<double>(sum.least_sectors), sum.bank_conflicts);
 }
 
 std::string alias_of(const Folder& folder, int64_t student) {

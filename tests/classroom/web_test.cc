@@ -270,7 +270,7 @@ TEST_F(ClassPage, PagesAreShortWhateverAJudgementHolds) {
   anna.hand_in();
   judge_next(judgement);
   for (const char* path : {"/submission/1", "/own", "/board/fa19"}) EXPECT_LT(anna.get(path).body.size(), kMostPage);
-  EXPECT_THAT(anna.get("/board/fa19").body, AllOf(HasSubstr("M sectors"), Not(HasSubstr("-1"))));
+  EXPECT_THAT(anna.get("/board/fa19").body, AllOf(HasSubstr("MB of global memory traffic"), Not(HasSubstr("-1"))));
   const Submission kept = some_.store->submissions({}).at(0);
   EXPECT_LT(json_text(judge::to_json(*kept.judgement), -1).size(), kMostKept);
   EXPECT_LT(fs::file_size(some_.folder->answer(kept.student.secret)), kMostKept);

@@ -272,11 +272,21 @@ TEST_F(ClassCommands, ANameThatIsNewToTheClassIsTold) {
   EXPECT_EQ(call({"token", dir(), "Ada \u202eLovelace"}).status, 2);
 }
 
+TEST_F(ClassCommands, AFileForAnotherCourseIsTold) {
+  make_class();
+  EXPECT_THAT(call({"submit", dir(), kernel(), "--as", "Ada"}).complaint, Not(HasSubstr("entry points")));
+  const std::string other = (source_folder() / "convlab/kernel_file/templates/minidnn.cu").string();
+  EXPECT_THAT(call({"submit", dir(), other, "--as", "Ada"}).complaint,
+              HasSubstr("note: minidnn.cu has the entry points of minidnn, but the starter file of fa19, "
+                        "new-forward.cuh, those of mxnet; is the assignment right?"));
+}
+
 TEST_F(ClassCommands, StatusTellsOfWhatWasSetAsideAndForgetsIt) {
   make_class();
   for (int i = 0; i < 5; ++i) write_file(dir() + "/spool/junk" + std::to_string(i), "x");
   const ProgramRun status = call({"status", dir()});
-  EXPECT_THAT(status.complaint, AllOf(HasSubstr("files rejected from the spool: 5"), HasSubstr("--set-aside")));
+  EXPECT_THAT(status.complaint,
+              AllOf(HasSubstr("rejected files, which are not valid submissions: 5"), HasSubstr("--set-aside")));
   EXPECT_THAT(status.complaint, Not(HasSubstr("junk0")));
   EXPECT_THAT(call({"status", dir(), "--set-aside"}).complaint, AllOf(HasSubstr("junk0"), HasSubstr("junk4")));
   EXPECT_EQ(call({"status", dir(), "--forget-set-aside"}).status, 0);
@@ -442,7 +452,8 @@ TEST_F(ClassCommands, OtherAccountsNeedNoDatabase) {
       << first.output;
   const std::string receipt = match[1];
   EXPECT_THAT(first.complaint, HasSubstr("'convlab class status " + dir() + " " + receipt + "' shows its number"));
-  EXPECT_THAT(as(kAnna, {"status", dir(), receipt}).complaint, HasSubstr("waiting in the spool"));
+  EXPECT_THAT(as(kAnna, {"status", dir(), receipt}).complaint,
+              HasSubstr("received; it gets its number when a worker runs"));
   EXPECT_EQ(call({"status", dir()}).status, 0);  // runs intake as the owner
   EXPECT_THAT(as(kAnna, {"status", dir(), receipt}).output, StartsWith("1: new-forward.cuh by uid 12345"));
   EXPECT_EQ(as(kBert, {"status", dir(), receipt}).status, 2) << "it is not his";
