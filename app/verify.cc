@@ -129,7 +129,7 @@ Action declare_verify(CLI::App& options) {
            "files: a convolution fails after X seconds without progress (default: 60)");
   add_flag(options, "--strict", chosen->strict,
            "files on simt: also fail on faults that change no result: redundant writes, reads of uninitialized memory, "
-           "barriers that some threads exited before, lanes ordered only by wmma");
+           "barriers that some threads exited before, lanes of a warp that only wmma functions synchronize");
   add_flag(options, "-v,--verbose", chosen->verbose, "files: show each shape and all findings");
   add_flag(options, "--all", chosen->all,
            "files: run all shapes and show all findings (default: stop after 3 different findings)");
