@@ -19,18 +19,14 @@ namespace {
 
 using File = std::unique_ptr<FILE, decltype([](FILE* file) { std::fclose(file); })>;
 
-File open(const std::filesystem::path& path, const char* mode) {
-  File file(std::fopen(path.c_str(), mode));
-  if (!file) throw bad_input("cannot open {}: {}", path.string(), std::strerror(errno));
-  return file;
-}
-
-void write_all(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
-  File file = open(path, "wb");
+/// Writes a file. Errors are about `shown`, the name that the user knows.
+void write_all(const std::filesystem::path& path, std::span<const uint8_t> bytes, const std::filesystem::path& shown) {
+  const File file(std::fopen(path.c_str(), "wb"));
+  if (!file) throw bad_input("cannot write {}: {}", shown.string(), std::strerror(errno));
   // An empty span may be a null pointer, which fwrite does not accept.
   const bool written = bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
   if (std::fflush(file.get()) != 0 || !written) {
-    throw bad_input("cannot write {}: {}", path.string(), std::strerror(errno));
+    throw bad_input("cannot write {}: {}", shown.string(), std::strerror(errno));
   }
 }
 
@@ -99,11 +95,11 @@ std::string read_text(const std::filesystem::path& path, int64_t limit) {
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return write_all(path, bytes);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return write_all(path, bytes, path);
   const std::filesystem::path target = target_of(path);
   const std::filesystem::path temporary = target.string() + ".partial" + std::to_string(::getpid());
   try {
-    write_all(temporary, bytes);
+    write_all(temporary, bytes, path);
   } catch (const Error&) {
     std::filesystem::remove(temporary, error);
     throw;

@@ -149,6 +149,8 @@ TEST(CliUsage, AnUnwritableFileIsFoundBeforeTheWork) {
   }
   const std::string nowhere = "/no/such/folder/y.npy";
   expect_usage_error({"infer", "fa19", "--input", "x.npy", "--output", nowhere}, {"--output", nowhere});
+  expect_usage_error({"new", "mxnet", "-o", "/no/such/folder/x.cuh"},
+                     {"cannot write /no/such/folder/x.cuh: No such file or directory"});
   const ProgramRun full = run_program({"list", "kernels", "--json", "/dev/full"});
   EXPECT_EQ(full.status, 2);
   EXPECT_THAT(full.complaint, HasSubstr("cannot write /dev/full: No space left"));
