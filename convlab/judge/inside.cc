@@ -175,6 +175,8 @@ Json replayed(const JsonMembers& from) {
   const ConvProblem problem = parse_problem(problem_text);
   const std::vector<uint8_t> inputs = read_file(inputs_path);
   const LaunchList list = read_list(read_text(list_path, kMostListBytes), problem, INT64_MAX);
+  constexpr double kStuckSeconds = 3;  // of CPU time, as in 'convlab verify'
+  set_simt_stuck_after(kStuckSeconds);
   set_simt_strictness(lenient ? SimtStrictness::lenient : SimtStrictness::usual);
   simt::set_workers(threads);
   name_elements_of({.problem = problem});

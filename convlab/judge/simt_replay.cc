@@ -3,6 +3,7 @@
 #include "convlab/judge/simt_replay.h"
 
 #include <cstring>
+#include <vector>
 
 #include "convlab/base/error.h"
 #include "convlab/base/symbol.h"
@@ -84,7 +85,9 @@ void SimtReplay::launch(const Operation& op) const {
   const uintptr_t kernel = address(module_.function_named(op.symbol), op.symbol);
   const uintptr_t invoke = address(module_.function_named(op.invoke), op.invoke);
   std::memcpy(memory.data(), &kernel, sizeof(kernel));
+  std::vector<simt::ArgumentPlace> places;  // by which simt names arrays as the kernel does
   for (const LaunchArgument& argument : op.arguments) {
+    places.push_back({static_cast<size_t>(argument.place), argument.bytes.size()});
     char* const place = memory.data() + argument.place;
     argument.bytes.copy(place, argument.bytes.size());
     for (const PointerInArgument& pointer : argument.pointers) {
@@ -94,11 +97,8 @@ void SimtReplay::launch(const Operation& op) const {
       std::memcpy(place + pointer.at, &value, sizeof(value));
     }
   }
-  simt::launch_grid({reinterpret_cast<const void*>(kernel),
-                     reinterpret_cast<void (*)(const void*)>(invoke),
-                     memory.data(),
-                     static_cast<size_t>(op.argument_bytes),
-                     {}},
+  simt::launch_grid({reinterpret_cast<const void*>(kernel), reinterpret_cast<void (*)(const void*)>(invoke),
+                     memory.data(), static_cast<size_t>(op.argument_bytes), places},
                     {.grid = {op.grid[0], op.grid[1], op.grid[2]},
                      .block = {op.block[0], op.block[1], op.block[2]},
                      .shared_bytes = static_cast<size_t>(op.shared_bytes),

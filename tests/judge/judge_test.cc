@@ -158,6 +158,22 @@ TEST(Judge, ShowsTheLaunchThatFailed) {
   EXPECT_THAT(judgement.reason, HasSubstr("reported by the submission's process"));
 }
 
+TEST(Judge, NamesArraysAsTheKernelDoes) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const Judgement judgement = judged_with_mistake("cudaMalloc(device_output_ptr, output_bytes)",
+                                                  "cudaMalloc(device_output_ptr, 400)", "minidnn.cu");
+  EXPECT_THAT(judgement.reason, HasSubstr(" writes output["));
+}
+
+TEST(Judge, EndsAnEndlessLoopSoon) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const std::string body = "  const int P = H - R + 1";
+  const Judgement judgement = judged_with_mistake(body, "  volatile int forever = 1;\n  while (forever) {}\n" + body);
+  EXPECT_EQ(judgement.verdict, Verdict::wrong);
+  EXPECT_THAT(judgement.reason, testing::StartsWith("mine.cu:"));
+  EXPECT_THAT(judgement.reason, HasSubstr(" for 3 s"));
+}
+
 TEST(Judge, SaysWhatIsMissing) {
   if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
   const Judgement launch = judged_with_mistake("convolve_kernel<<<", "if (N < 0) convolve_kernel<<<");
