@@ -23,6 +23,7 @@
 #include "convlab/base/file.h"
 #include "convlab/engine/engine_options.h"
 #include "convlab/engine/executor.h"
+#include "convlab/kernels/preference.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/ceilings.h"
 #include "convlab/measure/summary.h"

@@ -43,7 +43,6 @@ struct KernelInfo {
   Repeat repeat = Repeat::bitwise;
   Sum sum = Sum::direct;
   int rung = 0;                ///< position on the ladder; the reference is 0
-  int rank = 0;                ///< the planner picks the supported kernel with the highest rank, then the highest rung
   bool library = false;        ///< a third-party library, for comparison: used only on request
   std::string_view idea;       ///< the one change, in one line
   std::string_view after;      ///< the kernel that this one changes; "" for the first
@@ -53,9 +52,6 @@ struct KernelInfo {
   std::string_view limit;      ///< what limits its speed
   std::string_view file = {};  ///< "convlab/kernels/ladder/01_basic.cu": set by the registration
 };
-
-/// Returns whether the planner prefers `a` to `b` if both support a step.
-bool comes_before(const KernelInfo& a, const KernelInfo& b);
 
 /// A convolution and everything fused with it. Filters are always fp32 KCRS and the bias fp32.
 struct ConvStep {

@@ -3,6 +3,7 @@
 #include "convlab/kernels/op.h"
 
 #include "convlab/base/error.h"
+#include "convlab/kernels/preference.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {

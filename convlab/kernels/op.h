@@ -40,7 +40,7 @@ struct OpArgs {
 /// are null. What it prepares must not depend on the batch size, which is the first dimension of inputs that are not
 /// constant.
 struct OpKernel {
-  KernelInfo info;                                     ///< only name, device, math and rank are needed
+  KernelInfo info;                                     ///< only name, device and math are needed
   Refusal (*refuses)(const OpStep&) = nullptr;         ///< also returns a reason for operators other than its own
   size_t (*prepared_bytes)(const OpStep&) = nullptr;   ///< may be null: 0
   size_t (*workspace_bytes)(const OpStep&) = nullptr;  ///< may be null: 0; for any number of threads

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <limits>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -56,7 +55,6 @@ RegisterKernel<Kernel>::RegisterKernel(Kernel kernel, const char* file) {
       return;
     }
     kernel.info.name = loading.name;
-    kernel.info.rank = std::numeric_limits<int>::min();
   }
   const auto place =
       std::ranges::lower_bound(all, order_of(kernel.info), {}, [](const Kernel& each) { return order_of(each.info); });
@@ -81,10 +79,6 @@ int FileRegistration::count() const { return loading.count; }
 
 const std::vector<ConvKernel>& conv_kernels() { return registered<ConvKernel>(); }
 const std::vector<OpKernel>& op_kernels() { return registered<OpKernel>(); }
-
-bool comes_before(const KernelInfo& a, const KernelInfo& b) {
-  return std::tuple(-a.rank, -a.rung, a.name) < std::tuple(-b.rank, -b.rung, b.name);
-}
 
 const ConvKernel* find_conv_kernel(std::string_view name, DeviceKind device) {
   for (const ConvKernel& kernel : conv_kernels()) {

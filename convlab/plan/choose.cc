@@ -9,6 +9,7 @@
 #include "convlab/base/text.h"
 #include "convlab/diagnostics/finding.h"
 #include "convlab/kernels/format_refusal.h"
+#include "convlab/kernels/preference.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/plan/formats.h"
 

@@ -11,7 +11,9 @@
 #include <map>
 #include <set>
 
+#include "convlab/base/file.h"
 #include "convlab/base/text.h"
+#include "convlab/kernels/preference.h"
 #include "tests/errors.h"
 #include "tests/paths.h"
 #include "tests/source_tree.h"
@@ -64,6 +66,37 @@ TEST(Registry, EveryCompiledFileRegistersAKernel) {
   }
   EXPECT_FALSE(files.empty());
   EXPECT_EQ(registered, files);
+}
+
+TEST(Registry, PreferredKernelsAreListedOnceAndExist) {
+  std::string sources;
+  for (const std::filesystem::path& file : files_under(kRoot / "convlab/kernels")) {
+    if (has_ending(file, {".cc", ".cu"}) && file.filename() != "preference.cc") sources += read_text(file);
+  }
+  std::set<std::string_view> listed;
+  for (const std::string_view name : preferred_kernels()) {
+    EXPECT_TRUE(listed.insert(name).second) << name;
+    EXPECT_THAT(sources, HasSubstr(fmt::format("\"{}\"", name)));  // this build may lack the device
+  }
+}
+
+TEST(Registry, ProductionKernelsAreAmongThePreferred) {
+  const auto preferred = preferred_kernels();
+  for (const ConvKernel& kernel : conv_kernels()) {
+    if (kernel.info.library) continue;
+    if (kernel.info.device != DeviceKind::cpu && kernel.info.rung != kProductionRung) continue;
+    EXPECT_THAT(preferred, testing::Contains(kernel.info.name));
+  }
+}
+
+TEST(Registry, PreferredKernelsComeInTheirOrderAndBeforeOthers) {
+  const KernelInfo first{.name = preferred_kernels().front()}, last{.name = preferred_kernels().back()},
+      high{.name = "a.file", .rung = 2}, low{.name = "another.file", .rung = 1};
+  EXPECT_TRUE(comes_before(first, last));
+  EXPECT_FALSE(comes_before(last, first));
+  EXPECT_FALSE(comes_before(first, first));
+  EXPECT_TRUE(comes_before(last, high));
+  EXPECT_TRUE(comes_before(high, low));
 }
 
 TEST(Registry, FilesOfConvolutionsBearTheirNames) {

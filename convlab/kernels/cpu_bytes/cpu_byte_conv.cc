@@ -346,9 +346,9 @@ size_t thread_bytes(const OpStep& step) {
 }
 
 template <ByteUnit kUnit>
-OpKernel kernel(std::string_view name, int rank) {
+OpKernel kernel(std::string_view name) {
   return {
-      .info = {.name = name, .device = DeviceKind::cpu, .rank = rank},
+      .info = {.name = name, .device = DeviceKind::cpu},
       .refuses = refuses<kUnit>,
       .prepared_bytes = prepared_bytes<kUnit>,
       .prepare = prepare<kUnit>,
@@ -359,9 +359,9 @@ OpKernel kernel(std::string_view name, int rank) {
   };
 }
 
-const RegisterOpKernel pairs{kernel<ByteUnit::pairs>("cpu.byte_conv", 0)};
-const RegisterOpKernel dots{kernel<ByteUnit::dots>("cpu.byte_conv_dots", 1)};
-const RegisterOpKernel tiles{kernel<ByteUnit::tiles>("cpu.byte_conv_amx", 2)};
+const RegisterOpKernel pairs{kernel<ByteUnit::pairs>("cpu.byte_conv")};
+const RegisterOpKernel dots{kernel<ByteUnit::dots>("cpu.byte_conv_dots")};
+const RegisterOpKernel tiles{kernel<ByteUnit::tiles>("cpu.byte_conv_amx")};
 
 }  // namespace
 }  // namespace convlab::cpu_byte_conv

@@ -147,9 +147,9 @@ size_t prepared_bytes(const OpStep& step) {
 }
 
 template <ByteUnit kUnit>
-OpKernel kernel(std::string_view name, int rank) {
+OpKernel kernel(std::string_view name) {
   return {
-      .info = {.name = name, .device = DeviceKind::cpu, .rank = rank},
+      .info = {.name = name, .device = DeviceKind::cpu},
       .refuses = refuses<kUnit>,
       .prepared_bytes = prepared_bytes<kUnit>,
       .prepare = prepare<kUnit>,
@@ -159,8 +159,8 @@ OpKernel kernel(std::string_view name, int rank) {
   };
 }
 
-const RegisterOpKernel words{kernel<ByteUnit::words>("cpu.byte_depthwise", 2)};
-const RegisterOpKernel dots{kernel<ByteUnit::dots>("cpu.byte_depthwise_dots", 3)};
+const RegisterOpKernel words{kernel<ByteUnit::words>("cpu.byte_depthwise")};
+const RegisterOpKernel dots{kernel<ByteUnit::dots>("cpu.byte_depthwise_dots")};
 
 }  // namespace
 }  // namespace convlab::cpu_byte_depthwise

@@ -17,7 +17,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::fp32,
     .rung = 2,
-    .rank = 65,
     .idea = "1x1 images treated as the pixels of one image, so that each weight is loaded once for several images",
     .after = "cpu.channel_direct",
     .threads = "A work item is a range of output channels of all images.",

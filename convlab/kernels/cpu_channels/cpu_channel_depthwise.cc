@@ -16,7 +16,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::fp32,
     .rung = 5,
-    .rank = 70,
     .idea = "depthwise convolution with 8 channels per vector",
     .after = "cpu.direct",
     .threads = "A work item is a band of output rows of one block of 8 channels of one image.",

@@ -18,7 +18,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::fp32,
     .rung = 2,
-    .rank = 60,
     .idea =
         "output channels in vector lanes and a pointer for each pixel: one inner loop for all filters, strides and "
         "padding",

@@ -18,7 +18,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::fp32,
     .rung = 5,
-    .rank = 70,
     .idea = "from nchw with few channels to nchw8c: vectors of output channels, one pixel at a time",
     .after = "cpu.direct",
     .threads = "A work item is a band of output rows of one image, with all output channels.",

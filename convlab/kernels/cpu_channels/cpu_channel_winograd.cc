@@ -19,7 +19,6 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .sum = Sum::transform,
     .rung = 6,
-    .rank = 70,
     .idea = "Winograd F(4x4, 3x3): 36 products for 16 outputs instead of 144",
     .after = "cpu.winograd",
     .threads =

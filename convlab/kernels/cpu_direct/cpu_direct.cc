@@ -18,7 +18,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::fp32,
     .rung = 2,
-    .rank = 20,
     .idea = "unroll along the width only, so that the sums of many output channels and pixels stay in registers",
     .after = "cpu.im2col_gemm",
     .threads = "A work item is a band of output rows of a range of output channels of one image.",

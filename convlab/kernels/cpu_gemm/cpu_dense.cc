@@ -125,7 +125,7 @@ const RegisterOpKernel dense{{
 }};
 
 const RegisterOpKernel dense_bf16{{
-    .info = {.name = "cpu.dense_bf16", .device = DeviceKind::cpu, .math = Math::bf16, .rank = 1},
+    .info = {.name = "cpu.dense_bf16", .device = DeviceKind::cpu, .math = Math::bf16},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes<bf16_count, uint16_t>,
     .workspace_bytes = workspace_bytes<bf16_scratch>,

@@ -16,7 +16,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::fp32,
     .rung = 1,
-    .rank = 10,
     .idea = "im2col into a small buffer, then a matrix multiply in register tiles",
     .after = "cpu.reference",
     .threads =

@@ -11,7 +11,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::bf16,
     .rung = 5,
-    .rank = 60,
     .idea = "bf16 tiles of 16 pixels x 16 output channels, in plain vector instructions",
     .after = "cpu.channel_direct",
     .threads =

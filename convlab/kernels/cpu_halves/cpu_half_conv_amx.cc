@@ -11,7 +11,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::bf16,
     .rung = 5,
-    .rank = 62,
     .idea = "bf16 tiles multiplied by AMX",
     .after = "cpu.half_conv",
     .threads =

@@ -11,7 +11,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::bf16,
     .rung = 5,
-    .rank = 61,
     .idea = "12 pixels x 32 output channels in registers, pairs of channels multiplied by VDPBF16PS",
     .after = "cpu.half_conv",
     .threads =

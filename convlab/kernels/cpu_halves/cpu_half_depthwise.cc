@@ -16,7 +16,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::bf16,
     .rung = 5,
-    .rank = 70,
     .idea = "depthwise convolution on bf16 nhwc: half the bytes of fp32, with fp32 products and sums",
     .after = "cpu.channel_depthwise",
     .threads = "A work item is a band of output rows of one image.",

@@ -51,7 +51,7 @@ void launch(const OpArgs& args, Stream& stream) {
 }
 
 const RegisterOpKernel registered{{
-    .info = {.name = "cpu.half_reorder", .device = DeviceKind::cpu, .math = Math::bf16, .rank = 1},
+    .info = {.name = "cpu.half_reorder", .device = DeviceKind::cpu, .math = Math::bf16},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwcBf16,

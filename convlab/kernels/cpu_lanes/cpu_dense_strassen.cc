@@ -310,7 +310,7 @@ class Launch {
 };
 
 const RegisterOpKernel registered{{
-    .info = {.name = "cpu.dense_strassen", .device = DeviceKind::cpu, .rank = 1},
+    .info = {.name = "cpu.dense_strassen", .device = DeviceKind::cpu},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

@@ -21,7 +21,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::fp32,
     .rung = 3,
-    .rank = 30,
     .idea = "the same pixel of 16 images in one vector: no idle lanes, and all loads aligned",
     .after = "cpu.direct",
     .threads = "A work item is a band of output rows of a range of output channels of 16 images.",

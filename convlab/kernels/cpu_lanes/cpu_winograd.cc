@@ -21,7 +21,6 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .sum = Sum::transform,
     .rung = 4,
-    .rank = 40,
     .idea = "Winograd along the width: 8 products for 9 - S outputs of a filter row",
     .after = "cpu.image_lanes",
     .threads =

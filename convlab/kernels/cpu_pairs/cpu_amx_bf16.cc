@@ -11,7 +11,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::bf16,
     .rung = 5,
-    .rank = 60,
     .idea = "AMX tiles of 16 output channels x 16 images, loaded in place",
     .after = "cpu.avx512_bf16",
     .threads =

@@ -11,7 +11,6 @@ constexpr KernelInfo kInfo{
     .device = DeviceKind::cpu,
     .math = Math::bf16x2,
     .rung = 5,
-    .rank = 50,
     .idea = "operands split in two bf16, for nearly the precision of fp32 with AMX",
     .after = "cpu.amx_bf16",
     .threads =

@@ -138,7 +138,7 @@ class Launch {
 template <Math kMath, Bf16Unit kUnit>
 OpKernel dense_kernel(std::string_view name) {
   return {
-      .info = {.name = name, .device = DeviceKind::cpu, .math = kMath, .rank = static_cast<int>(kUnit)},
+      .info = {.name = name, .device = DeviceKind::cpu, .math = kMath},
       .refuses = [](const OpStep& step) { return refuse(step, kMath, kUnit); },
       .prepared_bytes = [](const OpStep& step) { return static_cast<size_t>(cut_of(step, kMath, 1).w.bytes()); },
       .workspace_bytes = [](const OpStep& step) { return workspace_bytes(step, kMath); },

@@ -12,7 +12,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::tf32,
     .rung = kProductionRung,
-    .rank = 50,
     .idea = "one fp16 product of scaled operands; dedicated warps stage the input while others multiply",
     .after = "cuda.tensor_core_fp16",
     .threads =

@@ -11,7 +11,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp16,
     .rung = kProductionRung,
-    .rank = 60,
     .idea = "fp16 input and output in blocks of channels: no conversions, and filters stay in registers",
     .after = "cuda.deep_layer_1xfp16",
     .threads =

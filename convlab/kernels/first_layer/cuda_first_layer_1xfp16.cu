@@ -11,7 +11,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::tf32,
     .rung = kProductionRung,
-    .rank = 80,
     .idea = "cuda.first_layer_3xfp16 with one product of values rounded to fp16 (the mantissa of TF32)",
     .threads = "As in cuda.first_layer_3xfp16.",
     .cost =

@@ -12,7 +12,6 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .sum = Sum::split,
     .rung = kProductionRung,
-    .rank = 70,
     .idea =
         "one input channel: adjacent pixels of a row are the columns of a matrix, and whole output channels are stored "
         "at once",

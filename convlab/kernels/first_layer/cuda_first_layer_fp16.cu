@@ -11,7 +11,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp16,
     .rung = kProductionRung,
-    .rank = 90,
     .idea = "uint8 pixels to pooled fp16 in one step, in the layout that the next layer's tensor cores read",
     .threads =
         "A warp multiplies 8 cells of 2x4 or 2x2 sums by the filters of up to 12 output channels at a time; four lanes "

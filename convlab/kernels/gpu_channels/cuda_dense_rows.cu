@@ -122,7 +122,7 @@ void launch_rows(const OpArgs& args, Stream& stream) {
 }
 
 const RegisterOpKernel registered{{
-    .info = {.name = "cuda.dense_rows", .device = kCompiledFor, .math = Math::fp16, .rank = 4},
+    .info = {.name = "cuda.dense_rows", .device = kCompiledFor, .math = Math::fp16},
     .refuses = refuses,
     .prepared_bytes = dense_weight_bytes,
     .prepare = pack_dense_weights,

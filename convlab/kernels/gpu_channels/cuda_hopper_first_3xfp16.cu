@@ -12,7 +12,6 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .sum = Sum::split,
     .rung = kProductionRung,
-    .rank = 93,
     .idea = "cuda.hopper_first_fp16 with operands split in registers",
     .after = "cuda.hopper_igemm_3xfp16",
     .threads =

@@ -11,7 +11,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp16,
     .rung = kProductionRung,
-    .rank = 94,
     .idea = "operands go from a patch of the nchw image to registers in tensor core order, without a copy in memory",
     .after = "cuda.hopper_igemm_fp16",
     .threads =

@@ -11,7 +11,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::tf32,
     .rung = kProductionRung,
-    .rank = 94,
     .idea = "cuda.hopper_first_fp16 with operands rounded to TF32",
     .after = "cuda.hopper_igemm_tf32",
     .threads = "As cuda.hopper_first_fp16.",

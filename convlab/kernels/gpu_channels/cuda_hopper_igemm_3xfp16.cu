@@ -12,7 +12,6 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .sum = Sum::split,
     .rung = kProductionRung,
-    .rank = 89,
     .idea = "pixels split in two fp16 in registers: twice the rate of three TF32 products",
     .after = "cuda.hopper_igemm_3xtf32",
     .threads =

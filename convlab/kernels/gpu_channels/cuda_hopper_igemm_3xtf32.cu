@@ -12,7 +12,6 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .sum = Sum::split,
     .rung = kProductionRung,
-    .rank = 88,
     .idea = "warps split pixels in registers, where wgmma reads them, without loss of range",
     .after = "cuda.hopper_igemm_tf32",
     .threads =

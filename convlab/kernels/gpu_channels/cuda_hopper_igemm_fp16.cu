@@ -10,7 +10,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp16,
     .rung = kProductionRung,
-    .rank = 90,
     .idea = "implicit GEMM: TMA loads the pixels of the filter taps, and warpgroups multiply them",
     .after = "cuda.igemm_fp16",
     .threads =

@@ -10,7 +10,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::tf32,
     .rung = kProductionRung,
-    .rank = 90,
     .idea = "implicit GEMM: TMA rounds pixels to TF32 while it loads them",
     .after = "cuda.hopper_igemm_fp16",
     .threads = "As cuda.hopper_igemm_fp16, with 32 elements of the K dimension per slice.",

@@ -12,7 +12,6 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .sum = Sum::split,
     .rung = kProductionRung,
-    .rank = 85,
     .idea = "fp32 split in two fp16 while it is read, three products: twice the rate of three TF32 products",
     .after = "cuda.igemm_tf32",
     .threads =

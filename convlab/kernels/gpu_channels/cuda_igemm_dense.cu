@@ -53,7 +53,7 @@ void launch_dense(const OpArgs& args, Stream& stream) {
 }
 
 const RegisterOpKernel registered{{
-    .info = {.name = "cuda.igemm_dense", .device = kCompiledFor, .math = Math::fp16, .rank = 2},
+    .info = {.name = "cuda.igemm_dense", .device = kCompiledFor, .math = Math::fp16},
     .refuses = refuses,
     .prepared_bytes = dense_weight_bytes,
     .workspace_bytes = workspace_bytes,

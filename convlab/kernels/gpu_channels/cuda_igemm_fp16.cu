@@ -10,7 +10,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp16,
     .rung = kProductionRung,
-    .rank = 85,
     .idea = "implicit GEMM on nhwc: 8 channels of a pixel are the 16 bytes of one copy and one operand row",
     .after = "cuda.tensor_core_fp16",
     .threads =

@@ -10,7 +10,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::tf32,
     .rung = kProductionRung,
-    .rank = 86,
     .idea = "4 fp32 channels instead of 8 fp16: no loss of range, at half the rate",
     .after = "cuda.igemm_fp16",
     .threads = "As cuda.igemm_fp16, with 32 elements of the K dimension per slice.",

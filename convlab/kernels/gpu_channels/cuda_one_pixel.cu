@@ -16,7 +16,6 @@ constexpr KernelInfo kInfo{
     .name = "cuda.one_pixel",
     .device = kCompiledFor,
     .rung = kProductionRung,
-    .rank = 97,
     .idea = "little work in one launch: a warp computes one output channel of eight 1x1 images",
     .after = "cuda.igemm_fp16",
     .threads =

@@ -10,7 +10,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp16,
     .rung = kProductionRung,
-    .rank = 95,
     .idea = "each input pixel is loaded once and added to all the sums that use it, which stay in registers",
     .after = "cuda.igemm_fp16",
     .threads =

@@ -9,7 +9,6 @@ constexpr KernelInfo kInfo{
     .name = "cuda.pixel_depthwise_fp32",
     .device = kCompiledFor,
     .rung = kProductionRung,
-    .rank = 95,
     .idea = "the same in fp32: no rounding, and twice the bytes",
     .after = "cuda.pixel_depthwise",
     .threads = "As cuda.pixel_depthwise, with 7 outputs of 2 channels; the next rows are prefetched to shared memory.",

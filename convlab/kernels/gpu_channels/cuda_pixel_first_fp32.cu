@@ -23,7 +23,6 @@ constexpr KernelInfo kInfo{
     .name = "cuda.pixel_first_fp32",
     .device = kCompiledFor,
     .rung = kProductionRung,
-    .rank = 91,
     .idea = "few channels cannot fill tensor cores: fp32 multiply-adds from a patch in shared memory",
     .after = "cuda.igemm_3xfp16",
     .threads =

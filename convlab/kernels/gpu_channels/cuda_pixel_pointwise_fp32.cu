@@ -21,7 +21,6 @@ constexpr KernelInfo kInfo{
     .name = "cuda.pixel_pointwise_fp32",
     .device = kCompiledFor,
     .rung = kProductionRung,
-    .rank = 89,
     .idea = "1x1 convolutions with few channels by fp32 multiply-adds, which take less time than memory",
     .after = "cuda.pixel_first_fp32",
     .threads =

@@ -144,7 +144,7 @@ void launch_reorder(const OpArgs& args, Stream& stream) {
 
 template <class Element>
 OpKernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>, .rank = 1},
+  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
           .refuses = refuses<Element>,
           .launch = launch_reorder<Element>,
           .format = kPixelFormat<Element>};

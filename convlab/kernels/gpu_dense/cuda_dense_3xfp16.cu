@@ -245,7 +245,7 @@ void launch_dense(const OpArgs& args, Stream& stream) {
 }
 
 const RegisterOpKernel registered{{
-    .info = {.name = "cuda.dense_3xfp16", .device = kCompiledFor, .rank = 1},
+    .info = {.name = "cuda.dense_3xfp16", .device = kCompiledFor},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

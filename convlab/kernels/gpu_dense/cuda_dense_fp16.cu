@@ -173,7 +173,7 @@ void launch_dense(const OpArgs& args, Stream& stream) {
 }
 
 const RegisterOpKernel registered{{
-    .info = {.name = "cuda.dense_fp16", .device = kCompiledFor, .math = Math::fp16, .rank = 2},
+    .info = {.name = "cuda.dense_fp16", .device = kCompiledFor, .math = Math::fp16},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

@@ -128,7 +128,7 @@ void launch_narrow(const OpArgs& args, Stream& stream) {
 }
 
 const RegisterOpKernel registered{{
-    .info = {.name = "cuda.dense_narrow", .device = kCompiledFor, .rank = 3},
+    .info = {.name = "cuda.dense_narrow", .device = kCompiledFor},
     .refuses = refuses,
     .launch = launch_narrow,
 }};

@@ -47,7 +47,6 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .sum = Sum::split,
     .rung = kProductionRung,
-    .rank = 40,
     .idea = "warpgroups multiply rows of pixels by all rows of the filters at once",
     .after = "cuda.tensor_core_3xfp16",
     .threads =

@@ -15,7 +15,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp32,
     .rung = 10,
-    .rank = 10,
     .idea = "each thread a register tile of outputs of several output channels",
     .after = "cuda.restrict_unroll",
     .threads =

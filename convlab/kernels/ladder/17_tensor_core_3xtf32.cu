@@ -12,7 +12,6 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .sum = Sum::split,
     .rung = 17,
-    .rank = 20,
     .idea = "operands split in two: fp32-class accuracy from tensor cores",
     .after = "cuda.tensor_core_tf32",
     .threads = "8 warps compute 896 output pixels of up to 24 output channels; see tensor_core_tile.cuh.",

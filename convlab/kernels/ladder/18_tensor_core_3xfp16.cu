@@ -12,7 +12,6 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .sum = Sum::split,
     .rung = 18,
-    .rank = 30,
     .idea = "operands split in two fp16: the same accuracy at twice the rate",
     .after = "cuda.tensor_core_3xtf32",
     .threads = "8 warps compute 896 output pixels of up to 24 output channels; see tensor_core_tile.cuh.",

@@ -23,7 +23,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp32,
     .rung = 19,
-    .rank = -1,
     .idea = "rows of the shared tile padded, so that a warp's two rows use different banks",
     .after = "cuda.shared_tile",
     .threads =

@@ -24,7 +24,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp32,
     .rung = 20,
-    .rank = -1,
     .idea = "whole rows of the image staged with 16-byte loads",
     .after = "cuda.shared_tile",
     .threads =

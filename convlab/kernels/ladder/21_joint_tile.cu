@@ -25,7 +25,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp32,
     .rung = 21,
-    .rank = -1,
     .idea = "joint register and shared tiling: weights in shared memory, pixels and sums in registers",
     .after = "cuda.per_layer",
     .threads =

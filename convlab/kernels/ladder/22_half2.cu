@@ -21,7 +21,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp16,
     .rung = 22,
-    .rank = -1,
     .idea = "half2 arithmetic: one instruction multiplies and adds for two output channels",
     .after = "cuda.joint_tile",
     .threads =

@@ -15,7 +15,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp32,
     .rung = 23,
-    .rank = -1,
     .idea = "im2col to global memory, then the library's matrix multiply",
     .after = "cuda.unroll_gemm",
     .threads =

@@ -28,7 +28,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::tf32,
     .rung = 24,
-    .rank = -1,
     .idea = "matrix products by wmma, the C++ interface of tensor cores, in TF32",
     .after = "cuda.fused_unroll_gemm",
     .threads =

@@ -15,7 +15,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp32,
     .rung = 26,
-    .rank = -1,
     .idea = "the next channel's tile is copied to shared memory while the current one is summed",
     .after = "cuda.shared_tile",
     .threads =

@@ -35,7 +35,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp32,
     .rung = 27,
-    .rank = -1,
     .idea = "one thread copies the next channel's rows by TMA, and an mbarrier counts the bytes",
     .after = "cuda.cp_async",
     .threads =

@@ -33,7 +33,6 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::tf32,
     .rung = 28,
-    .rank = -1,
     .idea = "wgmma multiplies operands in shared memory while the warpgroup stages the next ones",
     .after = "cuda.tensor_core_tf32",
     .threads =
