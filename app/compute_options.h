@@ -11,8 +11,8 @@
 #include "app/options.h"
 #include "convlab/device/device.h"
 #include "convlab/kernels/kernel.h"
+#include "convlab/plan/options.h"
 #include "convlab/plan/plan.h"
-#include "convlab/plan/words.h"
 
 namespace convlab::app {
 

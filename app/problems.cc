@@ -7,7 +7,7 @@
 #include "convlab/base/error.h"
 #include "convlab/device/device.h"
 #include "convlab/model/formats/zoo.h"
-#include "convlab/plan/plan.h"
+#include "convlab/plan/planner.h"
 #include "convlab/rewrite/simplify.h"
 
 namespace convlab::app {

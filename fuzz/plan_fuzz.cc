@@ -6,7 +6,7 @@
 #include "convlab/device/cpu.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
 #include "convlab/model/shapes.h"
-#include "convlab/plan/plan.h"
+#include "convlab/plan/planner.h"
 #include "convlab/rewrite/fold.h"
 #include "convlab/rewrite/simplify.h"
 #include "convlab/rewrite/split.h"

@@ -28,8 +28,8 @@
 #include "convlab/measure/ceilings.h"
 #include "convlab/measure/summary.h"
 #include "convlab/plan/choices.h"
-#include "convlab/plan/plan.h"
 #include "convlab/plan/planned_graph.h"
+#include "convlab/plan/planner.h"
 
 namespace convlab::app {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/plan/bytes.h"
+#include "convlab/plan/planner.h"
 
 namespace convlab {
 namespace {

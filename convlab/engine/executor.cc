@@ -10,6 +10,7 @@
 #include "convlab/engine/ready_plan.h"
 #include "convlab/engine/run_memory.h"
 #include "convlab/plan/planned_graph.h"
+#include "convlab/plan/planner.h"
 
 namespace convlab {
 namespace {

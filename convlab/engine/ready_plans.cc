@@ -9,6 +9,7 @@
 #include "convlab/base/error.h"
 #include "convlab/engine/batch_size.h"
 #include "convlab/engine/plan_facts.h"
+#include "convlab/plan/planner.h"
 
 namespace convlab {
 namespace {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "convlab/plan/plan.h"
 #include "convlab/plan/request.h"
 
 namespace convlab {

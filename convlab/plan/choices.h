@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "convlab/plan/plan.h"
+#include "convlab/model/graph.h"
 
 namespace convlab {
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "convlab/plan/fused_conv.h"
+#include "convlab/plan/plan.h"
 #include "convlab/plan/request.h"
 
 namespace convlab {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "convlab/kernels/op.h"
 #include "convlab/plan/request.h"
 
 namespace convlab {

@@ -2,8 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,31 +10,9 @@
 #include "convlab/kernels/kernel.h"
 #include "convlab/kernels/op.h"
 #include "convlab/model/graph.h"
+#include "convlab/plan/options.h"
 
 namespace convlab {
-
-struct PlanChoices;
-
-/// layers: each operator is a step of its own, as the course timed them. fused: a convolution with its bias, pooling
-/// and activation is one step, as is a dense layer with its activation; batch normalization is folded into the weights.
-/// folded: as fused, and chains of linear operators become one operator if that costs less (see fold_linear).
-enum class PlanMode { layers, fused, folded };
-
-std::string_view name_of(PlanMode mode);
-
-struct PlanOptions {
-  PlanMode mode = PlanMode::fused;
-  Math math = Math::fp32;                ///< the lowest precision allowed for a convolution
-  std::string kernel;                    ///< one kernel for every convolution; "": the best that fits
-  ElementType input = ElementType::f32;  ///< of the run's inputs: f32, or u8 (raw pixels, 0..255)
-  /// Whether values are in channel_format() (nchw8c or nhwc) between steps; nullopt: decided by
-  /// keeps_channels().
-  std::optional<bool> channel_lanes = {};
-  std::shared_ptr<const PlanChoices> choices = {};  ///< from a plan file: its kernels, without a search; null: none
-};
-
-/// The fewest images in a batch for which nchw16n pays off. With fewer, too many of the 16 lanes are idle.
-inline constexpr int64_t kLeastImagesInLanes = 12;
 
 /// Where a step finds an array. The arena is the scratch memory that all steps share.
 struct Location {
@@ -95,11 +71,6 @@ struct Plan {
   int64_t arena_bytes = 0;
   bool channel_lanes = false;  ///< values are in channel_format() (nchw8c or nhwc) where they can be
 };
-
-/// Returns the plan of a graph that simplified() has returned. Throws Error(bad_input) if shapes do not fit, a forced
-/// kernel does not exist or does not support a convolution, or options.choices do not fit; Error(unavailable) if no
-/// kernel of the device computes a step.
-Plan make_plan(const Graph& graph, InputShapes inputs, const DeviceCaps& caps, const PlanOptions& options);
 
 /// Returns the plan as a table for people: one line per step, each followed by the kernels that were not used and why.
 std::string to_text(const Plan& plan);

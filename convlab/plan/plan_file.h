@@ -5,6 +5,7 @@
 
 #include "convlab/model/graph.h"
 #include "convlab/plan/choices.h"
+#include "convlab/plan/plan.h"
 
 namespace convlab {
 

@@ -11,6 +11,7 @@
 #include "convlab/device/device.h"
 #include "convlab/device/simt.h"
 #include "convlab/engine/executor.h"
+#include "convlab/plan/planner.h"
 #include "tests/plan/wide_graph.h"
 
 namespace convlab {

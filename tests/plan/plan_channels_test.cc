@@ -12,6 +12,7 @@
 #include "convlab/engine/engine.h"
 #include "convlab/engine/executor.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/plan/planner.h"
 #include "tests/plan/wide_graph.h"
 
 namespace convlab {

@@ -11,6 +11,7 @@
 #include "convlab/base/text.h"
 #include "convlab/device/cpu.h"
 #include "convlab/engine/executor.h"
+#include "convlab/plan/planner.h"
 #include "tests/errors.h"
 #include "tests/graph_builder.h"
 

@@ -15,6 +15,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 #include "convlab/plan/planned_graph.h"
+#include "convlab/plan/planner.h"
 #include "tests/plan/quantized_graph.h"
 #include "tests/plan/wide_graph.h"
 

@@ -10,6 +10,7 @@
 #include "convlab/device/cpu.h"
 #include "convlab/engine/executor.h"
 #include "convlab/kernels/cpu/bf16.h"
+#include "convlab/plan/planner.h"
 #include "tests/plan/wide_graph.h"
 
 namespace convlab {

@@ -15,6 +15,7 @@
 #include "convlab/engine/device_constants.h"
 #include "convlab/engine/engine.h"
 #include "convlab/engine/shared_weights.h"
+#include "convlab/plan/planner.h"
 #include "tests/graph_builder.h"
 #include "tests/kernels/op_checks.h"
 

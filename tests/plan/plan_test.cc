@@ -1,7 +1,7 @@
 // Tests planning: which nodes are fused into a step, which kernel computes it and why others do not, and where arrays
 // are stored.
 
-#include "convlab/plan/plan.h"
+#include "convlab/plan/planner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Parses what users write for the options of a plan.
+// Names and parses the options of a plan.
 
-#include "convlab/plan/words.h"
+#include "convlab/plan/options.h"
 
 #include <fmt/format.h>
 
@@ -28,6 +28,18 @@ Value parse_word(const std::string& text, const std::string& name, std::initiali
 }
 
 }  // namespace
+
+std::string_view name_of(PlanMode mode) {
+  switch (mode) {
+    case PlanMode::layers:
+      return "layers";
+    case PlanMode::fused:
+      return "fused";
+    case PlanMode::folded:
+      return "folded";
+  }
+  return "?";
+}
 
 Math parse_math(const std::string& text, const std::string& name) { return parse_word(text, name, kMaths); }
 
