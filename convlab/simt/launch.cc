@@ -31,7 +31,6 @@ using internal::Worker;
 
 std::atomic<int> worker_count{0};
 std::atomic<Strictness> strictness_now{Strictness::strict};
-std::atomic<Recorder*> recorder_now{nullptr};
 
 int usable_cpus() {
   cpu_set_t set;
@@ -127,9 +126,6 @@ cuda::dim3 narrow(LaunchExtent e) {
 }  // namespace
 
 void set_workers(int count) { worker_count = std::max(0, count); }
-
-void set_recorder(Recorder* recorder) { recorder_now = recorder; }
-Recorder* recorder() { return recorder_now; }
 
 void set_strictness(Strictness strictness) { strictness_now = strictness; }
 
