@@ -194,9 +194,9 @@ class Table {
 
 /// simt executes GPU threads on the host: what is faster here may be slower on a GPU.
 std::string_view caveat(const Device& device) {
-  return device.caps().kind == DeviceKind::simt
-             ? "; simt's times are not GPU times: 'convlab predict' estimates which is faster on a GPU"
-             : "";
+  return device.caps().has_real_times()
+             ? ""
+             : "; simt's times are not GPU times: 'convlab predict' estimates which is faster on a GPU";
 }
 
 void print_comparison(Output& output, const Device& device, const ConvKernel& first, const ConvKernel& second,
@@ -413,7 +413,7 @@ void bench(const BenchOptions& options, Output& output) {
   const Contention contention;
   const Ceilings ceilings = known_ceilings(*device, options.ceilings);
   output.print("{}\n", rates_text(ceilings));
-  if (const auto waited = contention.waited_share(); kind != DeviceKind::cuda && waited && *waited > kBusy) {
+  if (const auto waited = contention.waited_share(); device->caps().runs_on_host() && waited && *waited > kBusy) {
     output.print("{}; when idle it is faster than this\n", busy_text(*waited));
   }
   Session session(options, *device, kernels, ceilings, output, results);

@@ -116,7 +116,7 @@ std::optional<double> time(const std::vector<const ConvKernel*>& kernels, const 
   for (size_t i = 0; i < numbers.size(); ++i) {
     tell_host(json_text(Json{{"kernel", numbers[i]}, {"ms", samples[i]}}, -1));
   }
-  return device.caps().kind == DeviceKind::cuda ? std::nullopt : waited;
+  return device.caps().runs_on_host() ? waited : std::nullopt;
 }
 
 void measure_variants_here(const MeasureOptions& options) {

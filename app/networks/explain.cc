@@ -221,7 +221,7 @@ void explain(const ExplainOptions& options, Output& output) {
   const Plan plan = make_plan(graph, shapes, device->caps(), engine.plan);
   note_unused_math(plan);
   std::optional<Ceilings> ceilings;
-  if (device->caps().kind != DeviceKind::simt) ceilings = known_ceilings(*device);
+  if (device->caps().has_real_times()) ceilings = known_ceilings(*device);
   const std::vector<ExplainedStep> steps = explained(plan, ceilings, seconds);
   double flops = 0, bound = 0;
   for (const ExplainedStep& step : steps) {

@@ -167,7 +167,7 @@ std::string slowest(const std::vector<LayerResult>& layers) {
 
 void print_times(Output& output, const ModelRun::Times& times, Device& device, int64_t images) {
   std::optional<Ceilings> ceilings;
-  if (device.caps().kind != DeviceKind::simt) ceilings = known_ceilings(device);
+  if (device.caps().has_real_times()) ceilings = known_ceilings(device);
   print_layers(output, times.layers, 1, ceilings);
   output.print("\n");
   if (ceilings) {
@@ -179,7 +179,7 @@ void print_times(Output& output, const ModelRun::Times& times, Device& device, i
   output.print("{}\n", slowest(times.layers));
   output.print("{} in {:.3f} ms on {}\n", images == 1 ? "1 image" : fmt::format("{} images", images),
                times.network_s * 1e3, device.caps().name);
-  if (device.caps().kind == DeviceKind::cuda) {
+  if (!device.caps().runs_on_host()) {
     output.print("on the GPU alone, from inputs to outputs in its memory: {:.3f} ms\n", times.device_network_s * 1e3);
   }
 }

@@ -63,7 +63,7 @@ ModelRun::Times ModelRun::time(int64_t repeat) {
   std::vector<double> network, on_device;
   std::vector<std::vector<double>> by_step(steps);
   // Waiting after each step takes time on a GPU, so the whole network is timed in a separate pass there.
-  const bool one_pass = device_.caps().kind != DeviceKind::cuda;
+  const bool one_pass = device_.caps().runs_on_host();
   std::optional<Tensor> output;
   Buffer locked_input, locked_output;
   if (engine_) {

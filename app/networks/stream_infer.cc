@@ -35,7 +35,7 @@ namespace {
 
 /// Returns the bytes to read, and the bytes to write, at a time. On a host, these are a few batches, so that little is
 /// lost if the process is killed; a GPU computes faster, and needs more to stay busy during transfers.
-int64_t chunk_bytes(const DeviceCaps& caps) { return int64_t{caps.kind == DeviceKind::cuda ? 64 : 8} << 20; }
+int64_t chunk_bytes(const DeviceCaps& caps) { return int64_t{caps.runs_on_host() ? 8 : 64} << 20; }
 
 void check_usage(const StreamRequest& request) {
   request.images.require_images();

@@ -94,7 +94,7 @@ void tune(const TuneOptions& options, Output& output) {
   require_other_file("-o", options.output, options.model);
   const std::unique_ptr<Device> device = options.compute.open();
   const DeviceCaps& caps = device->caps();
-  if (caps.kind == DeviceKind::simt)
+  if (!caps.has_real_times())
     throw bad_input("tune: --device simt is not supported, its times are not GPU times; use cpu or cuda");
   const Subject subject = subject_of(options);
   const EngineOptions engine{.plan = options.compute.plan_options(options.plan, subject.type), .batch = options.batch};

@@ -116,7 +116,7 @@ class Tuner {
     // Images beyond a multiple of 16 are a batch of their own, so a full batch may be larger than any that is computed.
     const int64_t largest = own->batches().front();
     std::vector<TunedWay> ways{{.batch = largest, .channel_lanes = own->plan().channel_lanes}};
-    if (request_.device.caps().kind != DeviceKind::cpu) return ways;
+    if (request_.device.caps().runs_cuda()) return ways;
     std::vector<int64_t> batches{largest};
     for (int64_t batch = 1; batch <= images_of(inputs) && own->splits() && request_.engine.batch == 0; batch *= 2) {
       if (batch != largest) batches.push_back(batch);

@@ -143,7 +143,7 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   }
 
   // A GPU scales the images and finds the labels: transferring scaled images and scores would take longer.
-  loaded.finds_labels = loaded.caps().kind == DeviceKind::cuda;
+  loaded.finds_labels = !loaded.caps().runs_on_host();
   EngineOptions engine{.plan = options.compute.plan_options(options.plan, ElementType::u8),
                        .batch = options.batch,
                        .observer = observer,
@@ -195,7 +195,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
   const size_t steps = first.plan().steps.size();
 
   // To show progress, or if not all images are scaled in advance, run a host batch by batch, as the engine does anyway.
-  const bool on_host = classifier.caps().kind != DeviceKind::cuda;
+  const bool on_host = classifier.caps().runs_on_host();
   const bool by_batch = on_host && (Progress::visible() || !images.ready());
   const int64_t chunk = by_batch ? std::min(first.batch(), count) : count;
   Progress progress("classifying", count * repeat);

@@ -32,6 +32,18 @@ struct DeviceCaps {
   size_t shared_bytes_per_block = 0;  ///< the opt-in maximum; 0 on a CPU
   int threads = 1;                    ///< host threads, Stream::threads()->size(); 1 on cuda
   int64_t memory_bytes = 0;           ///< usable by a run: the GPU's free memory, or the container's limit
+
+  /// Whether kernels run on the host's processors: then they are done when a call returns, and the host's load changes
+  /// their times.
+  bool runs_on_host() const { return kind != DeviceKind::cuda; }
+  /// Whether kernels may access the host's arrays: there is no other memory.
+  bool shares_host_memory() const { return kind == DeviceKind::cpu; }
+  /// Whether its kernels are CUDA kernels.
+  bool runs_cuda() const { return kind != DeviceKind::cpu; }
+  /// Whether times are those of the hardware that the kernels are written for.
+  bool has_real_times() const { return kind != DeviceKind::simt; }
+  /// Whether Stream::record() can succeed.
+  bool records_graphs() const { return kind == DeviceKind::cuda; }
 };
 
 /// The alignment of memory on GPUs, in bytes.

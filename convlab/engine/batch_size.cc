@@ -84,7 +84,7 @@ int64_t run_bytes(const Plan& plan) {
 }
 
 int64_t choose_batch(const Graph& graph, const Shape& input, const DeviceCaps& caps, const PlanOptions& options) {
-  const bool host = caps.kind != DeviceKind::cuda;
+  const bool host = caps.runs_on_host();
   const int64_t limit = host ? kHostArenaBytes : caps.memory_bytes / 2;
   const auto fits = [&](const Plan& plan) { return (host ? plan.arena_bytes : run_bytes(plan)) <= limit; };
   const int64_t images = input[0];

@@ -17,7 +17,7 @@
 namespace convlab {
 
 BatchedGraph::BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& caps, const EngineOptions& options)
-    : input_(input), type_(options.plan.input), scale_to_(options.scale_to), lanes_(caps.kind == DeviceKind::cpu) {
+    : input_(input), type_(options.plan.input), scale_to_(options.scale_to), lanes_(!caps.runs_cuda()) {
   if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
     throw bad_input("{}: expected 1 input and 1 output, got {} and {}", graph.name, graph.inputs.size(),
                     graph.outputs.size());

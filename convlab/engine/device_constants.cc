@@ -24,7 +24,7 @@ void for_each_constant(const Plan& plan, Visit visit) {
 }  // namespace
 
 void DeviceConstants::place(const Plan& plan, SharedWeights& shared, StageObserver* observer) {
-  if (reads_host_memory(device_)) return;
+  if (device_.caps().shares_host_memory()) return;
   const Observed part(observer, {Stage::weights});
   for_each_constant(plan, [&](ValueId value, bool packed) {
     if (packed || copies_.contains(value)) return;
@@ -37,7 +37,7 @@ void DeviceConstants::place(const Plan& plan, SharedWeights& shared, StageObserv
 }
 
 DeviceConstants::Packing::Packing(DeviceConstants& constants, const Plan& plan) : constants_(constants) {
-  if (reads_host_memory(constants.device_)) return;
+  if (constants.device_.caps().shares_host_memory()) return;
   for_each_constant(plan, [&](ValueId value, bool packed) {
     if (!packed || constants.copies_.contains(value) || constants.to_pack_.contains(value)) return;
     constants.to_pack_.emplace(value, constants.copy(value));
@@ -53,7 +53,7 @@ Buffer DeviceConstants::copy(ValueId value) {
 }
 
 const void* DeviceConstants::address(ValueId value) const {
-  if (reads_host_memory(device_)) return std::as_const(graph_).constants.at(value).raw();
+  if (device_.caps().shares_host_memory()) return std::as_const(graph_).constants.at(value).raw();
   const auto found = copies_.find(value);
   return found != copies_.end() ? found->second->data() : to_pack_.at(value).data();
 }
@@ -65,7 +65,7 @@ void DeviceConstants::expect(const Plan& plan, bool packs) {
 }
 
 void DeviceConstants::note_packed(const PlanStep& step) {
-  if (!step.packs_weights() || !reads_host_memory(device_)) return;
+  if (!step.packs_weights() || !device_.caps().shares_host_memory()) return;
   const auto value = static_cast<ValueId>(step.inputs[PlanStep::kWeights].at);
   const auto reads = reads_.find(value);
   if (reads != reads_.end() && --reads->second == 0) graph_.constants.at(value).free_elements();

@@ -103,7 +103,7 @@ void Engine::run(const void* images, int64_t n, float* output) {
 }
 
 void Engine::run_in_memory(const void* images, int64_t n, float* output) {
-  if (reads_host_memory(parts_->device)) return run(images, n, output);
+  if (parts_->device.caps().shares_host_memory()) return run(images, n, output);
   or_settle(
       [&] { give_batches(images, n, output, [&](const Batch& batch) { parts_->pipeline.run_in_memory(batch); }); });
 }
@@ -122,8 +122,8 @@ std::vector<double> Engine::run_timed(const void* images, int64_t n, float* outp
 double Engine::time_on_device(const void* images, int64_t n, float* output) {
   double seconds = 0;
   for_each_batch(images, n, output, [&](const Batch& batch) {
-    seconds += reads_host_memory(parts_->device) ? stream().time([&] { run_batch(batch, nullptr); })
-                                                 : parts_->pipeline.time(batch);
+    seconds += parts_->device.caps().shares_host_memory() ? stream().time([&] { run_batch(batch, nullptr); })
+                                                          : parts_->pipeline.time(batch);
   });
   return seconds;
 }
@@ -185,7 +185,7 @@ void Engine::for_each_batch(const void* images, int64_t n, float* output, Work w
 /// On a host, kernels read and write the caller's arrays directly. With `seconds` (by step; may be null), upload, steps
 /// and download run serially.
 void Engine::run_batch(const Batch& batch, std::vector<double>* seconds) {
-  if (reads_host_memory(parts_->device)) {
+  if (parts_->device.caps().shares_host_memory()) {
     parts_->plans.of(batch.images)->launch(stream(), batch.from, batch.to, parts_->options.observer, seconds);
   } else if (seconds != nullptr) {
     parts_->pipeline.run_plainly(batch, seconds);

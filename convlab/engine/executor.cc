@@ -34,7 +34,7 @@ struct Executor::Parts {
         memory(device),
         plan(make_plan(graph, inputs, device.caps(), options.plan), constants, memory) {
     constants.expect(plan.plan(), true);
-    if (options.weights && !reads_host_memory(device)) options.weights->unify(graph);
+    if (options.weights && !device.caps().shares_host_memory()) options.weights->unify(graph);
     memory.make_room(plan.plan(), options.observer);
     SharedWeights own;
     const auto seconds = plan.prepare(device, *stream, options.weights ? *options.weights : own, options.observer);
@@ -95,7 +95,7 @@ void Executor::run(std::span<const void* const> inputs, std::span<void* const> o
   const RunMemory& memory = parts_->memory;
   parts_->device.make_current();
   Stream& stream = *parts_->stream;
-  if (reads_host_memory(parts_->device)) {
+  if (parts_->device.caps().shares_host_memory()) {
     parts_->plan.launch(stream, inputs, outputs, parts_->options.observer, seconds);
     return stream.synchronize();
   }

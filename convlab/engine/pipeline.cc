@@ -100,7 +100,7 @@ void Pipeline::settle() noexcept {
 
 /// simt runs work as soon as it is enqueued, so pipelining gains nothing there.
 bool Pipeline::on() const {
-  return options_.pipelined && options_.observer == nullptr && device_.caps().kind == DeviceKind::cuda;
+  return options_.pipelined && options_.observer == nullptr && !device_.caps().runs_on_host();
 }
 
 /// Computes each chunk while the next one is uploaded.

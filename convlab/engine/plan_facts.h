@@ -3,13 +3,9 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/device/device.h"
 #include "convlab/plan/plan.h"
 
 namespace convlab {
-
-/// Whether kernels of this device may read and write the caller's host arrays directly.
-inline bool reads_host_memory(const Device& device) { return device.caps().kind == DeviceKind::cpu; }
 
 inline int64_t bytes_of(const Shape& shape, ElementType type) {
   return checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));

@@ -25,7 +25,7 @@ ReadyPlans::ReadyPlans(BatchedGraph& graph, int64_t images, Device& device, Stre
       device_(device),
       stream_(stream),
       options_(options),
-      gives_up_(options.same_count && reads_host_memory(device)),
+      gives_up_(options.same_count && device.caps().shares_host_memory()),
       weights_(options.weights ? options.weights : std::make_shared<SharedWeights>()),
       constants_(graph.graph(), device, stream),
       memory_(device) {

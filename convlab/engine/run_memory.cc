@@ -9,7 +9,7 @@ namespace convlab {
 void RunMemory::make_room(const Plan& plan, StageObserver* observer) {
   const Observed part(observer, {Stage::memory});
   grow(arena_, plan.arena_bytes);
-  if (reads_host_memory(device_)) return;
+  if (device_.caps().shares_host_memory()) return;
   inputs_.resize(plan.inputs.size());
   outputs_.resize(plan.outputs.size());
   for (size_t i = 0; i < inputs_.size(); ++i) grow(inputs_[i], bytes_of(plan.inputs[i], plan.options.input));

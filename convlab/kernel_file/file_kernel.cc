@@ -78,7 +78,7 @@ void launch_from_host(const Place& place, const ConvArgs& args, Stream& stream) 
 
 void launch_at(const Place& place, const ConvArgs& args, Stream& stream) {
   const FileEntry& entry = *place.entry;
-  if (entry.on_host && stream.caps().kind != DeviceKind::cpu) {
+  if (entry.on_host && !stream.caps().shares_host_memory()) {
     return launch_from_host(place, args, stream);
   }
   if (place.zero_before) {

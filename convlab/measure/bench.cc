@@ -255,7 +255,7 @@ double KernelBench::replay(int launches, bool end) {
 }
 
 void KernelBench::take_over() {
-  if (arrays_.device().caps().kind != DeviceKind::cuda) let_threads_sleep();
+  if (arrays_.device().caps().runs_on_host()) let_threads_sleep();
   launch();
 }
 
@@ -276,7 +276,7 @@ KernelBench::Times KernelBench::launch(bool behind_another) {
   double device_seconds = stream.time([&] { enqueue(); });
   const double all_seconds = seconds_since(begin);
   const SetAside beside = aside.take();
-  if (behind_another && arrays_.device().caps().kind == DeviceKind::cuda && beside.seconds == 0) {
+  if (behind_another && !arrays_.device().caps().runs_on_host() && beside.seconds == 0) {
     enqueue();  // the GPU is still busy when the next launch is enqueued, so it does not idle between the two events
     device_seconds = stream.time([&] { enqueue(); });
   }

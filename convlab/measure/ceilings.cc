@@ -70,12 +70,12 @@ Bound Ceilings::bound(double flops, double bytes, Math math) const {
 
 Ceilings measure_ceilings(Device& device) {
   const std::unique_ptr<Stream> stream = device.make_stream();
-  if (device.caps().kind == DeviceKind::cuda) return cuda_ceilings(device, *stream);
+  if (!device.caps().runs_on_host()) return cuda_ceilings(device, *stream);
   return host_ceilings(*stream->threads());
 }
 
 Ceilings known_ceilings(Device& device, bool anew) {
-  if (device.caps().kind != DeviceKind::cuda) return measure_ceilings(device);
+  if (device.caps().runs_on_host()) return measure_ceilings(device);
   const std::optional<std::filesystem::path> path = kept_at(device.caps());
   if (!anew && path && std::filesystem::exists(*path)) {
     try {

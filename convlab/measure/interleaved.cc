@@ -88,7 +88,7 @@ bool are_whole_layers(std::span<KernelBench* const> benches) {
 
 TakeSample hot_launches(KernelBench& bench, bool layers) {
   // On a GPU, launches are ordered by the stream, and no threads spin after a launch.
-  const bool on_host = bench.arrays().device().caps().kind != DeviceKind::cuda;
+  const bool on_host = bench.arrays().device().caps().runs_on_host();
   return [&bench, on_host, layers](bool end) {
     if (on_host) bench.take_over();
     const KernelBench::Times times = bench.run(Caches::hot, end);
@@ -97,7 +97,7 @@ TakeSample hot_launches(KernelBench& bench, bool layers) {
 }
 
 Comparison compare_kernels(const Effort& effort, KernelBench& first, KernelBench& second) {
-  const bool on_host = first.arrays().device().caps().kind != DeviceKind::cuda;
+  const bool on_host = first.arrays().device().caps().runs_on_host();
   const bool layers = are_whole_layers(std::array{&first, &second});
   const Contention contention;
   Comparison comparison = compare_interleaved(effort, hot_launches(first, layers), hot_launches(second, layers));

@@ -47,7 +47,7 @@ std::optional<double> load_average() {
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 std::string processor_of(const DeviceCaps& caps) {
-  if (caps.kind == DeviceKind::cuda) return caps.description;
+  if (!caps.runs_on_host()) return caps.description;
   const int64_t sets = hwy::SupportedTargets();
   const int64_t best = sets & -sets;  // Highway's lowest bit is the best target
   return fmt::format("{}, {}", cpu_name(), hwy::TargetName(best));
@@ -58,7 +58,7 @@ Machine this_machine(const DeviceCaps& caps) {
           .cpu = cpu_name(),
           .threads = caps.threads,
           .system = system_name(),
-          .driver = caps.kind == DeviceKind::cuda ? gpu_driver_version() : ""};
+          .driver = caps.runs_on_host() ? "" : gpu_driver_version()};
 }
 
 Build this_build() {
@@ -71,7 +71,7 @@ Build this_build() {
 }
 
 MachineState machine_state(const DeviceCaps& caps) {
-  MachineState state = caps.kind == DeviceKind::cuda ? gpu_state() : MachineState{.clock_mhz = mean_cpu_clock()};
+  MachineState state = caps.runs_on_host() ? MachineState{.clock_mhz = mean_cpu_clock()} : gpu_state();
   state.load = load_average();
   return state;
 }

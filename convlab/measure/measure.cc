@@ -71,11 +71,11 @@ Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ce
   record.op_ms = summarize(std::move(op_ms));
   if (!layer_ms.empty()) record.layer_ms = summarize(std::move(layer_ms));
   record.cold_ms = sample(effort, [&](bool end) { return bench.run(Caches::cold, end).device_ms; });
-  if (effort.graph > 0 && caps.kind == DeviceKind::cuda) {
+  if (effort.graph > 0 && caps.records_graphs()) {
     record.graph_ms = sample(effort, [&](bool end) { return bench.replay(effort.graph, end); });
     record.graph = effort.graph;
   }
-  if (caps.kind != DeviceKind::cuda) record.waited_share = contention.waited_share();
+  if (caps.runs_on_host()) record.waited_share = contention.waited_share();
   record.after = machine_state(caps);
   refuse_clocks_that_disagree(record);
 

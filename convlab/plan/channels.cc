@@ -44,7 +44,7 @@ Format channel_format(const PlanRequest& request) {
   const PlanOptions& options = request.options;
   if (options.mode == PlanMode::layers || request.images() == 0) return kNchw;
   Format format = kNchw;
-  if (request.caps.kind != DeviceKind::cpu) {
+  if (request.caps.runs_cuda()) {
     format = options.math == Math::fp16 ? kNhwcF16 : kNhwc;
   } else if (options.math == Math::bf16 && has_unit(Bf16Unit::avx512_bf16)) {
     format = kNhwcBf16;

@@ -58,7 +58,7 @@ bool consumers_can_read(const PlanRequest& request, Format format, ValueId value
 std::vector<Format> inner_formats(int64_t images, const DeviceCaps& caps, const PlanOptions& options,
                                   const std::vector<const ConvKernel*>& candidates) {
   if (options.mode == PlanMode::layers || images == 0) return {};
-  if (caps.kind != DeviceKind::cpu) {
+  if (caps.runs_cuda()) {
     return options.math >= Math::fp16 ? std::vector{kNchw8cF16} : std::vector<Format>{};
   }
   std::vector<Format> formats;

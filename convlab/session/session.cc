@@ -204,7 +204,7 @@ std::vector<Shape> Session::output_shapes(std::span<const ConstArray> inputs) {
 }
 
 void Session::require_on_device(const void* data, const std::string& name) const {
-  if (device_->caps().kind == DeviceKind::cpu) {
+  if (device_->caps().shares_host_memory()) {
     throw bad_input("{}: array '{}' is in GPU memory, but the session runs on {}", model().name, name,
                     device_->caps().name);
   }
