@@ -123,8 +123,8 @@ TEST_F(Tune, RunAndCompareReplay) {
 
 TEST_F(Tune, WhatDoesNotFitIsRefused) {
   ASSERT_EQ(tuned({"--batch", "16"}).status, 0);
-  EXPECT_THAT(complaint({}, "fa19"),
-              HasSubstr("plan.txt: line 9: plan is for a different model, 'fa17-low', not for this fa19"));
+  EXPECT_THAT(complaint({}, "fa17-high"),
+              HasSubstr("plan.txt: line 9: plan is for a different model, 'fa17-low', not for this fa17-high"));
   EXPECT_THAT(complaint({"--threads", "1"}), HasSubstr("use --threads 2"));
   EXPECT_THAT(complaint({"--math", "bf16"}), HasSubstr("use --math fp32"));
   EXPECT_THAT(complaint({"--plan", "layers"}), HasSubstr("tune again with --plan layers"));

@@ -285,7 +285,7 @@ TEST_F(FilesOnSimt, CopiesOfBytesAreChecked) {
   EXPECT_THAT(fault_of(2), HasSubstr("(kernel copy_past_end, block (0,0,0))"));
   EXPECT_THAT(fault_of(3), StartsWith("out-of-bounds write of global memory 'y': "));
   EXPECT_THAT(fault_of(4), StartsWith("read of uninitialized global memory 'fresh': thread (0,0,0) reads 40 bytes at "
-                                      "fresh[0], which was never written"));
+                                      "fresh[0]; nothing has been copied to the array"));
   EXPECT_THAT(fault_of(5), StartsWith("data race on global memory 'y': thread (1,0,0) writes 12 bytes at y[1]; thread "
                                       "(0,0,0) writes y[1]; no barrier between"));
   EXPECT_THAT(fault_of(6), AllOf(StartsWith("data race on global memory 'y': "), HasSubstr(line_of("std::copy("))));
