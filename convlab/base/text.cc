@@ -141,9 +141,9 @@ static size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string closest(std::string_view text, const std::vector<std::string>& candidates) {
+std::string closest(std::string_view text, const std::vector<std::string>& candidates, size_t least_edits) {
   std::string best;
-  size_t best_distance = std::max<size_t>(2, text.size() / 3) + 1;
+  size_t best_distance = std::max(least_edits, text.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const size_t distance = edit_distance(text, candidate);
     const bool alike = distance < std::max(text.size(), candidate.size());  // they have a character in common

@@ -36,7 +36,7 @@ std::string shell_word(const std::string& word);
 bool glob_match(std::string_view pattern, std::string_view text);
 
 /// Returns the candidate with the smallest edit distance, for "did you mean ...?"; "" if none is within a third of the
-/// text's length (at least 2) and has a character in common.
-std::string closest(std::string_view text, const std::vector<std::string>& candidates);
+/// text's length (at least `least_edits`) and has a character in common.
+std::string closest(std::string_view text, const std::vector<std::string>& candidates, size_t least_edits = 2);
 
 }  // namespace convlab

@@ -6,8 +6,7 @@
 
 namespace convlab::classroom {
 
-/// Returns the student's name that is closest to `name`, for "did you mean ...?"; "" if none is close, or
-/// `name` has at most 4 letters, which differ little between any names.
+/// Returns the student's name that is closest to `name`, for "did you mean ...?"; "" if none is close.
 std::string closest_student(Store& store, const std::string& name);
 
 /// Returns the student of this name. Throws Error(bad_input), with the closest name or the first few, if there is none.

@@ -75,6 +75,9 @@ TEST(Text, ClosestSuggestsOnlyWhatIsNear) {
   EXPECT_EQ(closest("resnet", {"fa19", "sp18"}), "");
   EXPECT_EQ(closest("xx", {"a", "x"}), "x");
   EXPECT_EQ(closest("c", {"a", "b"}), "") << "every single letter is one edit away";
+  EXPECT_EQ(closest("Mia", {"Ada"}), "Ada");
+  EXPECT_EQ(closest("Mia", {"Ada"}, 1), "");
+  EXPECT_EQ(closest("Ad", {"Ada"}, 1), "Ada");
 }
 
 TEST(Semester, HintNamesTheNetworkOrTheNearest) {

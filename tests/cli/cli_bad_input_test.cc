@@ -251,14 +251,19 @@ TEST_F(BadOnnx, ModelsOfSomethingElseThanGreySquareImages) {
 TEST_F(BadOnnx, AModelIsNotOverwritten) {
   const Bytes bytes = small_model().bytes();
   write_file(path_, bytes);
-  const std::filesystem::path link = folder_.path() / "link.onnx";
+  const std::filesystem::path link = folder_.path() / "link.onnx", drawing = folder_.path() / "link.svg";
   std::filesystem::create_symlink(path_, link);
-  for (const char* command : {"convert", "explain", "tune"}) {
+  std::filesystem::create_symlink(path_, drawing);
+  const auto refuses = [&](const char* command, const std::filesystem::path& output) {
+    expect_bad_input({command, path_.string(), "-o", output.string()}, {"-o " + output.string(), "choose another"});
+    EXPECT_EQ(read_file(path_), bytes);
+  };
+  for (const char* command : {"convert", "tune"}) {
     for (const std::filesystem::path& output : {path_, link, folder_.path() / "." / "model.onnx"}) {
-      expect_bad_input({command, path_.string(), "-o", output.string()}, {"-o " + output.string(), "choose another"});
-      EXPECT_EQ(read_file(path_), bytes);
+      refuses(command, output);
     }
   }
+  refuses("explain", drawing);
 }
 
 TEST_F(BadOnnx, AMissingInputLeavesNoOutput) {
