@@ -171,10 +171,7 @@ void print_times(Output& output, const ModelRun::Times& times, Device& device, i
   print_layers(output, times.layers, 1, ceilings);
   output.print("\n");
   if (ceilings) {
-    output.print(
-        "of bound: the roofline time as a share of the measured one; above 100 % with Winograd kernels or data in an "
-        "L3 "
-        "cache\n");
+    output.print("of bound: the roofline time divided by the measured one; Winograd or cached data can exceed 100 %\n");
   }
   output.print("{}\n", slowest(times.layers));
   output.print("{} in {:.3f} ms on {}\n", images == 1 ? "1 image" : fmt::format("{} images", images),
