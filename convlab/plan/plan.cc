@@ -16,7 +16,7 @@ std::string numbered(const char* what, int64_t number) {
   return number == 0 ? what : fmt::format("{} {}", what, number);
 }
 
-std::string to_text(const Location& location) {
+std::string text_of(const Location& location) {
   switch (location.place) {
     case Location::Place::input:
       return numbered("input", location.at);
@@ -65,13 +65,13 @@ std::string to_text(const Plan& plan) {
                   name_of(plan.options.input), listed(plan.inputs), listed(plan.outputs), plan.arena_bytes);
   for (const PlanStep& step : plan.steps) {
     std::string inputs;
-    for (const Location& input : step.inputs) inputs += (inputs.empty() ? "" : ", ") + to_text(input);
+    for (const Location& input : step.inputs) inputs += (inputs.empty() ? "" : ", ") + text_of(input);
     const ConvStep* conv = step.conv_step();
     const Shape& shape = conv != nullptr ? conv->output_shape() : step.op_step()->output;
     const Format format = conv != nullptr ? conv->output_format : step.op_step()->output_format;
     text += fmt::format("  {}: {}{} by {}: {} -> {} {}{}", step.name, step.op_name(),
                         conv != nullptr ? " " + to_text(conv->problem) : "", step.kernel_name(), inputs,
-                        to_text(step.output), to_text(shape),
+                        text_of(step.output), to_text(shape),
                         format.order == Order::nchw ? "" : fmt::format(", in {}", name_of(format)));
     if (step.prepared_bytes != 0) text += fmt::format(", prepared {} bytes", step.prepared_bytes);
     if (step.workspace_bytes != 0) {
