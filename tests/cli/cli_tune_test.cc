@@ -40,18 +40,17 @@ class Tune : public testing::Test {
     return run_program(words);
   }
 
-  ProgramRun inferred(const std::string& output, std::vector<std::string> more = {},
-                      const std::string& model = "fa17-low") const {
-    std::vector<std::string> words{"infer", model, "--input", x_, "--output", output};
+  ProgramRun inferred(const std::string& output, std::vector<std::string> more = {}) const {
+    std::vector<std::string> words{"infer", "fa17-low", "--input", x_, "--output", output};
     if (std::ranges::find(more, "--threads") == more.end()) words.insert(words.end(), {"--threads", "2"});
     words.insert(words.end(), more.begin(), more.end());
     return run_program(words);
   }
 
   /// Returns infer's message when it rejects the plan.
-  std::string complaint(std::vector<std::string> more, const std::string& model = "fa17-low") const {
+  std::string complaint(std::vector<std::string> more) const {
     more.insert(more.end(), {"--plan-file", plan_});
-    const ProgramRun run = inferred(path("refused.npy"), more, model);
+    const ProgramRun run = inferred(path("refused.npy"), more);
     EXPECT_EQ(run.status, 2) << run.complaint;
     return run.complaint;
   }
@@ -123,8 +122,10 @@ TEST_F(Tune, RunAndCompareReplay) {
 
 TEST_F(Tune, WhatDoesNotFitIsRefused) {
   ASSERT_EQ(tuned({"--batch", "16"}).status, 0);
-  EXPECT_THAT(complaint({}, "fa17-high"),
-              HasSubstr("plan.txt: line 9: plan is for a different model, 'fa17-low', not for this fa17-high"));
+  const ProgramRun other = run_program({"explain", "fa19", "-n", "16", "--threads", "2", "--plan-file", plan_});
+  EXPECT_EQ(other.status, 2) << other.output;
+  EXPECT_THAT(other.complaint,
+              HasSubstr("plan.txt: line 9: plan is for a different model, 'fa17-low', not for this fa19"));
   EXPECT_THAT(complaint({"--threads", "1"}), HasSubstr("use --threads 2"));
   EXPECT_THAT(complaint({"--math", "bf16"}), HasSubstr("use --math fp32"));
   EXPECT_THAT(complaint({"--plan", "layers"}), HasSubstr("tune again with --plan layers"));
