@@ -68,7 +68,7 @@ std::string dynamic_array_in_source(std::string_view source, std::string_view li
   for (size_t at = find_name(text, "extern"); at != std::string_view::npos; at = find_name(text, "extern", at + 1)) {
     const std::string_view statement = text.substr(at, text.find(';', at) - at);
     if (find_name(statement, "__shared__") == std::string_view::npos) continue;
-    const std::string name = name_of_parameter(statement);
+    std::string name = name_of_parameter(statement);
     if (!name.empty() && find_name(line, name) != std::string_view::npos) return name;
   }
   return "";

@@ -70,8 +70,9 @@ TEST(Registry, EveryCompiledFileRegistersAKernel) {
 
 TEST(Registry, PreferredKernelsAreListedOnceAndExist) {
   std::string sources;
-  for (const std::filesystem::path& file : files_under(kRoot / "convlab/kernels")) {
-    if (has_ending(file, {".cc", ".cu"}) && file.filename() != "preference.cc") sources += read_text(file);
+  const std::filesystem::path rooms = kRoot / "convlab/kernels";
+  for (const std::filesystem::path& file : files_under(rooms)) {
+    if (has_ending(file, {".cc", ".cu"}) && file.filename() != "preference.cc") sources += read_text(rooms / file);
   }
   std::set<std::string_view> listed;
   for (const std::string_view name : preferred_kernels()) {
