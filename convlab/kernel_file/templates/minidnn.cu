@@ -1,5 +1,5 @@
-// new-forward.cu for mini-dnn, the course's format since 2020, in three phases as since 2021; the second one is timed as
-// the operator (Op Time).
+// new-forward.cu for mini-dnn, the course's format since 2020, in three phases as since 2021; the second one is timed
+// as the operator (Op Time).
 //
 //   convlab verify FILE                                 on a GPU, or with --device simt on any machine
 //   convlab m3.1 --semester sp25 --kernel FILE 1000     the course's script; without a GPU --device simt, and 10 images
