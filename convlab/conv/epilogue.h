@@ -9,8 +9,7 @@ namespace convlab {
 enum class ActivationKind { none, relu, leaky_relu, clip, sigmoid, tanh, swish, hard_swish };
 
 /// An elementwise function. leaky_relu: alpha is the slope below 0; clip: min(max(x, alpha), beta), NaN stays NaN.
-/// swish: x * sigmoid(x); hard_swish: x * min(max(x + 3, 0), 6) / 6. Only kernels for channel_lanes and channel_halves
-/// get the last two.
+/// swish: x * sigmoid(x); hard_swish: x * min(max(x + 3, 0), 6) / 6. Only kernels of nchw8c and nhwc get the last two.
 struct Activation {
   ActivationKind kind = ActivationKind::none;
   float alpha = 0, beta = 0;
