@@ -83,9 +83,8 @@ class HelpFormatter : public CLI::Formatter {
   for (const Command& command : commands) {
     if (!command.summary.empty()) names.emplace_back(command.name);
   }
-  const std::string nearest = closest(name, names);
-  throw bad_input("unknown command '{}'{}; '{} --help' lists all commands", name,
-                  nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), program.name);
+  throw bad_input("unknown command '{}'{}; '{} --help' lists all commands", name, did_you_mean(name, names),
+                  program.name);
 }
 
 /// Rewords CLI11's message about wrong arguments in the style of our other messages.

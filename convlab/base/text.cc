@@ -2,6 +2,8 @@
 
 #include "convlab/base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -150,6 +152,11 @@ std::string closest(std::string_view text, const std::vector<std::string>& candi
     if (alike && distance < best_distance) best_distance = distance, best = candidate;
   }
   return best;
+}
+
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& candidates) {
+  const std::string nearest = closest(text, candidates);
+  return nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest);
 }
 
 }  // namespace convlab

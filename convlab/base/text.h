@@ -39,4 +39,7 @@ bool glob_match(std::string_view pattern, std::string_view text);
 /// text's length (at least `least_edits`) and has a character in common.
 std::string closest(std::string_view text, const std::vector<std::string>& candidates, size_t least_edits = 2);
 
+/// Returns " (did you mean 'fa19'?)" with the closest() candidate; "" if there is none.
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& candidates);
+
 }  // namespace convlab

@@ -34,8 +34,7 @@ Pack load_pack(const std::string& name) {
   const std::vector<std::string> names = pack_names();
   if (std::ranges::find(names, name) == names.end()) {
     std::string hint = semester_hint(name, names);
-    if (const std::string nearest = closest(name, names); hint.empty() && !nearest.empty())
-      hint = fmt::format(" (did you mean '{}'?)", nearest);
+    if (hint.empty()) hint = did_you_mean(name, names);
     throw bad_input("unknown assignment '{}'{}; available: {}", printable(name), hint, fmt::join(names, ", "));
   }
   const fs::path folder = find_resource(kFolder) / name;

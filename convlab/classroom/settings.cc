@@ -172,9 +172,8 @@ const AssignmentSettings& Settings::assignment(const std::string& assignment_nam
     names.push_back(each.name);
   }
   if (assignment_name.empty()) throw bad_input("--assignment is required; the class has {}", fmt::join(names, ", "));
-  const std::string nearest = closest(assignment_name, names);
   throw bad_input("--assignment: unknown assignment '{}'{}; the class has {}", printable(assignment_name),
-                  nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), fmt::join(names, ", "));
+                  did_you_mean(assignment_name, names), fmt::join(names, ", "));
 }
 
 Settings parse_settings(const std::string& text, const std::string& place) {

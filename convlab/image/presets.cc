@@ -58,9 +58,8 @@ const Preset& find_preset(std::string_view name, std::string_view what) {
     if (each.name == name) return each;
     names.emplace_back(each.name);
   }
-  const std::string nearest = closest(name, names);
-  throw bad_input("{}: unknown preset '{}'{}; use one of {}", what, printable(name),
-                  nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), fmt::join(names, ", "));
+  throw bad_input("{}: unknown preset '{}'{}; use one of {}", what, printable(name), did_you_mean(name, names),
+                  fmt::join(names, ", "));
 }
 
 }  // namespace convlab

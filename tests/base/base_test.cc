@@ -78,6 +78,8 @@ TEST(Text, ClosestSuggestsOnlyWhatIsNear) {
   EXPECT_EQ(closest("Mia", {"Ada"}), "Ada");
   EXPECT_EQ(closest("Mia", {"Ada"}, 1), "");
   EXPECT_EQ(closest("Ad", {"Ada"}, 1), "Ada");
+  EXPECT_EQ(did_you_mean("fa91", {"fa19", "sp18"}), " (did you mean 'fa19'?)");
+  EXPECT_EQ(did_you_mean("resnet", {"fa19", "sp18"}), "");
 }
 
 TEST(Semester, HintNamesTheNetworkOrTheNearest) {

@@ -173,10 +173,7 @@ std::vector<TomlTable> TomlTable::tables(const std::string& key) const {
 void TomlTable::require_only(const std::vector<std::string>& keys) const {
   for (const auto& [key, value] : content_->value.as_table()) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
-    const std::string nearest = closest(key, keys);
-    throw error(
-        key, fmt::format("unknown key{}; known keys: {}",
-                         nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), fmt::join(keys, ", ")));
+    throw error(key, fmt::format("unknown key{}; known keys: {}", did_you_mean(key, keys), fmt::join(keys, ", ")));
   }
 }
 

@@ -139,8 +139,7 @@ Graph load_model(const std::string& name_or_path, const std::map<std::string, Sh
   const auto variant = std::ranges::find_if(
       names, [&](const std::string& name) { return !name_or_path.empty() && name.starts_with(name_or_path + "-"); });
   std::string hint = variant == names.end() ? semester_hint(name_or_path, names) : "";
-  const std::string nearest = variant == names.end() ? closest(name_or_path, names) : *variant;
-  if (hint.empty() && !nearest.empty()) hint = fmt::format(" (did you mean '{}'?)", nearest);
+  if (hint.empty()) hint = did_you_mean(variant == names.end() ? name_or_path : *variant, names);
   throw bad_input("unknown model '{}'{}; shipped models: {}; model files must end in .onnx or .params", name_or_path,
                   hint, fmt::join(names, ", "));
 }
