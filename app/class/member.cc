@@ -43,8 +43,7 @@ void note_other_course(const KernelSource& source, const std::string& file,
                        const classroom::AssignmentSettings& assignment) {
   const classroom::Pack pack = classroom::load_pack(assignment.pack);
   const FileKind starter = read_kernel_source(pack.template_file).kind;
-  const auto of_course = [](FileKind kind) { return kind == FileKind::mxnet || kind == FileKind::minidnn; };
-  if (source.kind == starter || !of_course(source.kind) || !of_course(starter)) return;
+  if (source.kind == starter || !is_of_course(source.kind) || !is_of_course(starter)) return;
   note("{} has the entry points of {}, but the starter file of {}, {}, those of {}; is the assignment right?", file,
        name_of(source.kind), assignment.name, pack.file, name_of(starter));
 }

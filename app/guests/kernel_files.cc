@@ -48,8 +48,7 @@ void load_files(const std::string& files) {
   const std::vector<std::string> lines = split(files, '\n');
   for (size_t i = 0; i + 3 < lines.size(); i += 4) {
     const KernelSource source = read_kernel_source(lines[i + 2]);
-    const bool of_course = source.kind == FileKind::mxnet || source.kind == FileKind::minidnn;
-    set_simt_strictness(of_course ? SimtStrictness::lenient : SimtStrictness::usual);
+    set_simt_strictness(is_of_course(source.kind) ? SimtStrictness::lenient : SimtStrictness::usual);
     load_kernel_file(source, lines[i + 1], lines[i + 3], kind_of(lines[i]));
   }
 }

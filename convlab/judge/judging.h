@@ -150,7 +150,7 @@ class Judging {
 
   // ---- simt: judge_simt.cc ----
 
-  bool is_of_course() const { return source_.kind == FileKind::mxnet || source_.kind == FileKind::minidnn; }
+  bool is_of_course() const { return convlab::is_of_course(source_.kind); }
 
   Json replay(const Task& task, const Probe& probe, const std::filesystem::path& output, JailEnd& end);
   void verify(const Task& task, Fill fill);

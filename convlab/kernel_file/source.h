@@ -21,6 +21,9 @@ enum class FileKind : uint8_t { own, mxnet, minidnn, function };
 
 std::string_view name_of(FileKind kind);
 
+/// Whether it is a format of the course.
+constexpr bool is_of_course(FileKind kind) { return kind == FileKind::mxnet || kind == FileKind::minidnn; }
+
 /// A parameter as written in the file: {"const float *", "host_y"}.
 struct FileParameter {
   std::string type, name;
