@@ -37,8 +37,7 @@ int barrier_between(std::string_view source, int first, int last) {
   const std::string code = code_of(source);
   const size_t begin = begin_of_line(code, first + 1), end = begin_of_line(code, last);
   const size_t barrier = find_name(std::string_view(code).substr(0, end), "__syncthreads", begin);
-  if (barrier == std::string_view::npos) return 0;
-  return static_cast<int>(std::ranges::count(std::string_view(code).substr(0, barrier), '\n')) + 1;
+  return barrier == std::string_view::npos ? 0 : line_of(code, barrier);
 }
 
 std::string missing_barrier(std::string_view source, int first, int last) {

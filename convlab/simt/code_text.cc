@@ -80,10 +80,6 @@ size_t end_of_statement(std::string_view code, size_t at) {
   return at < code.size() ? at : kNone;
 }
 
-int line_of(std::string_view code, size_t at) {
-  return static_cast<int>(std::ranges::count(code.substr(0, at), '\n')) + 1;
-}
-
 }  // namespace
 
 std::string code_of(std::string_view source) {
@@ -107,6 +103,10 @@ size_t closing(std::string_view code, size_t open) {
     if (code[at] == closes && --depth == 0) return at;
   }
   return kNone;
+}
+
+int line_of(std::string_view text, size_t at) {
+  return static_cast<int>(std::ranges::count(text.substr(0, at), '\n')) + 1;
 }
 
 std::vector<LoopLines> loops_in(std::string_view source) {

@@ -13,6 +13,9 @@ std::string code_of(std::string_view source);
 /// Returns the offset of the bracket that closes the one at `open`; npos if there is none.
 size_t closing(std::string_view code, size_t open);
 
+/// Returns the line of the character at an offset.
+int line_of(std::string_view text, size_t at);
+
 /// A loop, from its first line to the last one of its body.
 struct LoopLines {
   int first = 0, last = 0;
