@@ -25,28 +25,37 @@ inline const OpKernel& kernel_named(std::string_view name) {
                        [&](const OpKernel& each) { return each.info.name == name; });
 }
 
-/// Prepares and launches an operator kernel on the CPU. inputs[0] has step.input_format; the result has
-/// step.output_format. Fails the test if the kernel writes past its output or workspace.
-inline std::vector<float> run_dense(const OpKernel& kernel, const OpStep& step,
+/// Returns a dense layer's step: its inputs but the first are constant, and the first has this format.
+inline Step dense_step(const Op& op, const std::vector<Shape>& inputs, const Shape& output, Format format = kNchw) {
+  Step step{.op = op, .outputs = {{output}}};
+  for (const Shape& shape : inputs) step.inputs.push_back({.shape = shape, .constant = !step.inputs.empty()});
+  step.inputs[0].format = format;
+  return step;
+}
+
+/// Prepares and launches an operator kernel on the CPU. inputs[0] has step.inputs[0].format; the result has
+/// step.outputs[0].format. Fails the test if the kernel writes past its output or workspace.
+inline std::vector<float> run_dense(const OpKernel& kernel, const Step& step,
                                     const std::vector<std::vector<float>>& values, int threads) {
   const auto device = open_device("cpu", {.threads = threads});
   const auto stream = device->make_stream();
   std::vector<Buffer> buffers;
-  std::vector<const float*> inputs;
+  std::vector<const void*> inputs;
   for (const std::vector<float>& each : values) {
     buffers.push_back(device->allocate(each.size() * sizeof(float)));
     std::copy(each.begin(), each.end(), static_cast<float*>(buffers.back().data()));
-    inputs.push_back(static_cast<const float*>(buffers.back().data()));
+    inputs.push_back(buffers.back().data());
   }
   const Buffer prepared = device->allocate(kernel.prepared_bytes(step));
   const size_t workspace_bytes = kernel.workspace_bytes(step);
   const Buffer workspace = device->allocate(workspace_bytes + 64);
   std::fill_n(static_cast<unsigned char*>(workspace.data()), workspace_bytes + 64, 0xff);
-  const int64_t count = element_count(step.output, step.output_format);
+  const int64_t count = element_count(step.outputs[0].shape, step.outputs[0].format);
   const Buffer output = device->allocate(static_cast<size_t>(count + 16) * sizeof(float));
   auto* y = static_cast<float*>(output.data());
   std::fill_n(y, count + 16, NAN);
-  const OpArgs args{step, inputs, y, prepared.data(), workspace.data()};
+  void* const outputs[] = {y};
+  const Args args{step, inputs, outputs, prepared.data(), workspace.data()};
   kernel.prepare(args, *stream);
   kernel.launch(args, *stream);
   for (int64_t i = count; i < count + 16; ++i) EXPECT_TRUE(std::isnan(y[i])) << "written beyond the output";

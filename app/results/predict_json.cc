@@ -55,7 +55,7 @@ Json to_json(const Prediction& prediction) {
 }
 
 Json to_json(const PredictedStep& predicted) {
-  const Step& step = predicted.step;
+  const LadderStep& step = predicted.step;
   Json json{{"kernel", step.after.work.kernel},
             {"from", step.before.work.kernel},
             {"problem", to_text(step.after.work.problem)},

@@ -10,7 +10,7 @@ namespace convlab::app {
 
 /// A predicted change from one kernel to another, and its measured times if there are any.
 struct PredictedStep {
-  Step step;
+  LadderStep step;
   std::optional<MeasuredStep> measured = {};
 };
 void write_json(Output& output, const std::vector<PredictedStep>& steps);

@@ -20,17 +20,13 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, 
     problem.n = images;
     layer.problem = to_text(problem);
     layer.math = step.conv->info.math;
-  } else if (const OpStep* op = step.op_step()) {
+  } else if (const Step* op = step.op_step()) {
     layer.math = step.op->info.math;
-    layer.bytes = batches * static_cast<double>(byte_count(op->output, op->output_format));
-    for (size_t i = 0; i < op->inputs.size(); ++i) {
-      const bool constant = i < op->constant.size() && op->constant[i];
-      const bool bytes_too = op->input_format == kNhwc4U8 && !constant;
-      const bool plain = op->input_format.order == Order::nchw || (i > 0 && !bytes_too);
-      const auto bytes =
-          static_cast<double>(plain ? byte_count(op->inputs[i], i == 0 ? op->input_format : kNchw)
-                                    : byte_count(i == 0 ? op->written : op->inputs[i], op->input_format));
-      layer.bytes += bytes * (constant ? copies : batches);
+    for (const Operand& each : op->outputs)
+      layer.bytes += batches * static_cast<double>(byte_count(each.shape, each.format));
+    for (const Operand& each : op->inputs) {
+      const Shape& shape = each.written.empty() ? each.shape : each.written;
+      layer.bytes += static_cast<double>(byte_count(shape, each.format)) * (each.constant ? copies : batches);
     }
   }
   return layer;

@@ -46,8 +46,9 @@ int64_t weight_bytes(const Graph& graph, const Plan& plan) {
 int64_t written_and_read(const Plan& plan) {
   int64_t bytes = 0;
   for (const PlanStep& step : plan.steps) {
-    bytes += step.conv_step() != nullptr ? byte_count(step.conv_step()->output_shape(), step.conv_step()->output_format)
-                                         : byte_count(step.op_step()->output, step.op_step()->output_format);
+    bytes += step.conv_step() != nullptr
+                 ? byte_count(step.conv_step()->output_shape(), step.conv_step()->output_format)
+                 : byte_count(step.op_step()->outputs[0].shape, step.op_step()->outputs[0].format);
   }
   return 2 * bytes;
 }

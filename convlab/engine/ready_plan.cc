@@ -114,29 +114,29 @@ void ReadyPlan::visit(size_t i, const PreparedWeights& weights, Inputs inputs, O
   const bool packed = !outputs.empty() && step.packs_weights();
   for (size_t input = 0; input < step.inputs.size(); ++input) {
     const void* at = packed && input == PlanStep::kWeights ? nullptr : address(step.inputs[input], inputs, outputs);
-    addresses_.push_back(static_cast<const float*>(at));
+    addresses_.push_back(at);
   }
-  auto* y = static_cast<float*>(const_cast<void*>(address(step.output, inputs, outputs)));
+  void* const y = const_cast<void*>(address(step.output, inputs, outputs));
   void* workspace = step.workspace_bytes > 0 ? memory_.arena() + step.workspace_at : nullptr;
   if (const ConvStep* conv = step.conv_step()) {
     const bool bias = conv->epilogue.bias;
     on_conv(*step.conv, ConvArgs{.step = *conv,
                                  .x = addresses_[0],
-                                 .w = addresses_[1],
-                                 .bias = bias ? addresses_[2] : nullptr,
-                                 .added = conv->adds ? addresses_[bias ? 3 : 2] : nullptr,
-                                 .y = y,
+                                 .w = static_cast<const float*>(addresses_[1]),
+                                 .bias = bias ? static_cast<const float*>(addresses_[2]) : nullptr,
+                                 .added = conv->adds ? static_cast<const float*>(addresses_[bias ? 3 : 2]) : nullptr,
+                                 .y = static_cast<float*>(y),
                                  .prepared = weights.of(i),
                                  .workspace = workspace,
                                  .prefetch = prefetch_after(i, weights)});
   } else {
-    on_op(*step.op, OpArgs{.step = *step.op_step(),
-                           .inputs = addresses_,
-                           .output = y,
-                           .prepared = weights.of(i),
-                           .workspace = workspace,
-                           .prefetch = prefetch_after(i, weights),
-                           .turn = turn_});
+    on_op(*step.op, Args{.step = *step.op_step(),
+                         .inputs = addresses_,
+                         .outputs = {&y, 1},
+                         .prepared = weights.of(i),
+                         .workspace = workspace,
+                         .prefetch = prefetch_after(i, weights),
+                         .turn = turn_});
   }
 }
 

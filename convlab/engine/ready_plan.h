@@ -49,8 +49,8 @@ class ReadyPlan {
   DeviceConstants& constants_;
   const RunMemory& memory_;
   std::shared_ptr<const PreparedWeights> prepared_;
-  std::vector<const float*> addresses_;  ///< of the current step's inputs
-  int64_t turn_ = 0;                     ///< launches of the plan so far
+  std::vector<const void*> addresses_;  ///< of the current step's inputs
+  int64_t turn_ = 0;                    ///< launches of the plan so far
 };
 
 }  // namespace convlab

@@ -17,7 +17,8 @@ bool same_weights(const PlanStep& a, const PlanStep& b) {
     one.n = other.n = 1;
     return one == other;
   }
-  return std::ranges::equal(a.op_step()->inputs, b.op_step()->inputs, [](const Shape& x, const Shape& y) {
+  return std::ranges::equal(a.op_step()->inputs, b.op_step()->inputs, [](const Operand& one, const Operand& other) {
+    const Shape &x = one.shape, &y = other.shape;
     return x.size() == y.size() && (x.empty() || std::equal(x.begin() + 1, x.end(), y.begin() + 1));
   });
 }

@@ -10,8 +10,8 @@ namespace convlab {
 namespace {
 
 /// Why a kernel does not support a step: its own reason, an unsupported layout, or too little precision.
-Refusal refusal_of(const OpKernel& kernel, const OpStep& step, Math math) {
-  for (const Format format : {step.input_format, step.output_format}) {
+Refusal refusal_of(const OpKernel& kernel, const Step& step, Math math) {
+  for (const Format format : {step.inputs[0].format, step.outputs[0].format}) {
     if (format.order != Order::nchw && format != kernel.format)
       return fmt::format("{} is not supported", name_of(format));
   }
@@ -23,7 +23,7 @@ Refusal refusal_of(const OpKernel& kernel, const OpStep& step, Math math) {
 
 }  // namespace
 
-const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device, Math math) {
+const OpKernel* find_op_kernel(const Step& step, DeviceKind device, Math math) {
   const OpKernel* best = nullptr;
   for (const OpKernel& kernel : op_kernels()) {
     if (kernel.info.device != device || refusal_of(kernel, step, math)) continue;
@@ -32,15 +32,15 @@ const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device, Math math)
   return best;
 }
 
-const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device, Math math) {
+const OpKernel& choose_op_kernel(const Step& step, DeviceKind device, Math math) {
   if (const OpKernel* kernel = find_op_kernel(step, device, math)) return *kernel;
   const std::string why = why_unsupported(step, device, math);
   throw unavailable("not supported on {}: {}{}{}", name_of(device), name_of(step.op), why.empty() ? "" : ": ", why);
 }
 
-std::string why_unsupported(const OpStep& step, DeviceKind device, Math math) {
+std::string why_unsupported(const Step& step, DeviceKind device, Math math) {
   // A kernel of another operator has the same reason for all others. A reason of its own is about this step.
-  OpStep scale = step, softmax = step;
+  Step scale = step, softmax = step;
   scale.op = ScaleOp{};
   softmax.op = SoftmaxOp{};
   for (const OpKernel& kernel : op_kernels()) {
@@ -52,7 +52,7 @@ std::string why_unsupported(const OpStep& step, DeviceKind device, Math math) {
   return "";
 }
 
-size_t workspace_bytes(const OpKernel& kernel, const OpStep& step, int threads) {
+size_t workspace_bytes(const OpKernel& kernel, const Step& step, int threads) {
   const size_t all = kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step) : 0;
   const size_t each = kernel.thread_bytes != nullptr ? kernel.thread_bytes(step) : 0;
   return all + each * static_cast<size_t>(threads);

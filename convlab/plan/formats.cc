@@ -22,11 +22,12 @@ bool can_read(const PlanRequest& request, Format format, const Node& node, const
     });
   }
   if (!std::holds_alternative<GemmOp>(node.op)) return false;
-  OpStep step{.op = node.op, .output = request.shape_of(node.output), .input_format = format, .written = written};
+  Step step{.op = node.op, .outputs = {{.shape = request.shape_of(node.output)}}};
   for (const ValueId input : node.inputs) {
-    step.inputs.push_back(request.shape_of(input));
-    step.constant.push_back(request.graph.constants.contains(input));
+    step.inputs.push_back({.shape = request.shape_of(input), .constant = request.graph.constants.contains(input)});
   }
+  step.inputs[0].format = format;
+  step.inputs[0].written = written;
   return find_op_kernel(step, request.caps.kind, request.options.math) != nullptr;
 }
 
@@ -76,10 +77,10 @@ Format format_for_readers(const PlanRequest& request, ValueId value) {
   return taken == request.formats.end() ? kNchw : *taken;
 }
 
-Format op_output_format(const PlanRequest& request, OpStep step, ValueId value) {
-  step.output_format = format_for_readers(request, value);
+Format op_output_format(const PlanRequest& request, Step step, ValueId value) {
+  step.outputs[0].format = format_for_readers(request, value);
   const bool written = find_op_kernel(step, request.caps.kind, request.options.math) != nullptr;
-  return written ? step.output_format : kNchw;
+  return written ? step.outputs[0].format : kNchw;
 }
 
 }  // namespace convlab

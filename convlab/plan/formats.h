@@ -18,6 +18,6 @@ Format format_for_readers(const PlanRequest& request, ValueId value);
 
 /// Returns the layout for the output of this step, which is complete otherwise: the layout of its consumers if a kernel
 /// can write it.
-Format op_output_format(const PlanRequest& request, OpStep step, ValueId value);
+Format op_output_format(const PlanRequest& request, Step step, ValueId value);
 
 }  // namespace convlab

@@ -39,23 +39,24 @@ std::string PlanStep::op_name() const {
     const std::string after = to_text(step->epilogue);
     return std::string("Conv") + (step->adds ? "+add" : "") + (after.empty() ? "" : "+") + after;
   }
-  const OpStep& step = *op_step();
+  const Step& step = *op_step();
   const auto* activation = std::get_if<ActivationOp>(&step.op);
   if (activation != nullptr && activation->activation.kind == ActivationKind::none) {
-    return step.input_format == kRawPixels ? "Convert" : "Copy";
+    return step.inputs[0].format == kRawPixels ? "Convert" : "Copy";
   }
   const std::string name = name_of(step.op);
-  return step.activation.kind == ActivationKind::none ? name : name + "+" + to_text(step.activation);
+  const Activation& after = step.epilogue.activation;
+  return after.kind == ActivationKind::none ? name : name + "+" + to_text(after);
 }
 
 double PlanStep::flops() const {
   if (const ConvStep* step = conv_step()) return step->problem.flops();
-  const OpStep& step = *op_step();
-  const auto outputs = static_cast<double>(element_count(step.output));
+  const Step& step = *op_step();
+  const auto outputs = static_cast<double>(element_count(step.outputs[0].shape));
   if (const auto* gemm = std::get_if<GemmOp>(&step.op)) {
-    return 2 * outputs * static_cast<double>(step.inputs[0][gemm->transpose_a ? 0 : 1]);
+    return 2 * outputs * static_cast<double>(step.inputs[0].shape[gemm->transpose_a ? 0 : 1]);
   }
-  if (std::holds_alternative<MatMulOp>(step.op)) return 2 * outputs * static_cast<double>(step.inputs[0].back());
+  if (std::holds_alternative<MatMulOp>(step.op)) return 2 * outputs * static_cast<double>(step.inputs[0].shape.back());
   return 0;
 }
 
@@ -67,8 +68,8 @@ std::string to_text(const Plan& plan) {
     std::string inputs;
     for (const Location& input : step.inputs) inputs += (inputs.empty() ? "" : ", ") + text_of(input);
     const ConvStep* conv = step.conv_step();
-    const Shape& shape = conv != nullptr ? conv->output_shape() : step.op_step()->output;
-    const Format format = conv != nullptr ? conv->output_format : step.op_step()->output_format;
+    const Shape& shape = conv != nullptr ? conv->output_shape() : step.op_step()->outputs[0].shape;
+    const Format format = conv != nullptr ? conv->output_format : step.op_step()->outputs[0].format;
     text += fmt::format("  {}: {}{} by {}: {} -> {} {}{}", step.name, step.op_name(),
                         conv != nullptr ? " " + to_text(conv->problem) : "", step.kernel_name(), inputs,
                         text_of(step.output), to_text(shape),

@@ -32,11 +32,11 @@ struct Refused {
 /// One launch of one kernel.
 struct PlanStep {
   std::string name;  ///< the names of the nodes that it computes, joined by '+'
-  std::variant<ConvStep, OpStep> what;
+  std::variant<ConvStep, Step> what;
   const ConvKernel* conv = nullptr;        ///< of a ConvStep
-  const OpKernel* op = nullptr;            ///< of an OpStep
+  const OpKernel* op = nullptr;            ///< of an Step
   std::vector<const ConvKernel*> fitting;  ///< all that compute exactly this ConvStep, in order of preference
-  std::vector<Refused> refused;            ///< every other convolution kernel of the device; empty for an OpStep
+  std::vector<Refused> refused;            ///< every other convolution kernel of the device; empty for an Step
   std::vector<Location>
       inputs;  ///< in the operator's order; of a ConvStep: x, w and, if present, the bias and the value to add
   Location output;
@@ -45,7 +45,7 @@ struct PlanStep {
   int64_t workspace_at = 0;  ///< byte offset in the arena
 
   const ConvStep* conv_step() const { return std::get_if<ConvStep>(&what); }
-  const OpStep* op_step() const { return std::get_if<OpStep>(&what); }
+  const Step* op_step() const { return std::get_if<Step>(&what); }
   std::string_view kernel_name() const;
 
   static constexpr size_t kWeights = 1;  ///< index of the weights among the inputs, if a step has weights

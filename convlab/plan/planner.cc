@@ -44,7 +44,8 @@ PlanRequest request_for(const Graph& graph, InputShapes inputs, const DeviceCaps
   return request;
 }
 
-struct Operand {
+/// An array that a step is to read, under this shape.
+struct Source {
   size_t array;
   Shape shape;
   bool constant = false;
@@ -100,7 +101,7 @@ class Planner {
   /// Copies an output that no step has written: it is an input (raw or scaled), a constant, the array of another
   /// output, or an array in another layout under another shape.
   void copy_output(size_t number) {
-    const Operand output = operand(graph_.outputs[number].value);
+    const Source output = operand(graph_.outputs[number].value);
     if (arrays_[output.array].location == Location{Location::Place::output, static_cast<int64_t>(number)}) return;
     emit_copy(output, arrays_.add_output(number), kNchw, "output");
   }
@@ -108,18 +109,18 @@ class Planner {
   const Shape& shape_of(ValueId value) const { return request_.shape_of(value); }
   bool is_pixels(size_t array) const { return arrays_[array].format == kRawPixels; }
 
-  Operand operand(ValueId value) { return {arrays_.of(value), shape_of(value), graph_.constants.contains(value)}; }
+  Source operand(ValueId value) { return {arrays_.of(value), shape_of(value), graph_.constants.contains(value)}; }
 
   /// Returns the operand, or its float32 nchw copy if it is uint8 pixels, or if the plan keeps channels or bytes and
   /// the operand is in another layout.
-  Operand float_operand(ValueId value) {
-    const Operand given = operand(value);
+  Source float_operand(ValueId value) {
+    const Source given = operand(value);
     const bool plain = lies_plain(given) || (!request_.keeps_channels() && !request_.bytes);
     return plain && !is_pixels(given.array) ? given : copy_of(value, given, kNchw);
   }
 
   /// Returns a float32 copy in this layout, which is made once.
-  Operand copy_of(ValueId value, const Operand& given, Format format) {
+  Source copy_of(ValueId value, const Source& given, Format format) {
     const Shape shape = shape_to_copy(given);
     const auto [found, is_new] = copies_.try_emplace({given.array, format.order, format.type, shape}, 0);
     if (is_new) {
@@ -131,22 +132,22 @@ class Planner {
 
   /// Returns the shape for a copy of the array. In layouts other than nchw, copies support only the shape with which
   /// the array was written.
-  Shape shape_to_copy(const Operand& given) const {
+  Shape shape_to_copy(const Source& given) const {
     return lies_plain(given) ? given.shape : arrays_[given.array].written;
   }
 
-  void emit_copy(const Operand& given, size_t to, Format format, std::string name) {
+  void emit_copy(const Source& given, size_t to, Format format, std::string name) {
     const Shape shape = shape_to_copy(given);
-    OpStep step = step_of(ActivationOp{}, {{given.array, shape}}, shape);
-    step.output_format = format;
+    Step step = step_of(ActivationOp{}, {{given.array, shape}}, shape);
+    step.outputs[0].format = format;
     emit_op(step, {given}, to, std::move(name));
   }
 
-  bool lies_plain(const Operand& operand) const { return arrays_[operand.array].format.order == Order::nchw; }
+  bool lies_plain(const Source& operand) const { return arrays_[operand.array].format.order == Order::nchw; }
 
   /// Whether the operand can be read in the plan's layout of channels. In nchw8c, this includes nchw images of one
   /// pixel.
-  bool lies_in_channels(const Operand& operand) const {
+  bool lies_in_channels(const Source& operand) const {
     const PlanArray& array = arrays_[operand.array];
     if (array.format == request_.channels && array.written == operand.shape) return true;
     return array.format == kNchw && one_pixel(operand.shape) && request_.channels == kNchw8c;
@@ -154,8 +155,8 @@ class Planner {
 
   /// Returns the operand in the plan's layout of channels, or in nchw if the plan does not use that layout for its
   /// shape.
-  Operand channels_operand(ValueId value) {
-    const Operand given = operand(value);
+  Source channels_operand(ValueId value) {
+    const Source given = operand(value);
     if (!keeps(request_, given.shape)) return float_operand(value);
     return lies_in_channels(given) ? given : copy_of(value, float_operand(value), request_.channels);
   }
@@ -185,12 +186,12 @@ class Planner {
   }
 
   /// Returns the operand in nhwc4 uint8.
-  Operand bytes_operand(ValueId value) {
-    const Operand given = operand(value);
+  Source bytes_operand(ValueId value) {
+    const Source given = operand(value);
     return lies_in_bytes(given) ? given : copy_of(value, float_operand(value), kNhwc4U8);
   }
 
-  bool lies_in_bytes(const Operand& operand) const {
+  bool lies_in_bytes(const Source& operand) const {
     const PlanArray& array = arrays_[operand.array];
     return array.format == kNhwc4U8 && same_in_bytes(array.written, operand.shape);
   }
@@ -202,22 +203,21 @@ class Planner {
     const bool ends = std::holds_alternative<DequantizeOp>(node.op);
     if (begins && !is_read_as_bytes(request_, node.output)) return false;
     if (!only && !begins && !lies_in_bytes(operand(node.inputs[0]))) return false;
-    OpStep step{.op = node.op, .output = shape_of(node.output)};
+    Step step{.op = node.op, .outputs = {{.shape = shape_of(node.output), .format = ends ? kNchw : kNhwc4U8}}};
     if (auto* pool = std::get_if<PoolOp>(&step.op)) *pool = {resolved_pool(*pool, shape_of(node.inputs[0]))};
-    step.input_format = begins ? kNchw : kNhwc4U8;
-    step.output_format = ends ? kNchw : kNhwc4U8;
     for (const ValueId input : node.inputs) {
-      step.inputs.push_back(shape_of(input));
-      step.constant.push_back(graph_.constants.contains(input));
+      const bool constant = graph_.constants.contains(input);
+      step.inputs.push_back(
+          {.shape = shape_of(input), .format = begins || constant ? kNchw : kNhwc4U8, .constant = constant});
     }
-    if (!begins) step.written = step.inputs[0];
+    if (!begins) step.inputs[0].written = step.inputs[0].shape;
     if (!only && find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
-    std::vector<Operand> operands;
+    std::vector<Source> operands;
     for (const ValueId input : node.inputs) {
       const bool plain = begins || graph_.constants.contains(input);
       operands.push_back(plain ? float_operand(input) : bytes_operand(input));
     }
-    emit_op(step, operands, arrays_.add(node.output, step.output_format), node.name);
+    emit_op(step, operands, arrays_.add(node.output, step.outputs[0].format), node.name);
     return true;
   }
 
@@ -227,7 +227,7 @@ class Planner {
     const auto ready = [this](ValueId value) { return arrays_.has(value) && keeps(request_, shape_of(value)); };
     FusedConv fused = joined_conv_from(request_, place, ready);
     const std::vector<ValueId>& values = graph_.nodes[place].inputs;
-    const Operand given = operand(values[0]);
+    const Source given = operand(values[0]);
     std::optional<ConvChoice> choice;
     if (const std::optional<FusedConv> pooled = pooled_conv(request_, fused)) {
       choice = choose_joined(*pooled, given);
@@ -239,9 +239,9 @@ class Planner {
     for (const size_t node : fused.nodes) done_[node] = true;
     ConvStep& step = choice->step;
     const bool plain = step.input_format.order == Order::nchw;
-    const Operand x = step.input_format == kRawPixels ? given
-                      : plain                         ? float_operand(values[0])
-                                                      : channels_operand(values[0]);
+    const Source x = step.input_format == kRawPixels ? given
+                     : plain                         ? float_operand(values[0])
+                                                     : channels_operand(values[0]);
     std::vector<size_t> inputs{x.array, arrays_.of(values[1])};
     step.input_step = plain ? 0 : arrays_[inputs[0]].step;
     if (step.epilogue.bias) inputs.push_back(arrays_.of(values[2]));
@@ -257,7 +257,7 @@ class Planner {
 
   /// Returns the step and the kernels that compute the convolution from this input: from uint8 pixels, nchw, or the
   /// plan's layout of channels.
-  std::optional<ConvChoice> choose_joined(const FusedConv& fused, const Operand& given) {
+  std::optional<ConvChoice> choose_joined(const FusedConv& fused, const Source& given) {
     const std::vector<const ConvKernel*> kernels = kernels_for(request_, fused, convolutions_);
     std::optional<ConvChoice> choice;
     for (const Format input : {kRawPixels, kNchw}) {
@@ -273,15 +273,15 @@ class Planner {
   bool plan_squeeze_excite(size_t place) {
     std::optional<SqueezeExcite> gate = squeeze_excite_from(request_, place);
     if (!gate || !lies_in_channels(operand(gate->inputs[0]))) return false;
-    std::vector<Operand> operands;
+    std::vector<Source> operands;
     for (const ValueId input : gate->inputs) operands.push_back(operand(input));
-    OpStep step = step_of(gate->op, operands, shape_of(gate->output));
-    step.output_format = request_.channels;
+    Step step = step_of(gate->op, operands, shape_of(gate->output));
+    step.outputs[0].format = request_.channels;
     if (find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
 
     for (const size_t node : gate->nodes) done_[node] = true;
     const size_t output = channels_array(gate->output);
-    step.output_step = arrays_[output].step;
+    step.outputs[0].pitch = arrays_[output].step;
     emit_op(step, operands, output, std::move(gate->name));
     return true;
   }
@@ -293,44 +293,44 @@ class Planner {
       return true;
     }
     bool any = false;
-    OpStep step{.op = node.op, .output = shape_of(node.output)};
+    Step step{.op = node.op, .outputs = {{.shape = shape_of(node.output)}}};
+    Operand& y = step.outputs[0];
     if (auto* pool = std::get_if<PoolOp>(&step.op)) *pool = {resolved_pool(*pool, shape_of(node.inputs[0]))};
     for (const ValueId input : node.inputs) {
-      const Operand given = operand(input);
+      const Source given = operand(input);
       if (!given.constant && !fits_channels(given.shape)) return false;
       any = any || (!given.constant && !lies_plain(given) && lies_in_channels(given));
-      step.inputs.push_back(given.shape);
-      step.constant.push_back(given.constant);
+      step.inputs.push_back({.shape = given.shape, .constant = given.constant});
     }
-    if (!any || !fits_channels(step.output)) return false;
-    step.input_format = request_.channels;
-    step.output_format = channels_of(step.output);
-    step.written = step.inputs[0];
+    if (!any || !fits_channels(y.shape)) return false;
+    step.inputs[0].format = request_.channels;
+    step.inputs[0].written = step.inputs[0].shape;
+    y.format = channels_of(y.shape);
     if (find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
     std::string name = node.name;
     const ValueId result = fuse_activation(node, step, name);
 
-    std::vector<Operand> operands;
+    std::vector<Source> operands;
     for (const ValueId input : node.inputs) {
       operands.push_back(graph_.constants.contains(input) ? operand(input) : channels_operand(input));
-      step.input_steps.push_back(arrays_[operands.back().array].step);
+      step.inputs[operands.size() - 1].pitch = arrays_[operands.back().array].step;
     }
     // An array with one pixel per image counts as plain, although the kernel writes the plan's layout.
-    if (in_order(step, result)) step.output_format = kNchw;
-    const size_t output = step.output_format.order == Order::nchw ? arrays_.add(result) : channels_array(result);
-    step.output_step = arrays_[output].step;
+    if (in_order(step, result)) y.format = kNchw;
+    const size_t output = y.format.order == Order::nchw ? arrays_.add(result) : channels_array(result);
+    y.pitch = arrays_[output].step;
     emit_op(step, operands, output, std::move(name));
     return true;
   }
 
   /// Whether a kernel can write the value in nchw order, and its only use is under another shape.
-  bool in_order(OpStep step, ValueId value) const {
-    while (shape_of(value) == step.output) {
+  bool in_order(Step step, ValueId value) const {
+    while (shape_of(value) == step.outputs[0].shape) {
       const std::optional<size_t> reader = request_.readers.only(value);
       if (!reader || !is_alias(graph_.nodes[*reader].op)) return false;
       value = graph_.nodes[*reader].output;
     }
-    step.output_format = kNchw;
+    step.outputs[0].format = kNchw;
     return find_op_kernel(step, request_.caps.kind, request_.options.math) != nullptr;
   }
 
@@ -339,15 +339,15 @@ class Planner {
     JointPlace place = places_.at(node.output);
     if (place.joint != node.output) arrays_.put(node.output, part_of(place, shape_of(node.output)));
     for (const ValueId input : node.inputs) {
-      const Operand given = operand(input);
+      const Source given = operand(input);
       const size_t part = part_of(place, given.shape);
       place.channel += given.shape[1];
       const PlanArray &array = arrays_[given.array], &wanted = arrays_[part];
       if (array.joint == wanted.joint && array.at == wanted.at) continue;
-      const Operand from = !is_pixels(given.array) && lies_in_channels(given) ? given : float_operand(input);
-      OpStep step = step_of(ActivationOp{}, {from}, given.shape);
-      step.output_format = request_.channels;
-      step.output_step = wanted.step;
+      const Source from = !is_pixels(given.array) && lies_in_channels(given) ? given : float_operand(input);
+      Step step = step_of(ActivationOp{}, {from}, given.shape);
+      step.outputs[0].format = request_.channels;
+      step.outputs[0].pitch = wanted.step;
       emit_op(step, {from}, part, node.name);
     }
   }
@@ -372,7 +372,7 @@ class Planner {
 
   /// Plans separate steps for the part of the epilogue that the convolution's kernel does not support. The kernel
   /// writes `x`, which includes the epilogue `taken`.
-  void plan_remaining_epilogue(const FusedConv& fused, const Epilogue& taken, Operand x) {
+  void plan_remaining_epilogue(const FusedConv& fused, const Epilogue& taken, Source x) {
     const Epilogue& wanted = fused.step.epilogue;
     std::vector<std::pair<std::string, Op>> rest;
     if (wanted.bias && !taken.bias) rest.emplace_back(fused.conv_name + ".bias", AddOp{});
@@ -382,7 +382,7 @@ class Planner {
     }
     for (size_t i = 0; i < rest.size(); ++i) {
       const auto& [name, op] = rest[i];
-      std::vector<Operand> operands{x};
+      std::vector<Source> operands{x};
       if (std::holds_alternative<AddOp>(op)) {
         const ValueId bias = graph_.nodes[fused.nodes[0]].inputs[2];
         operands.push_back({arrays_.of(bias), {x.shape[1], 1, 1}, true});
@@ -398,32 +398,33 @@ class Planner {
     Op op = node.op;
     if (auto* pool = std::get_if<PoolOp>(&op)) *pool = {resolved_pool(*pool, shape_of(node.inputs[0]))};
     const bool takes_pixels = std::holds_alternative<ActivationOp>(op);
-    std::vector<Operand> operands;
+    std::vector<Source> operands;
     for (const ValueId input : node.inputs) {
-      const Operand given = operand(input);
+      const Source given = operand(input);
       operands.push_back(takes_pixels && is_pixels(given.array) ? given : float_operand(input));
     }
-    OpStep step = step_of(op, operands, shape_of(node.output));
+    Step step = step_of(op, operands, shape_of(node.output));
     std::string name = node.name;
     const ValueId output = fuse_activation(node, step, name);
-    if (step.input_format.order != Order::nchw) step.output_format = op_output_format(request_, step, output);
-    emit_op(step, operands, arrays_.add(output, step.output_format), std::move(name));
+    Operand& y = step.outputs[0];
+    if (step.inputs[0].format.order != Order::nchw) y.format = op_output_format(request_, step, output);
+    emit_op(step, operands, arrays_.add(output, y.format), std::move(name));
   }
 
   void plan_scaling(const Node& node) {
-    const Operand x = operand(node.inputs[0]);
-    OpStep step = step_of(node.op, {x}, shape_of(node.output));
-    step.output_format = kRawPixels;
+    const Source x = operand(node.inputs[0]);
+    Step step = step_of(node.op, {x}, shape_of(node.output));
+    step.outputs[0].format = kRawPixels;
     emit_op(std::move(step), {x}, arrays_.add_pixels(node.output), node.name);
   }
 
   /// Fuses the activation after the node into the step if a kernel supports that. Returns the value that the step then
   /// computes.
-  ValueId fuse_activation(const Node& node, OpStep& step, std::string& name) {
+  ValueId fuse_activation(const Node& node, Step& step, std::string& name) {
     const std::optional<size_t> place = activation_with(node, step);
     if (!place) return node.output;
     const Node& activation = graph_.nodes[*place];
-    step.activation = std::get<ActivationOp>(activation.op).activation;
+    step.epilogue.activation = std::get<ActivationOp>(activation.op).activation;
     name += "+" + activation.name;
     done_[*place] = true;
     return activation.output;
@@ -431,33 +432,30 @@ class Planner {
 
   /// Returns the index of the activation after a dense layer, or after a batch normalization in the plan's layout of
   /// channels, if a kernel computes both in one step.
-  std::optional<size_t> activation_with(const Node& node, OpStep step) const {
-    const bool scales = request_.keeps_channels() && step.output_format == request_.channels &&
+  std::optional<size_t> activation_with(const Node& node, Step step) const {
+    const bool scales = request_.keeps_channels() && step.outputs[0].format == request_.channels &&
                         std::holds_alternative<BatchNormOp>(node.op);
     if (request_.options.mode == PlanMode::layers) return std::nullopt;
     if (!scales && !std::holds_alternative<GemmOp>(node.op)) return std::nullopt;
     const std::optional<size_t> next = request_.readers.only(node.output);
     const auto* op = next ? std::get_if<ActivationOp>(&graph_.nodes[*next].op) : nullptr;
     if (op == nullptr) return std::nullopt;
-    step.activation = op->activation;
+    step.epilogue.activation = op->activation;
     return find_op_kernel(step, request_.caps.kind, request_.options.math) != nullptr ? next : std::nullopt;
   }
 
   /// Returns the step of an operator, with nchw output.
-  OpStep step_of(const Op& op, const std::vector<Operand>& operands, const Shape& output) const {
-    OpStep step{.op = op, .output = output};
-    for (const Operand& operand : operands) {
-      step.inputs.push_back(operand.shape);
-      step.constant.push_back(operand.constant);
-    }
+  Step step_of(const Op& op, const std::vector<Source>& operands, const Shape& output) const {
+    Step step{.op = op, .outputs = {{.shape = output}}};
+    for (const Source& each : operands) step.inputs.push_back({.shape = each.shape, .constant = each.constant});
     const PlanArray& x = arrays_[operands[0].array];
-    step.input_format = x.format;
-    if (x.format.order != Order::nchw) step.written = x.written;
-    if (x.step != 0) step.input_steps = {x.step};
+    step.inputs[0].format = x.format;
+    step.inputs[0].pitch = x.step;
+    if (x.format.order != Order::nchw) step.inputs[0].written = x.written;
     return step;
   }
 
-  void note_unsupported(const OpStep& step, const std::string& name) {
+  void note_unsupported(const Step& step, const std::string& name) {
     const std::string op = name_of(step.op);
     if (unsupported_.empty()) {
       const std::string why = why_unsupported(step, request_.caps.kind, request_.options.math);
@@ -482,9 +480,12 @@ class Planner {
     throw in_file(graph_.name, FindingError(ErrorKind::unavailable, finding));
   }
 
-  void emit_op(OpStep step, const std::vector<Operand>& operands, size_t output, std::string name) {
+  void emit_op(Step step, const std::vector<Source>& operands, size_t output, std::string name) {
     std::vector<size_t> inputs;
-    for (const Operand& operand : operands) inputs.push_back(operand.array);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      inputs.push_back(operands[i].array);
+      if (i > 0) step.inputs[i].format = arrays_[operands[i].array].format;
+    }
     const OpKernel* const found = find_op_kernel(step, request_.caps.kind, request_.options.math);
     if (found == nullptr) {
       note_unsupported(step, name);

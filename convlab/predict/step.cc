@@ -29,7 +29,7 @@ std::string amount_of_limit(const Prediction& prediction) {
 
 }  // namespace
 
-Step predict_step(const GpuRates& rates, KernelWork before, KernelWork after) {
+LadderStep predict_step(const GpuRates& rates, KernelWork before, KernelWork after) {
   return {.rates = rates, .before = predicted(rates, std::move(before)), .after = predicted(rates, std::move(after))};
 }
 
@@ -43,7 +43,7 @@ std::string reason(const Prediction& prediction) {
   return fmt::format("{}: {}", limit.name, arithmetic(limit));
 }
 
-std::string claim(const Step& step) {
+std::string claim(const LadderStep& step) {
   return fmt::format(
       "{} should take {:.2f} times as long as {} ({} instead of {}); limited by {} ({}), before by {} ({})",
       step.after.work.kernel, step.ratio(), step.before.work.kernel, milliseconds(step.after.time.seconds()),

@@ -17,7 +17,7 @@ struct Prediction {
 };
 
 /// A change from one kernel to another on one problem, predicted before it is measured.
-struct Step {
+struct LadderStep {
   GpuRates rates;
   Prediction before, after;
 
@@ -25,7 +25,7 @@ struct Step {
   double ratio() const { return after.time.seconds() / before.time.seconds(); }
 };
 
-Step predict_step(const GpuRates& rates, KernelWork before, KernelWork after);
+LadderStep predict_step(const GpuRates& rates, KernelWork before, KernelWork after);
 
 /// Times with a relative difference up to this are the same.
 inline constexpr double kSame = 0.05;
@@ -37,10 +37,10 @@ std::string_view change_of(double ratio);
 std::string reason(const Prediction& prediction);
 
 /// Returns one sentence: how the times compare, and what limits each kernel.
-std::string claim(const Step& step);
+std::string claim(const LadderStep& step);
 
 /// Returns the claim, a table of the changes with their arithmetic, and what limits each function.
-std::string to_text(const Step& step);
+std::string to_text(const LadderStep& step);
 
 /// Measured times in milliseconds.
 struct MeasuredStep {
@@ -51,6 +51,6 @@ struct MeasuredStep {
 };
 
 /// Returns prediction and measurement side by side, with possible causes of the larger difference.
-std::string compared_text(const Step& step, const MeasuredStep& measured);
+std::string compared_text(const LadderStep& step, const MeasuredStep& measured);
 
 }  // namespace convlab

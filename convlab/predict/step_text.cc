@@ -76,7 +76,7 @@ const auto& rows() {
   return kRows;
 }
 
-std::string table_of(const Step& step) {
+std::string table_of(const LadderStep& step) {
   constexpr std::string_view kRow = "  {:<36} {:>9} {:>9} {:>7}  {}\n";
   std::string text =
       fmt::format(fmt::runtime(kRow), "quantity", "before", "after", "change", "time of the kernel after");
@@ -148,7 +148,7 @@ std::string hint_for(const Prediction& prediction, double miss) {
 
 }  // namespace
 
-std::string to_text(const Step& step) {
+std::string to_text(const LadderStep& step) {
   const KernelWork& work = step.after.work;
   return fmt::format("{}: {}.\n  on {}; counted for {} image{} on simt, scaled by {:.6g}\n{}Limits:\n{}{}",
                      to_text(work.problem), claim(step), step.rates.device, work.counted_images,
@@ -156,7 +156,7 @@ std::string to_text(const Step& step) {
                      limits_of_functions(step.before), limits_of_functions(step.after));
 }
 
-std::string compared_text(const Step& step, const MeasuredStep& measured) {
+std::string compared_text(const LadderStep& step, const MeasuredStep& measured) {
   const double before = step.before.time.seconds() * 1e3, after = step.after.time.seconds() * 1e3;
   constexpr std::string_view kRow = "  {:<36} {:>11} {:>11} {:>9}\n";
   std::string text = fmt::format(fmt::runtime(kRow), fmt::format("on {}", text_before(measured.device, ',')),

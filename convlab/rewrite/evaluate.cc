@@ -32,23 +32,24 @@ void convolve(const ConvOp& op, const std::vector<const Tensor*>& inputs, Tensor
               stream);
 }
 
-void compute(const OpStep& step, const std::vector<const Tensor*>& inputs, Tensor& output, Device& device,
-             Stream& stream, int64_t bytes_left) {
+void compute(const Step& step, const std::vector<const Tensor*>& inputs, Tensor& output, Device& device, Stream& stream,
+             int64_t bytes_left) {
   const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
   const size_t scratch = workspace_bytes(kernel, step, 1);
   if (scratch > static_cast<size_t>(bytes_left) + kAlwaysScratchBytes) {
     throw bad_input("constant folding needs {} bytes of scratch memory; the limit for a model of this size is {}",
                     scratch, bytes_left);
   }
-  std::vector<const float*> addresses;
+  std::vector<const void*> addresses;
   for (const Tensor* input : inputs) addresses.push_back(input->values<float>().data());
+  void* const result = output.values<float>().data();
   const Buffer prepared = device.allocate(kernel.prepared_bytes ? kernel.prepared_bytes(step) : 0);
   const Buffer workspace = device.allocate(scratch);
-  const OpArgs args{.step = step,
-                    .inputs = addresses,
-                    .output = output.values<float>().data(),
-                    .prepared = prepared.data(),
-                    .workspace = workspace.data()};
+  const Args args{.step = step,
+                  .inputs = addresses,
+                  .outputs = {&result, 1},
+                  .prepared = prepared.data(),
+                  .workspace = workspace.data()};
   if (kernel.prepare != nullptr) kernel.prepare(args, stream);
   kernel.launch(args, stream);
 }
@@ -121,7 +122,8 @@ Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, Evaluati
     convolve(*conv, inputs, output, *stream);
     return output;
   }
-  OpStep step{.op = op, .inputs = shapes, .output = shape, .constant = std::vector<bool>(inputs.size(), true)};
+  Step step{.op = op, .outputs = {{.shape = shape}}};
+  for (const Shape& each : shapes) step.inputs.push_back({.shape = each, .constant = true});
   if (auto* pool = std::get_if<PoolOp>(&step.op)) *pool = {.pool = resolved_pool(*pool, shapes[0])};
   compute(step, inputs, output, *device, *stream, left.bytes);
   return output;

@@ -69,45 +69,46 @@ inline Tensor taken_bytes(const Shape& shape, const uint8_t* bytes) {
 }
 
 /// Returns a step with uint8 input and output. Inputs from `images` on are constant, except the last one if `added`.
-inline OpStep byte_step(const Op& op, const std::vector<const Tensor*>& inputs, size_t images, bool added = false) {
-  OpStep step = step_of(op, inputs);
-  for (size_t i = images; i + (added ? 1 : 0) < inputs.size(); ++i) step.constant[i] = true;
-  step.input_format = step.output_format = kNhwc4U8;
-  step.written = step.inputs[0];
+inline Step byte_step(const Op& op, const std::vector<const Tensor*>& inputs, size_t images, bool added = false) {
+  Step step = step_of(op, inputs);
+  for (size_t i = images; i + (added ? 1 : 0) < inputs.size(); ++i) step.inputs[i].constant = true;
+  step.inputs[0].format = step.outputs[0].format = kNhwc4U8;
+  step.inputs[0].written = step.inputs[0].shape;
   return step;
 }
 
 /// Runs the kernel and returns its output as plain fp32, whatever layouts the step has.
-inline Tensor run_on_bytes(const OpKernel& kernel, const OpStep& step, const std::vector<const Tensor*>& inputs,
+inline Tensor run_on_bytes(const OpKernel& kernel, const Step& step, const std::vector<const Tensor*>& inputs,
                            int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
   EXPECT_EQ(kernel.refuses(step), std::nullopt) << kernel.info.name;
   std::vector<std::unique_ptr<GuardedBytes>> arrays;
-  std::vector<const float*> addresses, known;
+  std::vector<const void*> addresses, known;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool plain = step.constant[i] || step.input_format.order == Order::nchw;
+    const bool plain = step.inputs[i].constant || step.inputs[0].format.order == Order::nchw;
     const Format format = plain ? kNchw : kNhwc4U8;
-    arrays.push_back(std::make_unique<GuardedBytes>(*device, static_cast<size_t>(byte_count(step.inputs[i], format))));
+    arrays.push_back(
+        std::make_unique<GuardedBytes>(*device, static_cast<size_t>(byte_count(step.inputs[i].shape, format))));
     if (plain) {
       std::memcpy(arrays.back()->first(), inputs[i]->raw(), inputs[i]->bytes());
     } else {
       put_bytes(*inputs[i], arrays.back()->first());
     }
     addresses.push_back(arrays.back()->as_floats());
-    known.push_back(step.constant[i] ? addresses.back() : nullptr);
+    known.push_back(step.inputs[i].constant ? addresses.back() : nullptr);
   }
-  const GuardedBytes output(*device, static_cast<size_t>(byte_count(step.output, step.output_format)));
+  const GuardedBytes output(*device, static_cast<size_t>(byte_count(step.outputs[0].shape, step.outputs[0].format)));
   const GuardedBytes prepared(*device, kernel.prepared_bytes ? kernel.prepared_bytes(step) : 0);
   const GuardedBytes workspace(*device, workspace_bytes(kernel, step, threads));
-  const OpArgs first{step, known, nullptr, prepared.first(), nullptr};
+  const Args first{step, known, {}, prepared.first(), nullptr};
   if (kernel.prepare != nullptr) kernel.prepare(first, *stream);
   if (kernel.packs_weights) addresses[1] = nullptr;
-  kernel.launch({step, addresses, output.as_floats(), prepared.first(), workspace.first()}, *stream);
+  kernel.launch({step, addresses, OneOutput{output.first()}, prepared.first(), workspace.first()}, *stream);
   stream->synchronize();
-  if (step.output_format == kNhwc4U8) return taken_bytes(step.output, output.first());
-  const auto count = static_cast<size_t>(element_count(step.output));
-  return Tensor::of<float>(step.output, {output.as_floats(), count});
+  if (step.outputs[0].format == kNhwc4U8) return taken_bytes(step.outputs[0].shape, output.first());
+  const auto count = static_cast<size_t>(element_count(step.outputs[0].shape));
+  return Tensor::of<float>(step.outputs[0].shape, {output.as_floats(), count});
 }
 
 /// Returns the operator kernel with this name.

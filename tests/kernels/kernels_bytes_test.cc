@@ -65,7 +65,7 @@ struct Conv {
     if (op.adds) all.push_back(&added);
     return all;
   }
-  OpStep step() const { return byte_step(op, inputs(), 1, op.adds); }
+  Step step() const { return byte_step(op, inputs(), 1, op.adds); }
 };
 
 /// Returns random quantized values and weights. Factors differ by output channel, so that some sums saturate and others
@@ -109,7 +109,7 @@ Conv conv_of(const char* text, uint64_t seed, bool adds) {
 bool has_avx3() { return (hwy::SupportedTargets() & HWY_AVX3) != 0; }
 
 /// Returns why the kernel does not support the step, except for missing AMX: its tiles are emulated.
-Refusal refuses(const OpKernel& kernel, const OpStep& step) {
+Refusal refuses(const OpKernel& kernel, const Step& step) {
   const Refusal refusal = kernel.refuses(step);
   const bool imitated = has_avx3() && refusal == refuse_without(ByteUnit::tiles);
   return imitated ? std::nullopt : refusal;
@@ -158,13 +158,13 @@ class ByteConvolution : public testing::TestWithParam<std::tuple<int64_t, const 
 
   /// Expects the reference's quantized values from every kernel that supports the step, with any number of threads.
   static void expect_as_defined(const Conv& conv) {
-    const OpStep step = conv.step();
+    const Step step = conv.step();
     const Tensor numbers = numbers_of(conv);
     int kernels = 0;
     for (const char* name : kKernels) {
       OpKernel kernel = op_kernel(name);
       if (refuses(kernel, step)) continue;
-      kernel.refuses = [](const OpStep&) { return Refusal(); };
+      kernel.refuses = [](const Step&) { return Refusal(); };
       ++kernels;
       for (const int threads : {1, 3}) {
         SCOPED_TRACE(fmt::format("{} with {} threads", name, threads));
@@ -231,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Bytes, testing::ValuesIn(simd_targets()),
 const Shape kShapes[] = {{2, 3, 5, 7}, {1, 4, 1, 1}, {1, 70, 3, 3}, {3, 1, 9, 2}, {1, 300, 2, 1}, {1, 17, 65, 65}};
 
 /// Returns the result and expects that it does not depend on the number of threads.
-Tensor result_of(const char* kernel, const OpStep& step, const std::vector<const Tensor*>& inputs) {
+Tensor result_of(const char* kernel, const Step& step, const std::vector<const Tensor*>& inputs) {
   Tensor result = run_on_bytes(op_kernel(kernel), step, inputs, 1);
   for (const int threads : {2, 3}) {
     const Tensor again = run_on_bytes(op_kernel(kernel), step, inputs, threads);
@@ -323,22 +323,22 @@ TEST_P(Bytes, FromPlainNumbersAndBack) {
     const Tensor scale = filled({}, {1}), fine = filled({}, {0.37f}), zero = filled({}, {130});
     for (const Tensor* by : {&scale, &fine}) {
       const std::vector<const Tensor*> inputs{&x, by, &zero};
-      OpStep step = byte_step(QuantizeOp{}, inputs, 1);
-      step.input_format = kNchw;
+      Step step = byte_step(QuantizeOp{}, inputs, 1);
+      step.inputs[0].format = kNchw;
       const Tensor levels = result_of("cpu.byte_reorder", step, inputs);
       const Tensor expected = run(QuantizeOp{}, inputs);
       EXPECT_EQ(std::memcmp(levels.raw(), expected.raw(), levels.bytes()), 0);
       const std::vector<const Tensor*> back{&levels, by, &zero};
       step = byte_step(DequantizeOp{}, back, 1);
-      step.output_format = kNchw;
+      step.outputs[0].format = kNchw;
       const Tensor numbers = result_of("cpu.byte_reorder", step, back);
       const Tensor wanted = run(DequantizeOp{}, back);
       EXPECT_EQ(std::memcmp(numbers.raw(), wanted.raw(), numbers.bytes()), 0);
     }
     const Tensor levels = whole(shape, 0, 255, 2);
     for (const bool to_bytes : {false, true}) {
-      OpStep step = byte_step(ActivationOp{}, {&levels}, 1);
-      (to_bytes ? step.input_format : step.output_format) = kNchw;
+      Step step = byte_step(ActivationOp{}, {&levels}, 1);
+      (to_bytes ? step.inputs[0].format : step.outputs[0].format) = kNchw;
       const Tensor copy = result_of("cpu.byte_reorder", step, {&levels});
       EXPECT_EQ(std::memcmp(copy.raw(), levels.raw(), copy.bytes()), 0);
     }
@@ -351,8 +351,8 @@ TEST_P(Bytes, NoNumberIsTheLowestLevel) {
     std::ranges::fill(x.values<float>(), kNan);
     const Tensor scale = filled({}, {1}), zero = filled({}, {7});
     const std::vector<const Tensor*> inputs{&x, &scale, &zero};
-    OpStep step = byte_step(QuantizeOp{}, inputs, 1);
-    step.input_format = kNchw;
+    Step step = byte_step(QuantizeOp{}, inputs, 1);
+    step.inputs[0].format = kNchw;
     const Tensor levels = result_of("cpu.byte_reorder", step, inputs);
     for (const float each : levels.values<float>()) EXPECT_EQ(each, 0);
   }
@@ -363,14 +363,14 @@ TEST(ByteKernels, SayWhatTheyDoNotCompute) {
   EXPECT_EQ(op_kernel("cpu.byte_conv").refuses(odd.step()), "input channels per group must be a multiple of 4");
   EXPECT_EQ(op_kernel("cpu.byte_depthwise").refuses(odd.step()),
             "only depthwise convolution with depth multiplier 1 is supported");
-  OpStep plain = conv_of("n1_c4h4w4_k4r1s1", 1, false).step();
-  plain.input_format = kNchw;
+  Step plain = conv_of("n1_c4h4w4_k4r1s1", 1, false).step();
+  plain.inputs[0].format = kNchw;
   for (const char* name : kKernels) {
     EXPECT_EQ(op_kernel(name).refuses(plain), "input and output must be nhwc4 uint8") << name;
   }
   const Tensor x = whole({1, 4, 4, 4}, 0, 255, 1), scales = filled({4}, {1, 2, 3, 4});
-  OpStep several = byte_step(QuantizeOp{}, {&x, &scales}, 1);
-  several.input_format = kNchw;
+  Step several = byte_step(QuantizeOp{}, {&x, &scales}, 1);
+  several.inputs[0].format = kNchw;
   EXPECT_EQ(op_kernel("cpu.byte_reorder").refuses(several), "scale and zero point must be scalars");
 }
 

@@ -252,11 +252,11 @@ TEST_P(CpuGemmOfPairs, TermsOfAAreRoundedToTheNearest) {
 }
 
 /// Reference computation of a Gemm or MatMul with every option.
-std::vector<double> dense_by_definition(const OpStep& step, const std::vector<std::vector<float>>& inputs) {
+std::vector<double> dense_by_definition(const Step& step, const std::vector<std::vector<float>>& inputs) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
-  const int64_t n = step.output.back(), m = element_count(step.output) / n;
+  const int64_t n = step.outputs[0].shape.back(), m = element_count(step.outputs[0].shape) / n;
   const bool transpose_a = gemm && gemm->transpose_a, transpose_b = gemm && gemm->transpose_b;
-  const int64_t k = step.inputs[1][transpose_b ? 1 : 0];
+  const int64_t k = step.inputs[1].shape[transpose_b ? 1 : 0];
   std::vector<double> output;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
@@ -267,12 +267,12 @@ std::vector<double> dense_by_definition(const OpStep& step, const std::vector<st
       }
       if (gemm) sum *= gemm->alpha;
       if (inputs.size() > 2) {
-        const Shape& shape = step.inputs[2];
+        const Shape& shape = step.inputs[2].shape;
         const int64_t column = !shape.empty() && shape.back() > 1 ? j : 0;
         const int64_t row = shape.size() > 1 && shape[0] > 1 ? i * shape[1] : 0;
         sum += gemm->beta * static_cast<double>(inputs[2][row + column]);
       }
-      if (step.activation.kind == ActivationKind::tanh) sum = std::tanh(sum);
+      if (step.epilogue.activation.kind == ActivationKind::tanh) sum = std::tanh(sum);
       output.push_back(sum);
     }
   }
@@ -280,34 +280,32 @@ std::vector<double> dense_by_definition(const OpStep& step, const std::vector<st
 }
 
 /// Rounds weights, and inputs if AVX512-BF16 or AMX multiplies them, as the kernel of this math class does.
-void expect_dense_is_right(const OpStep& step, const char* what, Math math) {
+void expect_dense_is_right(const Step& step, const char* what, Math math) {
   const auto device = open_device("cpu", {.threads = 2});
   const auto stream = device->make_stream();
   const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu, math);
   ASSERT_EQ(kernel.info.name, math == Math::bf16 ? "cpu.dense_bf16" : "cpu.dense") << what;
   std::vector<std::vector<float>> values;
-  std::vector<const float*> inputs, constants;
+  std::vector<const void*> inputs, constants;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
-    values.push_back(random_values(element_count(step.inputs[i]), i + 1));
+    values.push_back(random_values(element_count(step.inputs[i].shape), i + 1));
   }
   for (size_t i = 0; i < values.size(); ++i) {
     inputs.push_back(values[i].data());
-    constants.push_back(step.constant[i] ? values[i].data() : nullptr);
+    constants.push_back(step.inputs[i].constant ? values[i].data() : nullptr);
   }
   const Buffer prepared = device->allocate(kernel.prepared_bytes(step));
   const Buffer workspace = device->allocate(kernel.workspace_bytes(step));
-  std::vector<float> output(static_cast<size_t>(element_count(step.output)), NAN);
+  std::vector<float> output(static_cast<size_t>(element_count(step.outputs[0].shape)), NAN);
   kernel.prepare({.step = step, .inputs = constants, .prepared = prepared.data(), .workspace = workspace.data()},
                  *stream);
-  kernel.launch({.step = step,
-                 .inputs = inputs,
-                 .output = output.data(),
-                 .prepared = prepared.data(),
-                 .workspace = workspace.data()},
-                *stream);
+  void* const outputs[] = {output.data()};
+  kernel.launch(
+      {.step = step, .inputs = inputs, .outputs = outputs, .prepared = prepared.data(), .workspace = workspace.data()},
+      *stream);
   if (math == Math::bf16) {
     for (float& weight : values[1]) weight = from_bf16(to_bf16(weight));
-    const bool few = element_count(step.output) / step.output.back() <= kGemmDotRows;
+    const bool few = element_count(step.outputs[0].shape) / step.outputs[0].shape.back() <= kGemmDotRows;
     const Bf16Unit rounding = few ? Bf16Unit::avx512_bf16 : Bf16Unit::amx;
     if ((hwy::SupportedTargets() & HWY_AVX3) != 0 && has_unit(rounding)) {
       for (float& value : values[0]) value = from_bf16(to_bf16(value));
@@ -320,25 +318,17 @@ void expect_dense_is_right(const OpStep& step, const char* what, Math math) {
 }
 
 TEST_P(CpuGemm, DenseLayersAreRight) {
-  const std::vector<bool> weights{false, true}, all{false, true, true};
   for (const Math math : {Math::fp32, Math::bf16x2, Math::bf16}) {
-    expect_dense_is_right({.op = MatMulOp(), .inputs = {{5, 40}, {40, 33}}, .output = {5, 33}, .constant = weights},
-                          "MatMul", math);
-    expect_dense_is_right(
-        {.op = MatMulOp(), .inputs = {{2, 3, 4, 9}, {9, 5}}, .output = {2, 3, 4, 5}, .constant = weights}, "N-D MatMul",
-        math);
-    expect_dense_is_right({.op = GemmOp{.transpose_b = true},
-                           .inputs = {{3, 700}, {10, 700}, {10}},
-                           .output = {3, 10},
-                           .activation = {ActivationKind::tanh},
-                           .constant = all},
-                          "Gemm with bias and tanh", math);
+    expect_dense_is_right(dense_step(MatMulOp(), {{5, 40}, {40, 33}}, {5, 33}), "MatMul", math);
+    expect_dense_is_right(dense_step(MatMulOp(), {{2, 3, 4, 9}, {9, 5}}, {2, 3, 4, 5}), "N-D MatMul", math);
+    Step gemm = dense_step(GemmOp{.transpose_b = true}, {{3, 700}, {10, 700}, {10}}, {3, 10});
+    gemm.epilogue.activation = {ActivationKind::tanh};
+    expect_dense_is_right(gemm, "Gemm with bias and tanh", math);
     for (const Shape& addend : {Shape{}, Shape{1}, Shape{35}, Shape{1, 35}, Shape{20, 1}, Shape{20, 35}, Shape{1, 1}}) {
-      expect_dense_is_right({.op = GemmOp{.alpha = 0.5f, .beta = -2, .transpose_a = true, .transpose_b = true},
-                             .inputs = {{300, 20}, {35, 300}, addend},
-                             .output = {20, 35},
-                             .constant = {false, true, false}},
-                            to_text(addend).c_str(), math);
+      Step step = dense_step(GemmOp{.alpha = 0.5f, .beta = -2, .transpose_a = true, .transpose_b = true},
+                             {{300, 20}, {35, 300}, addend}, {20, 35});
+      step.inputs[2].constant = false;
+      expect_dense_is_right(step, to_text(addend).c_str(), math);
     }
   }
 }
@@ -348,22 +338,20 @@ TEST_P(CpuGemm, ImagesInLanesGiveTheBitsOfPlainOnes) {
        {std::array<int64_t, 3>{1, 1, 1}, {16, 10, 256}, {17, 8, 257}, {50, 33, 700}, {160, 25, 30}, {600, 3, 520}}) {
     for (const bool transposed : {false, true}) {
       for (const int threads : {1, 3}) {
-        OpStep step{.op = GemmOp{.alpha = 0.5f, .transpose_b = transposed},
-                    .inputs = {{m, k}, transposed ? Shape{n, k} : Shape{k, n}, {n}},
-                    .output = {m, n},
-                    .activation = {ActivationKind::tanh},
-                    .constant = {false, true, true}};
+        Step step = dense_step(GemmOp{.alpha = 0.5f, .transpose_b = transposed},
+                               {{m, k}, transposed ? Shape{n, k} : Shape{k, n}, {n}}, {m, n});
+        step.epilogue.activation = {ActivationKind::tanh};
         std::vector<std::vector<float>> values{random_values(m * k, 1), random_values(k * n, 2), random_values(n, 3)};
         const std::vector<float> expected = run_dense(kernel_named("cpu.dense"), step, values, threads);
         const Tensor lanes = pack(Tensor::of<float>({m, k}, values[0]), kNchw16n);
         values[0].assign(lanes.values<float>().begin(), lanes.values<float>().end());
-        step.input_format = kNchw16n;
+        step.inputs[0].format = kNchw16n;
         const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
         EXPECT_EQ(kernel.info.name, "cpu.dense_lanes");
         EXPECT_EQ(run_dense(kernel, step, values, threads), expected) << m << " " << n << " " << k;
-        step.output_format = kNchw16n;
+        step.outputs[0].format = kNchw16n;
         const std::vector<float> output =
-            unpack(run_dense(kernel, step, values, threads).data(), step.output, kNchw16n);
+            unpack(run_dense(kernel, step, values, threads).data(), step.outputs[0].shape, kNchw16n);
         EXPECT_EQ(output, expected) << m << " " << n << " " << k;
       }
     }
@@ -372,42 +360,36 @@ TEST_P(CpuGemm, ImagesInLanesGiveTheBitsOfPlainOnes) {
 
 TEST(CpuDense, InLanesRefusesInWords) {
   const OpKernel& kernel = kernel_named("cpu.dense_lanes");
-  const OpStep step{.op = GemmOp{},
-                    .inputs = {{20, 4}, {4, 3}, {3}},
-                    .output = {20, 3},
-                    .constant = {false, true, true},
-                    .input_format = kNchw16n};
+  const Step step = dense_step(GemmOp{}, {{20, 4}, {4, 3}, {3}}, {20, 3}, kNchw16n);
   const auto refusal = [&](const auto& change) {
-    OpStep changed = step;
+    Step changed = step;
     change(changed);
     return kernel.refuses(changed).value_or("");
   };
-  EXPECT_EQ(refusal([](OpStep&) {}), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.op = MatMulOp{}; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.op = GemmOp{.beta = 2}; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.op = GemmOp{.transpose_a = true}; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.inputs[2] = {20, 3}; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.constant[1] = false; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.input_format = kNchw; }), "");
+  EXPECT_EQ(refusal([](Step&) {}), "");
+  EXPECT_NE(refusal([](Step& s) { s.op = MatMulOp{}; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.op = GemmOp{.beta = 2}; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.op = GemmOp{.transpose_a = true}; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.inputs[2].shape = {20, 3}; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.inputs[1].constant = false; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.inputs[0].format = kNchw; }), "");
   // Kernels that support only plain arrays are not even asked.
-  OpStep softmax{.op = SoftmaxOp{}, .inputs = {{20, 4}}, .output = {20, 4}, .input_format = kNchw16n};
+  Step softmax{.op = SoftmaxOp{}, .inputs = {{{20, 4}, kNchw16n}}, .outputs = {{{20, 4}}}};
   EXPECT_EQ(find_op_kernel(softmax, DeviceKind::cpu), nullptr);
 }
 
 TEST(CpuDense, RefusesInWords) {
-  const auto refusal = [](const OpStep& step) {
+  const auto refusal = [](const Step& step) {
     for (const OpKernel& kernel : op_kernels()) {
       if (kernel.info.name == "cpu.dense") return kernel.refuses(step).value_or("");
     }
     return std::string("not registered");
   };
-  EXPECT_EQ(refusal({.op = MatMulOp(), .inputs = {{5, 4}, {4, 3}}, .output = {5, 3}}), "weights must be constant");
-  EXPECT_EQ(refusal({.op = SoftmaxOp(), .inputs = {{5, 4}}, .output = {5, 4}}), "only Gemm and MatMul are supported");
-  EXPECT_NE(refusal({.op = MatMulOp(),
-                     .inputs = {{2, 5, 4}, {2, 4, 3}},
-                     .output = {2, 5, 3},
-                     .constant = std::vector<bool>{false, true}}),
-            "");
+  EXPECT_EQ(refusal({.op = MatMulOp(), .inputs = {{{5, 4}}, {{4, 3}}}, .outputs = {{{5, 3}}}}),
+            "weights must be constant");
+  EXPECT_EQ(refusal({.op = SoftmaxOp(), .inputs = {{{5, 4}}}, .outputs = {{{5, 4}}}}),
+            "only Gemm and MatMul are supported");
+  EXPECT_NE(refusal(dense_step(MatMulOp(), {{2, 5, 4}, {2, 4, 3}}, {2, 5, 3})), "");
 }
 
 }  // namespace

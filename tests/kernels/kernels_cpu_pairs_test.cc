@@ -14,6 +14,7 @@
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/tensor/format.h"
+#include "tests/dense_layers.h"
 #include "tests/kernels_simd_targets.h"
 
 namespace convlab {
@@ -58,11 +59,11 @@ std::vector<float> random_values(int64_t count, uint64_t seed) {
   return values;
 }
 
-/// Runs a kernel on nchw images of shape step.written, with its workspace and output filled with NaN; returns its
-/// output in the plain order.
-std::vector<float> run(const OpKernel& kernel, const OpStep& step, const std::vector<float>& x,
+/// Runs a kernel on nchw images of shape step.inputs[0].written, with its workspace and output filled with NaN; returns
+/// its output in the plain order.
+std::vector<float> run(const OpKernel& kernel, const Step& step, const std::vector<float>& x,
                        const std::vector<float>& w, const std::vector<float>& bias, int threads) {
-  const Tensor pairs = pack(Tensor::of<float>(step.written, x), kernel.format);
+  const Tensor pairs = pack(Tensor::of<float>(step.inputs[0].written, x), kernel.format);
   const auto device = open_device("cpu", {.threads = threads});
   const auto stream = device->make_stream();
   const auto copied = [&](const void* from, size_t bytes) {
@@ -78,20 +79,19 @@ std::vector<float> run(const OpKernel& kernel, const OpStep& step, const std::ve
     std::memset(buffer.data(), 0xff, bytes + kGuard);
     return buffer;
   };
-  const auto bytes = static_cast<size_t>(byte_count(step.output, step.output_format));
+  const auto bytes = static_cast<size_t>(byte_count(step.outputs[0].shape, step.outputs[0].format));
   const Buffer prepared = guarded(kernel.prepared_bytes(step)), workspace = guarded(kernel.workspace_bytes(step)),
                output = guarded(bytes);
-  const std::vector<const float*> inputs{static_cast<const float*>(images.data()),
-                                         static_cast<const float*>(weights.data()),
-                                         static_cast<const float*>(added.data())};
-  const OpArgs args{step, inputs, static_cast<float*>(output.data()), prepared.data(), workspace.data()};
+  const void* inputs[] = {images.data(), weights.data(), added.data()};
+  void* const outputs[] = {output.data()};
+  const Args args{step, inputs, outputs, prepared.data(), workspace.data()};
   kernel.prepare(args, *stream);
   kernel.launch(args, *stream);
   for (const Buffer* buffer : {&prepared, &workspace, &output}) {
     const auto* end = static_cast<const std::byte*>(buffer->data()) + buffer->bytes() - kGuard;
     EXPECT_TRUE(std::all_of(end, end + kGuard, [](std::byte each) { return each == std::byte{0xff}; })) << "overrun";
   }
-  return unpack(output.data(), step.output, step.output_format);
+  return unpack(output.data(), step.outputs[0].shape, step.outputs[0].format);
 }
 
 struct Case {
@@ -105,20 +105,16 @@ TEST_P(CpuPairs, DenseLayersAreRight) {
        {Case{1, 1, 1, 1}, {16, 2, 16, 16}, {17, 3, 11, 17}, {50, 12, 40, 33}, {33, 31, 1, 10}, {100, 5, 121, 50}}) {
     for (const bool transposed : {false, true}) {
       const int64_t terms = size.c * size.pixels;
-      OpStep step{.op = GemmOp{.alpha = 0.5f, .transpose_b = transposed},
-                  .inputs = {{size.n, terms},
-                             transposed ? Shape{size.outputs, terms} : Shape{terms, size.outputs},
-                             {size.outputs}},
-                  .output = {size.n, size.outputs},
-                  .activation = {ActivationKind::tanh},
-                  .constant = {false, true, true},
-                  .input_format = dense.format,
-                  .written = {size.n, size.c, size.pixels, 1}};
+      const Shape weights = transposed ? Shape{size.outputs, terms} : Shape{terms, size.outputs};
+      Step step = dense_step(GemmOp{.alpha = 0.5f, .transpose_b = transposed},
+                             {{size.n, terms}, weights, {size.outputs}}, {size.n, size.outputs}, dense.format);
+      step.epilogue.activation = {ActivationKind::tanh};
+      step.inputs[0].written = {size.n, size.c, size.pixels, 1};
       if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
       const std::vector<float> plain = random_values(size.n * terms, 1), b = random_values(terms * size.outputs, 2),
                                bias = random_values(size.outputs, 3);
       for (const Format format : {kNchw, dense.format}) {
-        step.output_format = format;
+        step.outputs[0].format = format;
         const std::vector<float> got = run(dense, step, plain, b, bias, 3);
         EXPECT_EQ(run(dense, step, plain, b, bias, 1), got) << "depends on the threads";
         for (int64_t i = 0; i < size.n; ++i) {
@@ -150,14 +146,10 @@ TEST_P(CpuPairs, TanhIsTheNearestNumberOrAlmost) {
     x.push_back(-x.back());
   }
   const auto count = static_cast<int64_t>(x.size());
-  const OpStep step{.op = GemmOp{.transpose_b = true},
-                    .inputs = {{count, 1}, {1, 1}, {1}},
-                    .output = {count, 1},
-                    .activation = {ActivationKind::tanh},
-                    .constant = {false, true, true},
-                    .input_format = dense.format,
-                    .output_format = dense.format,
-                    .written = {count, 1}};
+  Step step = dense_step(GemmOp{.transpose_b = true}, {{count, 1}, {1, 1}, {1}}, {count, 1}, dense.format);
+  step.epilogue.activation = {ActivationKind::tanh};
+  step.inputs[0].written = {count, 1};
+  step.outputs[0].format = dense.format;
   if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
   const std::vector<float> got = run(dense, step, x, {1}, {0}, 1);
   // Rounding to bf16 is off by at most half a unit; TanhTable adds at most a quarter, or a little more beyond its
@@ -173,12 +165,8 @@ TEST_P(CpuPairs, TanhIsTheNearestNumberOrAlmost) {
 
 TEST_P(CpuPairs, ANanStaysInItsImage) {
   const OpKernel& dense = kernel();
-  const OpStep step{.op = GemmOp{.transpose_b = true},
-                    .inputs = {{20, 63}, {5, 63}, {5}},
-                    .output = {20, 5},
-                    .constant = {false, true, true},
-                    .input_format = dense.format,
-                    .written = {20, 7, 9, 1}};
+  Step step = dense_step(GemmOp{.transpose_b = true}, {{20, 63}, {5, 63}, {5}}, {20, 5}, dense.format);
+  step.inputs[0].written = {20, 7, 9, 1};
   if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
   std::vector<float> plain = random_values(20 * 63, 1);
   plain[18 * 63 + 62] = NAN;
@@ -188,25 +176,21 @@ TEST_P(CpuPairs, ANanStaysInItsImage) {
 
 TEST_P(CpuPairs, RefusesInWords) {
   const OpKernel& dense = kernel();
-  const OpStep step{.op = GemmOp{},
-                    .inputs = {{20, 4}, {4, 3}, {3}},
-                    .output = {20, 3},
-                    .constant = {false, true, true},
-                    .input_format = dense.format,
-                    .written = {20, 4}};
+  Step step = dense_step(GemmOp{}, {{20, 4}, {4, 3}, {3}}, {20, 3}, dense.format);
+  step.inputs[0].written = {20, 4};
   if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
   const auto refusal = [&](const auto& change) {
-    OpStep changed = step;
+    Step changed = step;
     change(changed);
     return dense.refuses(changed).value_or("");
   };
-  EXPECT_NE(refusal([](OpStep& s) { s.op = MatMulOp{}; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.op = GemmOp{.beta = 2}; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.op = GemmOp{.transpose_a = true}; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.inputs[2] = {20, 3}; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.constant[1] = false; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.input_format = kNchw; }), "");
-  EXPECT_NE(refusal([](OpStep& s) { s.written = {20}; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.op = MatMulOp{}; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.op = GemmOp{.beta = 2}; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.op = GemmOp{.transpose_a = true}; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.inputs[2].shape = {20, 3}; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.inputs[1].constant = false; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.inputs[0].format = kNchw; }), "");
+  EXPECT_NE(refusal([](Step& s) { s.inputs[0].written = {20}; }), "");
   EXPECT_EQ(find_op_kernel(step, DeviceKind::cpu), nullptr) << "fp32 is asked for";
 }
 

@@ -33,13 +33,7 @@ struct Layer {
         w(random_values(outputs * terms, 2)),
         bias(random_values(outputs, 3)) {}
 
-  OpStep step() const {
-    return {.op = GemmOp{.transpose_b = true},
-            .inputs = {{n, k}, {m, k}, {m}},
-            .output = {n, m},
-            .constant = {false, true, true},
-            .input_format = kNchw16n};
-  }
+  Step step() const { return dense_step(GemmOp{.transpose_b = true}, {{n, k}, {m, k}, {m}}, {n, m}, kNchw16n); }
 
   float* image(int64_t i) { return x.data() + i * k; }
   float* row(int64_t j) { return w.data() + j * k; }
@@ -116,12 +110,14 @@ TEST_P(DenseStrassen, SameBitsWhateverTheThreadsAndTheOrder) {
   const Layer layer(500, 42, 600);
   const std::vector<float> one = layer.run("cpu.dense_strassen", 1);
   for (const int threads : {2, 3, 16}) EXPECT_EQ(layer.run("cpu.dense_strassen", threads), one) << threads;
-  OpStep step = layer.step();
-  step.output_format = kNchw16n;
+  Step step = layer.step();
+  step.outputs[0].format = kNchw16n;
   const Tensor lanes = pack(Tensor::of<float>({layer.n, layer.k}, layer.x), kNchw16n);
   const auto pixels = lanes.values<float>();
   const std::vector<std::vector<float>> values{{pixels.begin(), pixels.end()}, layer.w, layer.bias};
-  EXPECT_EQ(unpack(run_dense(kernel_named("cpu.dense_strassen"), step, values, 2).data(), step.output, kNchw16n), one);
+  EXPECT_EQ(
+      unpack(run_dense(kernel_named("cpu.dense_strassen"), step, values, 2).data(), step.outputs[0].shape, kNchw16n),
+      one);
 }
 
 TEST_P(DenseStrassen, TakesAllThatADenseLayerHas) {
@@ -129,12 +125,9 @@ TEST_P(DenseStrassen, TakesAllThatADenseLayerHas) {
   const Tensor lanes = pack(Tensor::of<float>({kImages, kTerms}, random_values(kImages * kTerms, 1)), kNchw16n);
   const auto pixels = lanes.values<float>();
   for (const Shape& addend : {Shape{kOutputs}, Shape{1}, Shape{}}) {
-    const OpStep step{.op = GemmOp{.alpha = 0.05f},
-                      .inputs = {{kImages, kTerms}, {kTerms, kOutputs}, addend},
-                      .output = {kImages, kOutputs},
-                      .activation = {ActivationKind::tanh},
-                      .constant = {false, true, true},
-                      .input_format = kNchw16n};
+    Step step = dense_step(GemmOp{.alpha = 0.05f}, {{kImages, kTerms}, {kTerms, kOutputs}, addend}, {kImages, kOutputs},
+                           kNchw16n);
+    step.epilogue.activation = {ActivationKind::tanh};
     const std::vector<std::vector<float>> values{
         {pixels.begin(), pixels.end()}, random_values(kTerms * kOutputs, 2), random_values(element_count(addend), 3)};
     const std::vector<float> y = run_dense(kernel_named("cpu.dense_strassen"), step, values, 2);
@@ -216,11 +209,7 @@ TEST_P(DenseStrassen, WeightsThatMustNotBeCoupledAreMultipliedDirectly) {
 
 TEST(DenseStrassenPlan, IsTakenWhereItPays) {
   const auto chosen = [](int64_t n, int64_t m, int64_t k, Format format = kNchw16n) {
-    const OpStep step{.op = GemmOp{},
-                      .inputs = {{n, k}, {k, m}, {m}},
-                      .output = {n, m},
-                      .constant = {false, true, true},
-                      .input_format = format};
+    const Step step = dense_step(GemmOp{}, {{n, k}, {k, m}, {m}}, {n, m}, format);
     return choose_op_kernel(step, DeviceKind::cpu).info.name;
   };
   EXPECT_EQ(chosen(1000, 500, 7200), "cpu.dense_strassen");

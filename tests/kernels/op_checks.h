@@ -53,24 +53,29 @@ inline Tensor filled(const Shape& shape, std::initializer_list<float> values) {
   return Tensor::of<float>(shape, std::span<const float>(values.begin(), values.size()));
 }
 
-inline OpStep step_of(const Op& op, const std::vector<const Tensor*>& inputs) {
-  OpStep step{.op = op};
-  for (const Tensor* input : inputs) step.inputs.push_back(input->shape());
-  step.output = output_shape(op, step.inputs);
-  step.constant.assign(inputs.size(), false);
-  if (inputs[0]->type() == ElementType::u8) step.input_format = kRawPixels;
-  if (std::holds_alternative<ScaleOp>(op)) step.output_format = kRawPixels;
+/// The address of a step's only output, for Args.
+struct OneOutput {
+  void* address;
+  operator std::span<void* const>() const { return {&address, 1}; }
+};
+
+inline Step step_of(const Op& op, const std::vector<const Tensor*>& inputs) {
+  Step step{.op = op};
+  for (const Tensor* input : inputs) step.inputs.push_back({.shape = input->shape()});
+  step.outputs.push_back({.shape = output_shape(op, shapes_of(step.inputs))});
+  if (inputs[0]->type() == ElementType::u8) step.inputs[0].format = kRawPixels;
+  if (std::holds_alternative<ScaleOp>(op)) step.outputs[0].format = kRawPixels;
   return step;
 }
 
-inline Tensor run_with(const OpKernel& kernel, const OpStep& step, const std::vector<const Tensor*>& inputs,
+inline Tensor run_with(const OpKernel& kernel, const Step& step, const std::vector<const Tensor*>& inputs,
                        int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
-  std::vector<const float*> addresses;
-  for (const Tensor* input : inputs) addresses.push_back(static_cast<const float*>(input->raw()));
+  std::vector<const void*> addresses;
+  for (const Tensor* input : inputs) addresses.push_back(input->raw());
   constexpr size_t kGuard = 64;
-  const size_t bytes = static_cast<size_t>(element_count(step.output)) * sizeof(float);
+  const size_t bytes = static_cast<size_t>(element_count(step.outputs[0].shape)) * sizeof(float);
   const Buffer output = device->allocate(bytes + 2 * kGuard);
   std::memset(output.data(), 0xff, output.bytes());
   const Buffer prepared = device->allocate(kernel.prepared_bytes ? kernel.prepared_bytes(step) : 0);
@@ -78,7 +83,8 @@ inline Tensor run_with(const OpKernel& kernel, const OpStep& step, const std::ve
   const Buffer workspace = device->allocate(workspace_bytes + kGuard);
   std::memset(workspace.data(), 0xff, workspace.bytes());
   auto* first = static_cast<unsigned char*>(output.data()) + kGuard;
-  const OpArgs args{step, addresses, reinterpret_cast<float*>(first), prepared.data(), workspace.data()};
+  const OneOutput written{first};
+  const Args args{step, addresses, written, prepared.data(), workspace.data()};
   if (kernel.prepare != nullptr) kernel.prepare(args, *stream);
   kernel.launch(args, *stream);
   stream->synchronize();
@@ -87,13 +93,13 @@ inline Tensor run_with(const OpKernel& kernel, const OpStep& step, const std::ve
     EXPECT_EQ(first[bytes + i], 0xff) << "written behind the output";
     EXPECT_EQ(static_cast<unsigned char*>(workspace.data())[workspace_bytes + i], 0xff) << "behind the workspace";
   }
-  Tensor result(ElementType::f32, step.output);
+  Tensor result(ElementType::f32, step.outputs[0].shape);
   std::memcpy(result.raw(), first, bytes);
   return result;
 }
 
 /// Runs the operator with one thread and with three; the results must be bitwise equal.
-inline Tensor run(const OpStep& step, const std::vector<const Tensor*>& inputs) {
+inline Tensor run(const Step& step, const std::vector<const Tensor*>& inputs) {
   const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
   Tensor result = run_with(kernel, step, inputs, 1);
   const Tensor again = run_with(kernel, step, inputs, 3);

@@ -9,47 +9,46 @@
 namespace convlab {
 namespace {
 
-struct Operand {
+struct GivenTensor {
   const Tensor* tensor;
   bool constant = false;
 };
 
-OpStep channel_step(const Op& op, const std::vector<Operand>& operands) {
+Step channel_step(const Op& op, const std::vector<GivenTensor>& operands) {
   std::vector<const Tensor*> inputs;
-  for (const Operand& operand : operands) inputs.push_back(operand.tensor);
-  OpStep step = step_of(op, inputs);
-  for (size_t i = 0; i < operands.size(); ++i) step.constant[i] = operands[i].constant;
-  step.input_format = step.output_format = kNchw8c;
+  for (const GivenTensor& operand : operands) inputs.push_back(operand.tensor);
+  Step step = step_of(op, inputs);
+  for (size_t i = 0; i < operands.size(); ++i) step.inputs[i].constant = operands[i].constant;
+  step.inputs[0].format = step.outputs[0].format = kNchw8c;
   return step;
 }
 
-Tensor run_in_lanes(const OpKernel& kernel, OpStep step, const std::vector<Operand>& operands, bool joint,
+Tensor run_in_lanes(const OpKernel& kernel, Step step, const std::vector<GivenTensor>& operands, bool joint,
                     int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
   std::vector<LaneArray> arrays;
-  std::vector<const float*> inputs;
-  for (const Operand& operand : operands) {
+  std::vector<const void*> inputs;
+  for (const GivenTensor& operand : operands) {
     if (operand.constant) {
       inputs.push_back(operand.tensor->values<float>().data());
-      step.input_steps.push_back(0);
       continue;
     }
     arrays.emplace_back(*device, *operand.tensor, joint);
+    step.inputs[inputs.size()].pitch = arrays.back().step();
     inputs.push_back(arrays.back().first());
-    step.input_steps.push_back(arrays.back().step());
   }
-  const LaneArray output(*device, step.output, joint);
-  step.output_step = output.step();
-  kernel.launch({step, inputs, output.first()}, *stream);
+  const LaneArray output(*device, step.outputs[0].shape, joint);
+  step.outputs[0].pitch = output.step();
+  kernel.launch({step, inputs, OneOutput{output.first()}}, *stream);
   stream->synchronize();
   return output.images();
 }
 
 /// Expects that the planner chooses the kernel with this name and that its results are always bitwise equal; returns
 /// them.
-Tensor result_of(const char* name, const Op& op, const std::vector<Operand>& operands) {
-  const OpStep step = channel_step(op, operands);
+Tensor result_of(const char* name, const Op& op, const std::vector<GivenTensor>& operands) {
+  const Step step = channel_step(op, operands);
   const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
   EXPECT_EQ(kernel.info.name, name);
   Tensor result = run_in_lanes(kernel, step, operands, false, 1);
@@ -70,14 +69,14 @@ Tensor result_of(const char* name, const Op& op, const std::vector<Operand>& ope
   return result;
 }
 
-Tensor plain_result(const Op& op, const std::vector<Operand>& operands) {
+Tensor plain_result(const Op& op, const std::vector<GivenTensor>& operands) {
   std::vector<const Tensor*> inputs;
-  for (const Operand& operand : operands) inputs.push_back(operand.tensor);
+  for (const GivenTensor& operand : operands) inputs.push_back(operand.tensor);
   return run(op, inputs);
 }
 
 /// Expects the kernel's result within `tolerance` of the plain kernel's.
-void expect_like_plain(const char* name, const Op& op, const std::vector<Operand>& operands, double tolerance = 0) {
+void expect_like_plain(const char* name, const Op& op, const std::vector<GivenTensor>& operands, double tolerance = 0) {
   const Tensor expected = plain_result(op, operands), got = result_of(name, op, operands);
   expect_near(got, expected.shape(), tolerance, [&](const Index& index) { return at(expected, index); });
 }
@@ -119,8 +118,8 @@ TEST(ChannelOps, MeansOfMaps) {
   expect_like_plain("cpu.channel_global_average_pool", GlobalAveragePoolOp{}, {{&x}});
   expect_like_plain("cpu.channel_global_average_pool", ReduceOp{ReduceKind::mean, {2, 3}}, {{&x}}, kUnit);
   expect_like_plain("cpu.channel_global_average_pool", ReduceOp{ReduceKind::mean, {-1, -2}}, {{&x}}, kUnit);
-  OpStep step = channel_step(GlobalAveragePoolOp{}, {{&x}});
-  step.output_format = kNchw;
+  Step step = channel_step(GlobalAveragePoolOp{}, {{&x}});
+  step.outputs[0].format = kNchw;
   EXPECT_EQ(choose_op_kernel(step, DeviceKind::cpu).info.name, "cpu.channel_global_average_pool");
   step.op = ReduceOp{ReduceKind::max, {2, 3}};
   EXPECT_EQ(find_op_kernel(step, DeviceKind::cpu), nullptr);
@@ -172,23 +171,23 @@ TEST(ChannelOps, Reorder) {
         for (const bool joint : {false, true}) {
           const std::unique_ptr<Device> device = open_cpu({.threads = threads});
           const std::unique_ptr<Stream> stream = device->make_stream();
-          OpStep step = channel_step(ActivationOp{}, {{&images}});
+          Step step = channel_step(ActivationOp{}, {{&images}});
           const LaneArray lanes(*device, shape, joint);
-          step.input_format = kNchw;
-          step.output_step = lanes.step();
+          step.inputs[0].format = kNchw;
+          step.outputs[0].pitch = lanes.step();
           const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
           EXPECT_EQ(kernel.info.name, "cpu.channel_reorder");
-          const float* const plain = images.values<float>().data();
-          kernel.launch({step, std::span(&plain, 1), lanes.first()}, *stream);
+          const void* const plain = images.raw();
+          kernel.launch({step, {&plain, 1}, OneOutput{lanes.first()}}, *stream);
           expect_same_bits(lanes.images(), images);
 
-          OpStep back = channel_step(ActivationOp{}, {{&images}});
-          back.output_format = kNchw;
-          back.input_steps = {lanes.step()};
+          Step back = channel_step(ActivationOp{}, {{&images}});
+          back.outputs[0].format = kNchw;
+          back.inputs[0].pitch = lanes.step();
           EXPECT_EQ(&choose_op_kernel(back, DeviceKind::cpu), &kernel);
           Tensor again(ElementType::f32, shape);
-          const float* const from = lanes.first();
-          kernel.launch({back, std::span(&from, 1), again.values<float>().data()}, *stream);
+          const void* const from = lanes.first();
+          kernel.launch({back, {&from, 1}, OneOutput{again.raw()}}, *stream);
           expect_same_bits(again, images);
         }
       }

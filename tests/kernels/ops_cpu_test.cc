@@ -214,8 +214,8 @@ TEST(CpuGemm, TransposesScalesAndAddends) {
         const GemmOp op{0.5f, 2, transpose_a, transpose_b};
         expect_near(run(op, {&a, &b}), {m, n}, static_cast<double>(k) * kUnit * static_cast<double>(k),
                     [&](const Index& i) { return 0.5 * product(i); });
-        OpStep step = step_of(op, {&a, &b, &c});
-        step.activation = {ActivationKind::relu};
+        Step step = step_of(op, {&a, &b, &c});
+        step.epilogue.activation = {ActivationKind::relu};
         expect_near(run(step, {&a, &b, &c}), {m, n}, static_cast<double>(k) * kUnit * static_cast<double>(k),
                     [&](const Index& i) { return std::max(0.0, 0.5 * product(i) + 2 * broadcast_at(c, i)); });
       }
@@ -272,8 +272,8 @@ TEST(CpuConcat, AlongEachAxis) {
     Shape shapes[] = {{2, 3, 4}, {2, 3, 4}, {2, 3, 4}};
     shapes[0][place] = 1, shapes[2][place] = 5;
     const Tensor parts[] = {random(shapes[0], 17), random(shapes[1], 18), random(shapes[2], 19)};
-    const OpStep step = step_of(ConcatOp{axis}, {&parts[0], &parts[1], &parts[2]});
-    expect_near(run(step, {&parts[0], &parts[1], &parts[2]}), step.output, 0, [&](Index index) {
+    const Step step = step_of(ConcatOp{axis}, {&parts[0], &parts[1], &parts[2]});
+    expect_near(run(step, {&parts[0], &parts[1], &parts[2]}), step.outputs[0].shape, 0, [&](Index index) {
       size_t part = 0;
       while (index[place] >= shapes[part][place]) index[place] -= shapes[part++][place];
       return at(parts[part], index);
@@ -285,8 +285,8 @@ TEST(CpuTranspose, EveryPermutation) {
   const Tensor x = random({2, 3, 4, 5}, 20);
   std::vector<int64_t> permutation{0, 1, 2, 3};
   do {
-    const OpStep step = step_of(TransposeOp{permutation}, {&x});
-    expect_near(run(step, {&x}), step.output, 0, [&](const Index& index) {
+    const Step step = step_of(TransposeOp{permutation}, {&x});
+    expect_near(run(step, {&x}), step.outputs[0].shape, 0, [&](const Index& index) {
       Index from(4);
       for (size_t i = 0; i < 4; ++i) from[static_cast<size_t>(permutation[i])] = index[i];
       return at(x, from);
@@ -399,7 +399,7 @@ TEST(CpuRound, ToBinary16) {
 
 TEST(OpKernels, RefuseOtherOperatorsInWords) {
   const Tensor x = random({2, 2}, 24);
-  const OpStep step = step_of(SoftmaxOp{}, {&x});
+  const Step step = step_of(SoftmaxOp{}, {&x});
   int refusing = 0;
   for (const OpKernel& kernel : op_kernels()) {
     if (kernel.info.device != DeviceKind::cpu) continue;
@@ -411,7 +411,7 @@ TEST(OpKernels, RefuseOtherOperatorsInWords) {
 }
 
 TEST(OpKernels, AStepThatNoneTakesIsUnavailable) {
-  const OpStep step{.op = FlattenOp{}, .inputs = {{2, 2}}, .output = {2, 2}};
+  const Step step{.op = FlattenOp{}, .inputs = {{{2, 2}}}, .outputs = {{{2, 2}}}};
   EXPECT_EQ(find_op_kernel(step, DeviceKind::cpu), nullptr);
   EXPECT_THROW(choose_op_kernel(step, DeviceKind::cpu), Error);
 }

@@ -14,6 +14,7 @@
 #include "convlab/device/simt.h"
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
+#include "tests/dense_layers.h"
 
 namespace convlab {
 namespace {
@@ -54,20 +55,12 @@ struct Dense {
     return shape.op.transpose_b ? b[term + column * shape.terms()] : b[term * shape.columns + column];
   }
 
-  OpStep step(Format format) const {
-    OpStep step{
-        .op = shape.op,
-        .inputs = {{shape.rows(), shape.terms()},
-                   shape.op.transpose_b ? Shape{shape.columns, shape.terms()} : Shape{shape.terms(), shape.columns}},
-        .output = {shape.rows(), shape.columns},
-        .constant = {false, true},
-        .input_format = format};
-    if (!shape.addend.empty()) {
-      step.inputs.push_back(shape.addend);
-      step.constant.push_back(true);
-    }
-    if (format.order != Order::nchw) step.written = shape.input;
-    step.activation = {shape.activation};
+  Step step(Format format) const {
+    const Shape b = shape.op.transpose_b ? Shape{shape.columns, shape.terms()} : Shape{shape.terms(), shape.columns};
+    Step step = dense_step(shape.op, {{shape.rows(), shape.terms()}, b}, {shape.rows(), shape.columns}, format);
+    if (!shape.addend.empty()) step.inputs.push_back({.shape = shape.addend, .constant = true});
+    if (format.order != Order::nchw) step.inputs[0].written = shape.input;
+    step.epilogue.activation = {shape.activation};
     return step;
   }
 
@@ -94,7 +87,7 @@ struct Dense {
       if (each.info.name == name && each.info.device == DeviceKind::simt) kernel = &each;
     }
     if (kernel == nullptr) throw std::runtime_error("no kernel " + std::string(name));
-    const OpStep step = this->step(format);
+    const Step step = this->step(format);
     if (const Refusal refusal = kernel->refuses(step)) throw std::runtime_error(*refusal);
     const std::unique_ptr<Device> device = open_simt({});
     const std::unique_ptr<Stream> stream = device->make_stream();
@@ -106,15 +99,17 @@ struct Dense {
       return static_cast<float*>(buffers.back().data());
     };
     const std::vector<uint16_t> halves = format.order == Order::nchw ? std::vector<uint16_t>() : blocks();
-    std::vector<const float*> inputs = {
+    std::vector<const void*> inputs = {
         format.order == Order::nchw ? place(a.data(), a.size() * 4) : place(halves.data(), halves.size() * 2),
         place(b.data(), b.size() * 4)};
     if (!c.empty()) inputs.push_back(place(c.data(), c.size() * 4));
-    std::vector<float> result(static_cast<size_t>(element_count(step.output)));
-    float* output = place(nullptr, result.size() * 4);
-    const OpArgs args{step, inputs, output,
-                      place(nullptr, kernel->prepared_bytes != nullptr ? kernel->prepared_bytes(step) : 0),
-                      place(nullptr, kernel->workspace_bytes != nullptr ? kernel->workspace_bytes(step) : 0)};
+    std::vector<float> result(static_cast<size_t>(element_count(step.outputs[0].shape)));
+    void* const output = place(nullptr, result.size() * 4);
+    const Args args{step,
+                    inputs,
+                    {&output, 1},
+                    place(nullptr, kernel->prepared_bytes != nullptr ? kernel->prepared_bytes(step) : 0),
+                    place(nullptr, kernel->workspace_bytes != nullptr ? kernel->workspace_bytes(step) : 0)};
     if (kernel->prepare != nullptr) kernel->prepare(args, *stream);
     kernel->launch(args, *stream);
     stream->download(result.data(), output, result.size() * 4);
@@ -286,16 +281,16 @@ TEST_F(CudaDense, WhatIsNotComputedIsRefused) {
     const Dense dense({.input = {4, wide ? 32 : 30}, .columns = wide ? 512 : 6});
     const Format format = kernel.format;
     EXPECT_FALSE(kernel.refuses(dense.step(format)));
-    OpStep transposed = dense.step(format);
-    transposed.inputs[0] = {30, 4};
+    Step transposed = dense.step(format);
+    transposed.inputs[0].shape = {30, 4};
     std::get<GemmOp>(transposed.op).transpose_a = true;
     EXPECT_TRUE(kernel.refuses(transposed));
-    OpStep other = dense.step(format);
+    Step other = dense.step(format);
     other.op = MatMulOp{};
     EXPECT_TRUE(kernel.refuses(other));
     if (kernel.prepare == nullptr) continue;
-    OpStep variable = dense.step(format);
-    variable.constant = {false, false};
+    Step variable = dense.step(format);
+    variable.inputs[1].constant = false;
     EXPECT_TRUE(kernel.refuses(variable));
   }
 }

@@ -40,14 +40,14 @@ std::vector<std::string> devices() {
 }
 
 /// Runs the device's kernel on x and returns the output's bytes; bytes that were not written are 0xff.
-std::vector<uint8_t> run_op(Device& device, const OpStep& step, const Tensor& x, size_t output_bytes) {
+std::vector<uint8_t> run_op(Device& device, const Step& step, const Tensor& x, size_t output_bytes) {
   const OpKernel& kernel = choose_op_kernel(step, device.caps().kind);
   const std::unique_ptr<Stream> stream = device.make_stream();
   const Buffer from = device.allocate(x.bytes()), to = device.allocate(output_bytes);
   const Buffer prepared = device.allocate(kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(step) : 0);
-  const float* inputs[] = {static_cast<const float*>(from.data())};
-  const OpArgs args{
-      .step = step, .inputs = inputs, .output = static_cast<float*>(to.data()), .prepared = prepared.data()};
+  const void* inputs[] = {from.data()};
+  void* const outputs[] = {to.data()};
+  const Args args{.step = step, .inputs = inputs, .outputs = outputs, .prepared = prepared.data()};
   stream->upload(from.data(), x.raw(), x.bytes());
   stream->fill(to.data(), 0xff, output_bytes);
   if (kernel.prepare != nullptr) kernel.prepare(args, *stream);
@@ -58,12 +58,10 @@ std::vector<uint8_t> run_op(Device& device, const OpStep& step, const Tensor& x,
   return result;
 }
 
-OpStep scale_step(const Shape& x, int64_t side) {
+Step scale_step(const Shape& x, int64_t side) {
   return {.op = ScaleOp{side},
-          .inputs = {x},
-          .output = {x[0], x[1], side, side},
-          .input_format = kRawPixels,
-          .output_format = kRawPixels};
+          .inputs = {{.shape = x, .format = kRawPixels}},
+          .outputs = {{.shape = {x[0], x[1], side, side}, .format = kRawPixels}}};
 }
 
 void expect_scaled(Device& device, const Tensor& images, int64_t side) {
@@ -140,8 +138,8 @@ TEST(Scale, OfRealImagesGivesTheBytesOfTheHost) {
 }
 
 TEST(Scale, RefusesInWords) {
-  OpStep floats = scale_step({1, 1, 28, 28}, 70);
-  floats.input_format = kNchw;
+  Step floats = scale_step({1, 1, 28, 28}, 70);
+  floats.inputs[0].format = kNchw;
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::simt}) {
     if (find_op_kernel(scale_step({1, 1, 28, 28}, 70), kind) == nullptr) continue;  // a build without simt
     EXPECT_EQ(find_op_kernel(floats, kind), nullptr);
@@ -158,7 +156,7 @@ TEST(ArgMax, OnEveryDeviceIsWhatTheHostFinds) {
       const auto images = static_cast<size_t>(shape[0]);
       Tensor scores(ElementType::f32, shape);
       for (float& score : scores.values<float>()) score = static_cast<float>(rng.integer(-3, 3));  // many ties
-      const OpStep step{.op = ArgMaxOp{}, .inputs = {shape}, .output = {shape[0]}};
+      const Step step{.op = ArgMaxOp{}, .inputs = {{shape}}, .outputs = {{{shape[0]}}}};
       const std::vector<uint8_t> bytes = run_op(*device, step, scores, images * sizeof(float));
       std::vector<float> places(images);
       std::memcpy(places.data(), bytes.data(), bytes.size());
@@ -171,7 +169,7 @@ TEST(ArgMax, OfNanIsNan) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
   const float scores[] = {kNan, 1,          2,          1,          kNan, 2,         1,        2,
                           kNan, -kInfinity, -kInfinity, -kInfinity, 1,    kInfinity, kInfinity};
-  const OpStep step{.op = ArgMaxOp{}, .inputs = {{5, 3}}, .output = {5}};
+  const Step step{.op = ArgMaxOp{}, .inputs = {{{5, 3}}}, .outputs = {{{5}}}};
   for (const std::string& name : devices()) {
     const std::unique_ptr<Device> device = open_device(name, {.threads = 1});
     const Tensor x = Tensor::of<float>({5, 3}, scores);
@@ -190,19 +188,20 @@ TEST(ArgMax, OfWhatASoftmaxMakesNanIsNan) {
   const Tensor x = Tensor::of<float>(shape, scores);
   for (const std::string& name : devices()) {
     const std::unique_ptr<Device> device = open_device(name, {.threads = 1});
-    const auto floats = [&](const OpStep& step, const Tensor& input, size_t count) {
+    const auto floats = [&](const Step& step, const Tensor& input, size_t count) {
       const std::vector<uint8_t> bytes = run_op(*device, step, input, count * sizeof(float));
       std::vector<float> values(count);
       std::memcpy(values.data(), bytes.data(), bytes.size());
       return values;
     };
-    const std::vector<float> places = floats({.op = ArgMaxOp{.finite = true}, .inputs = {shape}, .output = {6}}, x, 6);
+    const std::vector<float> places =
+        floats({.op = ArgMaxOp{.finite = true}, .inputs = {{shape}}, .outputs = {{{6}}}}, x, 6);
     const auto nan = testing::IsNan();
     EXPECT_THAT(places, testing::ElementsAre(nan, nan, 2, nan, 0, nan)) << name;
     for (const bool log : {false, true}) {
-      const OpStep softmax{.op = SoftmaxOp{.axis = 1, .log = log}, .inputs = {shape}, .output = shape};
+      const Step softmax{.op = SoftmaxOp{.axis = 1, .log = log}, .inputs = {{shape}}, .outputs = {{shape}}};
       const Tensor distribution = Tensor::of<float>(shape, floats(softmax, x, 18));
-      const OpStep plain{.op = ArgMaxOp{}, .inputs = {shape}, .output = {6}};
+      const Step plain{.op = ArgMaxOp{}, .inputs = {{shape}}, .outputs = {{{6}}}};
       const std::vector<float> expected = floats(plain, distribution, 6);
       for (size_t i = 0; i < places.size(); ++i) EXPECT_EQ(std::isnan(places[i]), std::isnan(expected[i])) << name << i;
     }

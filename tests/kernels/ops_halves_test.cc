@@ -17,41 +17,40 @@ struct HalfOperand {
 
 bool is_one_pixel(const Shape& shape) { return shape.size() == 4 && shape[2] == 1 && shape[3] == 1; }
 
-OpStep half_step(const Op& op, const std::vector<HalfOperand>& operands) {
+Step half_step(const Op& op, const std::vector<HalfOperand>& operands) {
   std::vector<const Tensor*> inputs;
   for (const HalfOperand& operand : operands) inputs.push_back(operand.tensor);
-  OpStep step = step_of(op, inputs);
-  for (size_t i = 0; i < operands.size(); ++i) step.constant[i] = operands[i].constant;
-  step.input_format = kNhwcBf16;
-  step.output_format = is_one_pixel(step.output) ? kNchw : kNhwcBf16;
+  Step step = step_of(op, inputs);
+  for (size_t i = 0; i < operands.size(); ++i) step.inputs[i].constant = operands[i].constant;
+  step.inputs[0].format = kNhwcBf16;
+  step.outputs[0].format = is_one_pixel(step.outputs[0].shape) ? kNchw : kNhwcBf16;
   return step;
 }
 
-Tensor run_in_halves(const OpKernel& kernel, OpStep step, const std::vector<HalfOperand>& operands, bool joint,
+Tensor run_in_halves(const OpKernel& kernel, Step step, const std::vector<HalfOperand>& operands, bool joint,
                      int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
   std::vector<HalfArray> arrays;
-  std::vector<const float*> inputs;
+  std::vector<const void*> inputs;
   for (const HalfOperand& operand : operands) {
     if (operand.constant || is_one_pixel(operand.tensor->shape())) {
       inputs.push_back(operand.tensor->values<float>().data());
-      step.input_steps.push_back(0);
       continue;
     }
     arrays.emplace_back(*device, *operand.tensor, joint);
+    step.inputs[inputs.size()].pitch = arrays.back().step();
     inputs.push_back(arrays.back().first());
-    step.input_steps.push_back(arrays.back().step());
   }
-  if (step.output_format.order == Order::nchw) {
-    Tensor output(ElementType::f32, step.output);
-    kernel.launch({step, inputs, output.values<float>().data()}, *stream);
+  if (step.outputs[0].format.order == Order::nchw) {
+    Tensor output(ElementType::f32, step.outputs[0].shape);
+    kernel.launch({step, inputs, OneOutput{output.raw()}}, *stream);
     stream->synchronize();
     return output;
   }
-  const HalfArray output(*device, step.output, joint);
-  step.output_step = output.step();
-  kernel.launch({step, inputs, output.first()}, *stream);
+  const HalfArray output(*device, step.outputs[0].shape, joint);
+  step.outputs[0].pitch = output.step();
+  kernel.launch({step, inputs, OneOutput{output.first()}}, *stream);
   stream->synchronize();
   return output.images();
 }
@@ -68,7 +67,7 @@ void expect_like_rounded(const char* name, const Op& op, const std::vector<HalfO
   std::vector<const Tensor*> inputs;
   for (const Tensor& tensor : halves) inputs.push_back(&tensor);
   const Tensor expected = run(op, inputs);
-  const OpStep step = half_step(op, operands);
+  const Step step = half_step(op, operands);
   const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu, Math::bf16);
   EXPECT_EQ(kernel.info.name, name);
   for (const int64_t target : simd_targets()) {
@@ -138,13 +137,13 @@ TEST(HalfOps, Reorder) {
         const std::unique_ptr<Device> device = open_cpu({.threads = 3});
         const std::unique_ptr<Stream> stream = device->make_stream();
         const HalfArray halves(*device, shape, joint), again(*device, shape, !joint);
-        const auto copy = [&](Format from, int64_t x_step, const float* x, Format to, int64_t y_step, float* y) {
-          OpStep step = half_step(ActivationOp{}, {{&images}});
-          step.input_format = from, step.input_steps = {x_step};
-          step.output_format = to, step.output_step = y_step;
+        const auto copy = [&](Format from, int64_t x_step, const void* x, Format to, int64_t y_step, void* y) {
+          Step step = half_step(ActivationOp{}, {{&images}});
+          step.inputs[0].format = from, step.inputs[0].pitch = x_step;
+          step.outputs[0].format = to, step.outputs[0].pitch = y_step;
           const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu, Math::bf16);
           EXPECT_EQ(kernel.info.name, "cpu.half_reorder");
-          kernel.launch({step, std::span(&x, 1), y}, *stream);
+          kernel.launch({step, {&x, 1}, OneOutput{y}}, *stream);
         };
         Tensor back(ElementType::f32, shape);
         copy(kNchw, 0, images.values<float>().data(), kNhwcBf16, halves.step(), halves.first());

@@ -11,74 +11,72 @@
 namespace convlab {
 namespace {
 
-struct Operand {
+struct GivenTensor {
   const Tensor* tensor;
   bool constant = false;
 };
 
 bool is_one_pixel(const Shape& shape) { return shape.size() == 4 && shape[2] == 1 && shape[3] == 1; }
 
-bool is_plain(const Operand& operand) { return operand.constant || is_one_pixel(operand.tensor->shape()); }
+bool is_plain(const GivenTensor& operand) { return operand.constant || is_one_pixel(operand.tensor->shape()); }
 
-OpStep pixel_step_of(Format format, const Op& op, const std::vector<Operand>& operands) {
+Step pixel_step_of(Format format, const Op& op, const std::vector<GivenTensor>& operands) {
   std::vector<const Tensor*> inputs;
-  for (const Operand& operand : operands) inputs.push_back(operand.tensor);
-  OpStep step = step_of(op, inputs);
-  for (size_t i = 0; i < operands.size(); ++i) step.constant[i] = operands[i].constant;
-  step.input_format = format;
-  step.output_format = is_one_pixel(step.output) ? kNchw : format;
+  for (const GivenTensor& operand : operands) inputs.push_back(operand.tensor);
+  Step step = step_of(op, inputs);
+  for (size_t i = 0; i < operands.size(); ++i) step.inputs[i].constant = operands[i].constant;
+  step.inputs[0].format = format;
+  step.outputs[0].format = is_one_pixel(step.outputs[0].shape) ? kNchw : format;
   return step;
 }
 
 class PixelOps : public PixelTest {
  protected:
-  Tensor run_on_pixels(const OpKernel& kernel, OpStep step, const std::vector<Operand>& operands, bool joint) {
+  Tensor run_on_pixels(const OpKernel& kernel, Step step, const std::vector<GivenTensor>& operands, bool joint) {
     std::vector<PixelArray> arrays;
     std::vector<Buffer> copies;
-    std::vector<const float*> inputs;
-    for (const Operand& operand : operands) {
+    std::vector<const void*> inputs;
+    for (const GivenTensor& operand : operands) {
       if (is_plain(operand)) {
         copies.push_back(simt_->copy_of(*operand.tensor));
-        inputs.push_back(static_cast<const float*>(copies.back().data()));
-        step.input_steps.push_back(0);
+        inputs.push_back(copies.back().data());
       } else {
         arrays.push_back(array(*operand.tensor, joint));
+        step.inputs[inputs.size()].pitch = arrays.back().step();
         inputs.push_back(arrays.back().first());
-        step.input_steps.push_back(arrays.back().step());
       }
     }
     const Buffer workspace = simt_->uninitialized(kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step) : 0);
     const Buffer prepared = simt_->uninitialized(kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(step) : 0);
     if (kernel.prepare != nullptr) {
-      kernel.prepare({step, inputs, nullptr, prepared.data(), workspace.data()}, simt_->stream());
+      kernel.prepare({step, inputs, {}, prepared.data(), workspace.data()}, simt_->stream());
     }
-    if (step.output_format.order == Order::nchw) {
-      Tensor output(ElementType::f32, step.output);
+    if (step.outputs[0].format.order == Order::nchw) {
+      Tensor output(ElementType::f32, step.outputs[0].shape);
       const Buffer plain = simt_->uninitialized(output.bytes());
-      kernel.launch({step, inputs, static_cast<float*>(plain.data()), prepared.data(), workspace.data()},
-                    simt_->stream());
+      kernel.launch({step, inputs, OneOutput{plain.data()}, prepared.data(), workspace.data()}, simt_->stream());
       simt_->stream().download(output.raw(), plain.data(), output.bytes());
       simt_->stream().synchronize();
       return output;
     }
-    const PixelArray output = array(step.output, joint);
-    step.output_step = output.step();
-    kernel.launch({step, inputs, output.first(), prepared.data(), workspace.data()}, simt_->stream());
+    const PixelArray output = array(step.outputs[0].shape, joint);
+    step.outputs[0].pitch = output.step();
+    kernel.launch({step, inputs, OneOutput{output.first()}, prepared.data(), workspace.data()}, simt_->stream());
     return output.images();
   }
 
   /// Expects that the planner chooses the kernel with this name, and its result within a relative tolerance of the
   /// plain CPU kernel's.
-  void expect_like_plain(const char* name, const Op& op, const std::vector<Operand>& operands,
+  void expect_like_plain(const char* name, const Op& op, const std::vector<GivenTensor>& operands,
                          double tolerance = unit()) {
     std::vector<Tensor> given;
-    for (const Operand& operand : operands) {
+    for (const GivenTensor& operand : operands) {
       given.push_back(is_plain(operand) ? operand.tensor->clone() : rounded(*operand.tensor));
     }
     std::vector<const Tensor*> inputs;
     for (const Tensor& tensor : given) inputs.push_back(&tensor);
     const Tensor expected = run(op, inputs);
-    const OpStep step = pixel_step_of(GetParam(), op, operands);
+    const Step step = pixel_step_of(GetParam(), op, operands);
     const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
     EXPECT_EQ(kernel.info.name, named(name));
     for (const bool joint : {false, true}) {
@@ -108,8 +106,8 @@ TEST_P(PixelOps, PoolToPlainImages) {
   const Tensor of_elements = rounded(x);
   for (const PoolKind kind : {PoolKind::max, PoolKind::average}) {
     const PoolOp op{{.kind = kind, .kernel_h = 2, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .pad_left = 1}};
-    OpStep step = pixel_step_of(GetParam(), op, {{&x}});
-    step.output_format = kNchw;
+    Step step = pixel_step_of(GetParam(), op, {{&x}});
+    step.outputs[0].format = kNchw;
     const Tensor expected = run(op, {&of_elements});
     const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
     EXPECT_EQ(kernel.info.name, named("cuda.pixel_pool"));
@@ -123,8 +121,8 @@ TEST_P(PixelOps, PoolToPlainImages) {
 TEST_P(PixelOps, PoolOfManyRows) {  // each thread computes several rows
   const Tensor x = with_nan(random({1, 512, 131, 131}, 2));
   const Pool pool{.kernel_h = 2, .kernel_w = 2};
-  const OpStep step = pixel_step_of(GetParam(), PoolOp{pool}, {{&x}});
-  ASSERT_GE(element_count(step.output), int64_t{8} * 4 * 256 * 1024);
+  const Step step = pixel_step_of(GetParam(), PoolOp{pool}, {{&x}});
+  ASSERT_GE(element_count(step.outputs[0].shape), int64_t{8} * 4 * 256 * 1024);
   const Tensor expected = run(PoolOp{pool}, {&x});
   const Tensor got = run_on_pixels(choose_op_kernel(step, DeviceKind::simt, math()), step, {{&x}}, false);
   EXPECT_EQ(std::memcmp(got.raw(), rounded(expected).raw(), got.bytes()), 0);
@@ -182,8 +180,8 @@ TEST_P(PixelOps, SqueezeExcite) {
     if (each.x[0] > 1) x.values<float>()[0] = kNan;  // makes the first image's means NaN, and so the whole image
     const Tensor w1 = random({each.hidden, channels, 1, 1}, 3), b1 = random({each.hidden}, 4);
     const Tensor w2 = random({channels, each.hidden, 1, 1}, 5), b2 = random({channels}, 6);
-    const std::vector<Operand> operands{{&x}, {&w1, true}, {&b1, true}, {&w2, true}, {&b2, true}};
-    const OpStep step = pixel_step_of(GetParam(), op, operands);
+    const std::vector<GivenTensor> operands{{&x}, {&w1, true}, {&b1, true}, {&w2, true}, {&b2, true}};
+    const Step step = pixel_step_of(GetParam(), op, operands);
     const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
     EXPECT_EQ(kernel.info.name, named("cuda.pixel_squeeze_excite"));
     const std::vector<double> expected = squeezed_and_excited({&x, &w1, &b1, &w2, &b2});
@@ -197,11 +195,13 @@ TEST_P(PixelOps, SqueezeExcite) {
 }
 
 TEST_P(PixelOps, SqueezeExciteLeavesFewLargeImagesToOthers) {
-  OpStep step{.op = SqueezeExciteOp{}, .output = {1, 64, 250, 250}};
-  step.inputs = {step.output, {4, 64, 1, 1}, {4}, {64, 4, 1, 1}, {64}};
-  step.input_format = step.output_format = GetParam();
+  Step step{.op = SqueezeExciteOp{}, .outputs = {{{1, 64, 250, 250}}}};
+  for (const Shape& shape : {step.outputs[0].shape, Shape{4, 64, 1, 1}, Shape{4}, Shape{64, 4, 1, 1}, Shape{64}}) {
+    step.inputs.push_back({.shape = shape});
+  }
+  step.inputs[0].format = step.outputs[0].format = GetParam();
   EXPECT_EQ(find_op_kernel(step, DeviceKind::simt, math()), nullptr);
-  step.inputs[0][0] = step.output[0] = 8;
+  step.inputs[0].shape[0] = step.outputs[0].shape[0] = 8;
   EXPECT_NE(find_op_kernel(step, DeviceKind::simt, math()), nullptr);
 }
 
@@ -224,9 +224,9 @@ TEST_P(PixelOps, NumbersForEachChannel) {
 TEST_P(PixelOps, ClampsWhatIsNormalized) {
   const Tensor x = with_nan(rounded(random({1, 8, 3, 5}, 3)));
   const Tensor ones = filled({8}, {1, 1, 1, 1, 1, 1, 1, 1}), zeros = filled({8}, {0, 0, 0, 0, 0, 0, 0, 0});
-  const std::vector<Operand> operands{{&x}, {&ones, true}, {&zeros, true}, {&zeros, true}, {&ones, true}};
-  OpStep step = pixel_step_of(GetParam(), BatchNormOp{0}, operands);
-  step.activation = {ActivationKind::clip, -0.25f, 0.5f};
+  const std::vector<GivenTensor> operands{{&x}, {&ones, true}, {&zeros, true}, {&zeros, true}, {&ones, true}};
+  Step step = pixel_step_of(GetParam(), BatchNormOp{0}, operands);
+  step.epilogue.activation = {ActivationKind::clip, -0.25f, 0.5f};
   const Tensor got = run_on_pixels(choose_op_kernel(step, DeviceKind::simt, math()), step, operands, true);
   expect_close(got, x.shape(), unit(), [&](const Index& index) {
     const double value = at(x, index);
@@ -275,13 +275,12 @@ TEST_P(PixelOps, Reorder) {
       const PixelArray pixels = array(shape, joint), again = array(shape, !joint);
       const Buffer back = simt_->uninitialized(images.bytes());
       const auto copy = [&](Format from, int64_t x_step, const void* x, Format to, int64_t y_step, void* y) {
-        OpStep step = pixel_step_of(GetParam(), ActivationOp{}, {{&images}});
-        step.input_format = from, step.input_steps = {x_step};
-        step.output_format = to, step.output_step = y_step;
+        Step step = pixel_step_of(GetParam(), ActivationOp{}, {{&images}});
+        step.inputs[0].format = from, step.inputs[0].pitch = x_step;
+        step.outputs[0].format = to, step.outputs[0].pitch = y_step;
         const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
         EXPECT_EQ(kernel.info.name, named("cuda.pixel_reorder"));
-        const auto* input = static_cast<const float*>(x);
-        kernel.launch({step, std::span(&input, 1), static_cast<float*>(y)}, simt_->stream());
+        kernel.launch({step, {&x, 1}, OneOutput{y}}, simt_->stream());
       };
       const Format plainly = kNchw, last = GetParam();
       copy(plainly, 0, plain.data(), last, pixels.step(), pixels.first());
@@ -307,15 +306,15 @@ TEST(PlainOps, FunctionsOfNumbers) {
   x.values<float>()[41] = kInfinity;
   x.values<float>()[42] = 0;
   const Buffer input = simt.copy_of(x);
-  const auto* from = static_cast<const float*>(input.data());
+  const void* const from = input.data();
   for (int kind = 0; kind <= static_cast<int>(UnaryKind::shrink); ++kind) {
     SCOPED_TRACE(kind);
     const UnaryOp op{static_cast<UnaryKind>(kind), 0.75f, 0.5f};
-    const OpStep step = step_of(op, {&x});
+    const Step step = step_of(op, {&x});
     const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt);
     EXPECT_EQ(kernel.info.name, "cuda.unary");
     const Buffer output = simt.uninitialized(x.bytes());
-    kernel.launch({step, std::span(&from, 1), static_cast<float*>(output.data())}, simt.stream());
+    kernel.launch({step, {&from, 1}, OneOutput{output.data()}}, simt.stream());
     Tensor got(ElementType::f32, x.shape());
     simt.stream().download(got.raw(), output.data(), got.bytes());
     simt.stream().synchronize();
@@ -326,16 +325,16 @@ TEST(PlainOps, FunctionsOfNumbers) {
 
 TEST_P(PixelOps, RefuseWhatTheyDoNotCompute) {
   const Tensor odd = random({1, 12, 3, 3}, 18), even = random({1, 16, 3, 3}, 19);
-  const auto refused = [](const OpStep& step) { return find_op_kernel(step, DeviceKind::simt, math()) == nullptr; };
+  const auto refused = [](const Step& step) { return find_op_kernel(step, DeviceKind::simt, math()) == nullptr; };
   EXPECT_TRUE(refused(pixel_step_of(GetParam(), AddOp{}, {{&odd}, {&odd}})));
-  OpStep pool = pixel_step_of(GetParam(), PoolOp{{.kernel_h = 2, .kernel_w = 2}}, {{&even}});
+  Step pool = pixel_step_of(GetParam(), PoolOp{{.kernel_h = 2, .kernel_w = 2}}, {{&even}});
   EXPECT_FALSE(refused(pool));
-  pool.input_format = kNchw;
+  pool.inputs[0].format = kNchw;
   EXPECT_TRUE(refused(pool));
-  const OpStep activation = pixel_step_of(GetParam(), ActivationOp{{ActivationKind::relu}}, {{&even}});
-  for (Format OpStep::*side : {&OpStep::input_format, &OpStep::output_format}) {
-    OpStep half_plain = activation;
-    half_plain.*side = kNchw;
+  const Step activation = pixel_step_of(GetParam(), ActivationOp{{ActivationKind::relu}}, {{&even}});
+  for (std::vector<Operand> Step::*side : {&Step::inputs, &Step::outputs}) {
+    Step half_plain = activation;
+    (half_plain.*side)[0].format = kNchw;
     EXPECT_TRUE(refused(half_plain));
   }
 }

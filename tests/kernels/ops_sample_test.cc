@@ -139,7 +139,7 @@ struct AxisDefinition {
 };
 
 void expect_resized(const ResizeOp& op, const Tensor& x) {
-  const Shape shape = step_of(op, {&x}).output;
+  const Shape shape = step_of(op, {&x}).outputs[0].shape;
   const std::vector<ResizedAxis> axes = resized_axes(op, x.shape());
   std::vector<std::vector<std::vector<double>>> weights(x.shape().size());
   std::vector<std::vector<bool>> outside(x.shape().size());

@@ -140,8 +140,8 @@ TEST(CpuLpPool, RandomWindows) {
       continue;
     }
     ++pooled;
-    const OpStep step = step_of(op, {&x});
-    expect_close(run(step, {&x}), step.output, 4 * kUnit, [&](const Index& index) {
+    const Step step = step_of(op, {&x});
+    expect_close(run(step, {&x}), step.outputs[0].shape, 4 * kUnit, [&](const Index& index) {
       double sum = 0;
       for (const Index& each : window_of(pool, x.shape(), index)) {
         sum += std::pow(std::fabs(at(x, each)), static_cast<double>(op.p));
@@ -166,8 +166,8 @@ TEST(CpuMaxPoolIndices, FirstOfEqualsAndNan) {
     }
     ++pooled;
     for (const bool columns_first : {false, true}) {
-      const OpStep step = step_of(MaxPoolIndicesOp{.pool = pool, .columns_first = columns_first}, {&x});
-      expect_near(run(step, {&x}), step.output, 0, [&](const Index& index) {
+      const Step step = step_of(MaxPoolIndicesOp{.pool = pool, .columns_first = columns_first}, {&x});
+      expect_near(run(step, {&x}), step.outputs[0].shape, 0, [&](const Index& index) {
         const std::vector<Index> window = window_of(pool, x.shape(), index);
         const auto score = [&](const Index& each) { return std::isnan(at(x, each)) ? 1e9 : at(x, each); };
         const Index best = *std::max_element(window.begin(), window.end(),

@@ -175,7 +175,7 @@ TEST(TimeModel, AnEmptyLaunchTakesALaunch) {
   EXPECT_DOUBLE_EQ(time_of(work(), rates()).seconds(), kLaunchSeconds);
 }
 
-Step made_up_step() {
+LadderStep made_up_step() {
   KernelWork before = work(), after = work();
   before.kernel = "cuda.before";
   after.kernel = "cuda.after";
@@ -184,8 +184,8 @@ Step made_up_step() {
   return predict_step(rates(), before, after);
 }
 
-TEST(Step, ClaimsWhatShouldHappenAndWhy) {
-  const Step step = made_up_step();
+TEST(LadderStep, ClaimsWhatShouldHappenAndWhy) {
+  const LadderStep step = made_up_step();
   EXPECT_DOUBLE_EQ(step.ratio(), 0.75);
   // 1000 images x 4 output channels x 32 x 32 x K dimension 4 are 16.384 M multiply-adds, or 512 k warp-wide ones.
   EXPECT_EQ(claim(step),
@@ -198,14 +198,14 @@ TEST(Step, ClaimsWhatShouldHappenAndWhy) {
   EXPECT_THAT(text, HasSubstr("64 warps per multiprocessor, limited by threads (registers unknown)"));
 }
 
-TEST(Step, SmallChangesAreNone) {
+TEST(LadderStep, SmallChangesAreNone) {
   EXPECT_EQ(change_of(0.94), "faster");
   EXPECT_EQ(change_of(0.96), "the same");
   EXPECT_EQ(change_of(1.04), "the same");
   EXPECT_EQ(change_of(1.06), "slower");
 }
 
-TEST(Step, TellsTheLargerMissAndWhereToLook) {
+TEST(LadderStep, TellsTheLargerMissAndWhereToLook) {
   const std::string text = compared_text(made_up_step(), {.device = kH200, .before_ms = 5.5, .after_ms = 7.5});
   EXPECT_THAT(text, HasSubstr("Measured: slower; predicted: faster (wrong)."));
   EXPECT_THAT(

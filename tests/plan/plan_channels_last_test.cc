@@ -65,7 +65,7 @@ TEST_P(LastPlan, KeepsAllSo) {
   for (const size_t step : {0u, 1u, 2u, 6u, 7u}) {
     EXPECT_EQ(plan.steps[step].conv_step()->output_format, format()) << step;
   }
-  EXPECT_EQ(plan.steps[3].op_step()->output_format, kNchw) << "images of one pixel are plain";
+  EXPECT_EQ(plan.steps[3].op_step()->outputs[0].format, kNchw) << "images of one pixel are plain";
   EXPECT_EQ(plan.steps[4].kernel_name(), "cuda.one_pixel");
   expect_as_by_layers(graph.graph(), 2);
 }
@@ -114,7 +114,7 @@ TEST_P(LastPlan, PoolsGiveDenseLayersTheirOrder) {
   graph.add(GemmOp{.transpose_b = true}, {flat, graph.constant({10, 24 * (kHeight / 2) * (kWidth / 2)})});
   const Plan plan = plan_of(graph.graph(), 2);
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "AveragePool", "Gemm"));
-  EXPECT_EQ(plan.steps[2].op_step()->output_format, kNchw);
+  EXPECT_EQ(plan.steps[2].op_step()->outputs[0].format, kNchw);
   expect_as_by_layers(graph.graph(), 3);
 }
 

@@ -31,11 +31,11 @@ const RegisterConvKernel far_conv{{
 }};
 const RegisterOpKernel far_op{{
     .info = {.name = "cuda.test_op", .device = DeviceKind::cuda},
-    .refuses = [](const OpStep& step) -> Refusal {
+    .refuses = [](const Step& step) -> Refusal {
       if (!std::holds_alternative<PoolOp>(step.op)) return "is no pooling";
       return std::nullopt;
     },
-    .launch = [](const OpArgs& args,
+    .launch = [](const Args& args,
                  Stream& stream) { find_op_kernel(args.step, DeviceKind::cpu)->launch(args, stream); },
 }};
 

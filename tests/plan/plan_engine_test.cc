@@ -91,30 +91,30 @@ const RegisterConvKernel far_conv{{
 }};
 const RegisterOpKernel far_op{{
     .info = {.name = "cuda.test_op", .device = DeviceKind::cuda},
-    .refuses = [](const OpStep& step) -> Refusal {
+    .refuses = [](const Step& step) -> Refusal {
       if (find_op_kernel(step, DeviceKind::cpu) == nullptr) return "is not the CPU's";
       return std::nullopt;
     },
-    .prepared_bytes = [](const OpStep& step) -> size_t {
+    .prepared_bytes = [](const Step& step) -> size_t {
       auto* of_kernel = find_op_kernel(step, DeviceKind::cpu)->prepared_bytes;
       return of_kernel != nullptr ? of_kernel(step) : 0;
     },
-    .workspace_bytes = [](const OpStep& step) -> size_t {
+    .workspace_bytes = [](const Step& step) -> size_t {
       auto* of_kernel = find_op_kernel(step, DeviceKind::cpu)->workspace_bytes;
       return of_kernel != nullptr ? of_kernel(step) : 0;
     },
     .prepare =
-        [](const OpArgs& args, Stream& stream) {
+        [](const Args& args, Stream& stream) {
           for (size_t i = 0; i < args.inputs.size(); ++i) {
-            EXPECT_EQ(FarDevice::has(args.inputs[i]), args.step.constant[i]) << "input " << i;
+            EXPECT_EQ(FarDevice::has(args.inputs[i]), args.step.inputs[i].constant) << "input " << i;
           }
           const OpKernel* kernel = find_op_kernel(args.step, DeviceKind::cpu);
           if (kernel->prepare != nullptr) kernel->prepare(args, stream);
         },
     .launch =
-        [](const OpArgs& args, Stream& stream) {
-          for (const float* input : args.inputs) EXPECT_TRUE(FarDevice::has(input));
-          EXPECT_TRUE(FarDevice::has(args.output));
+        [](const Args& args, Stream& stream) {
+          for (const void* input : args.inputs) EXPECT_TRUE(FarDevice::has(input));
+          EXPECT_TRUE(FarDevice::has(args.output()));
           find_op_kernel(args.step, DeviceKind::cpu)->launch(args, stream);
         },
 }};

@@ -59,7 +59,7 @@ TEST_F(HalfPlan, KeepsAllInHalves) {
   for (const size_t in_halves : {0u, 1u, 2u, 6u, 7u}) {
     EXPECT_EQ(plan.steps[in_halves].conv_step()->output_format, kNhwcBf16) << in_halves;
   }
-  EXPECT_EQ(plan.steps[3].op_step()->output_format, kNchw) << "images of one pixel are plain";
+  EXPECT_EQ(plan.steps[3].op_step()->outputs[0].format, kNchw) << "images of one pixel are plain";
   EXPECT_EQ(plan.steps[5].kernel_name(), "cpu.half_scale");
   EXPECT_EQ(plan.steps[6].kernel_name(), "cpu.half_depthwise");
   expect_as_by_layers(graph.graph(), 2);

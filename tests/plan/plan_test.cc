@@ -90,7 +90,7 @@ void expect_no_overlap(const Plan& plan) {
   const auto output_bytes = [](const PlanStep& step) {
     const ConvStep* conv = step.conv_step();
     return conv != nullptr ? byte_count(conv->output_shape(), conv->output_format)
-                           : byte_count(step.op_step()->output, step.op_step()->output_format);
+                           : byte_count(step.op_step()->outputs[0].shape, step.op_step()->outputs[0].format);
   };
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
@@ -276,7 +276,7 @@ TEST(Plan, PixelsAreConvertedOnceWhereAStepTakesNone) {
   builder.add(AddOp{}, {a, b}, "add");
   const Plan plan = plan_of(builder, {.input = ElementType::u8});
   EXPECT_THAT(steps_of(plan), ElementsAre("x: Convert", "max: MaxPool", "average: AveragePool", "add: Add"));
-  EXPECT_EQ(plan.steps[0].op_step()->input_format, kRawPixels);
+  EXPECT_EQ(plan.steps[0].op_step()->inputs[0].format, kRawPixels);
   expect_no_overlap(plan);
 }
 
@@ -371,10 +371,11 @@ TEST(Plan, KeepsPairsInLanesBetweenKernelsOfBfloat16) {
     const Plan plan = plan_of(builder, {.math = math, .kernel = kernel, .input = ElementType::u8}, 20);
     EXPECT_EQ(plan.steps[0].conv_step()->output_format, format);
     EXPECT_EQ(plan.steps[1].conv_step()->input_format, format);
-    EXPECT_EQ(plan.steps[2].op_step()->input_format, format);
-    EXPECT_EQ(plan.steps[2].op_step()->written, plan.steps[1].conv_step()->output_shape()) << "before the flatten";
+    EXPECT_EQ(plan.steps[2].op_step()->inputs[0].format, format);
+    EXPECT_EQ(plan.steps[2].op_step()->inputs[0].written, plan.steps[1].conv_step()->output_shape())
+        << "before the flatten";
     EXPECT_EQ(plan.steps[2].op->info.math, math);
-    EXPECT_EQ(plan.steps[4].op_step()->input_format, kNchw);
+    EXPECT_EQ(plan.steps[4].op_step()->inputs[0].format, kNchw);
     expect_no_overlap(plan);
   }
 }
@@ -396,10 +397,10 @@ TEST(Plan, KeepsImagesInLanesBetweenStepsOfLargeBatches) {
   EXPECT_EQ(plan.steps[1].conv_step()->input_format, kNchw16n);
   EXPECT_EQ(plan.steps[1].conv_step()->output_format, kNchw16n) << "through the flatten";
   EXPECT_EQ(plan.steps[2].kernel_name(), "cpu.dense_lanes");
-  EXPECT_EQ(plan.steps[2].op_step()->output_format, kNchw16n);
-  EXPECT_EQ(plan.steps[3].op_step()->input_format, kNchw16n);
-  EXPECT_EQ(plan.steps[3].op_step()->output_format, kNchw) << "softmax takes no lanes";
-  EXPECT_EQ(plan.steps[4].op_step()->input_format, kNchw);
+  EXPECT_EQ(plan.steps[2].op_step()->outputs[0].format, kNchw16n);
+  EXPECT_EQ(plan.steps[3].op_step()->inputs[0].format, kNchw16n);
+  EXPECT_EQ(plan.steps[3].op_step()->outputs[0].format, kNchw) << "softmax takes no lanes";
+  EXPECT_EQ(plan.steps[4].op_step()->inputs[0].format, kNchw);
   expect_no_overlap(plan);
   EXPECT_THAT(to_text(plan), HasSubstr("nchw16n"));
 }
@@ -430,7 +431,7 @@ TEST(Plan, KeepsImagesPlainInSmallBatchesAndByLayers) {
       if (step.conv_step() != nullptr) {
         EXPECT_EQ(step.kernel_name(), "cpu.direct");
       } else {
-        EXPECT_EQ(step.op_step()->input_format, kNchw);
+        EXPECT_EQ(step.op_step()->inputs[0].format, kNchw);
       }
     }
   }

@@ -17,8 +17,8 @@ void compute_pieces(const Launch& all, Stream& stream) {
 
 /// ConvKernel::launch or OpKernel::launch for a Launch class that is constructed from the arguments and the number of
 /// threads.
-template <class Launch, class Args>
-void launch_pieces(const Args& args, Stream& stream) {
+template <class Launch, class Arguments>
+void launch_pieces(const Arguments& args, Stream& stream) {
   compute_pieces(Launch(args, stream.threads()->size()), stream);
 }
 

@@ -8,7 +8,7 @@
 namespace convlab {
 
 /// Returns a reason unless the step is a pooling with explicit padding.
-inline Refusal refuse_unless_pools(const OpStep& step) {
+inline Refusal refuse_unless_pools(const Step& step) {
   const auto* op = std::get_if<PoolOp>(&step.op);
   if (op == nullptr) return "only MaxPool and AveragePool are supported";
   if (op->auto_pad != AutoPad::explicit_pads) return "padding must be explicit";

@@ -14,15 +14,15 @@ namespace {
 
 constexpr int64_t kPiece = 16384;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ByteAddOp>(step.op)) return "only QLinearAdd on bytes is supported";
   return refuse_unless_bytes(step);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<ByteAddOp>(args.step.op);
   const ByteSum sum = sum_of(op, op.a_zero);
-  const int64_t count = element_count(args.step.output, kNhwc4U8);
+  const int64_t count = element_count(args.step.outputs[0].shape, kNhwc4U8);
   stream.threads()->parallel_for(count, kPiece, [&](int64_t begin, int64_t end, int) {
     add_levels(byte_input(args, 0) + begin, byte_input(args, 1) + begin, end - begin, sum, byte_output(args) + begin);
   });

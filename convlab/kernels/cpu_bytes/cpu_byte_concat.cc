@@ -28,13 +28,13 @@ Table table_of(const ByteConcatOp& op, const ByteConcatOp::Part& part) {
   return table;
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ByteConcatOp>(step.op)) return "only QLinearConcat on bytes is supported";
   return refuse_unless_bytes(step);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
+void launch(const Args& args, Stream& stream) {
+  const Step& step = args.step;
   const auto& op = std::get<ByteConcatOp>(step.op);
   std::vector<Table> tables;
   std::vector<bool> unchanged;  // needs no table
@@ -42,12 +42,12 @@ void launch(const OpArgs& args, Stream& stream) {
     tables.push_back(table_of(op, part));
     unchanged.push_back(part.scale == op.scale && part.zero == op.zero && op.low == 0 && op.high == 255);
   }
-  const int64_t y_step = pixel_bytes(step.output[1]);
-  stream.threads()->parallel_for(step.output[0] * pixels_of(step.output), kPixels,
+  const int64_t y_step = pixel_bytes(step.outputs[0].shape[1]);
+  stream.threads()->parallel_for(step.outputs[0].shape[0] * pixels_of(step.outputs[0].shape), kPixels,
                                  [&](int64_t begin, int64_t end, int) {
                                    uint8_t* y = byte_output(args) + begin * y_step;
                                    for (size_t i = 0; i < tables.size(); ++i) {
-                                     const int64_t channels = step.inputs[i][1], x_step = pixel_bytes(channels);
+                                     const int64_t channels = step.inputs[i].shape[1], x_step = pixel_bytes(channels);
                                      const uint8_t* const x = byte_input(args, i);
                                      for (int64_t pixel = begin; pixel < end; ++pixel) {
                                        const uint8_t* const from = x + pixel * x_step;

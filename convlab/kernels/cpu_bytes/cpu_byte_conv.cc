@@ -34,8 +34,8 @@ constexpr int64_t kLargeMap = 256;                       // pixels from which on
 constexpr int64_t kLeastPixels = 48;                     // of a block
 constexpr int64_t kPanelAlignment = 64;                  // bytes
 
-ConvProblem problem_of(const OpStep& step) {
-  return conv_problem(std::get<ByteConvOp>(step.op).conv, step.inputs[0], step.inputs[1]);
+ConvProblem problem_of(const Step& step) {
+  return conv_problem(std::get<ByteConvOp>(step.op).conv, step.inputs[0].shape, step.inputs[1].shape);
 }
 
 /// The prepared data that a launch reads, and how filters are stored in it.
@@ -85,7 +85,7 @@ struct Cut {
   int64_t images = 1, pixels = 0, blocks = 1, parts = 1;  // pixels of an image
   int64_t together = 1;                                   // blocks are multiples of this many pixels
 
-  Cut(const OpStep& step, const ConvProblem& problem, ByteUnit unit, int64_t panels, int threads) {
+  Cut(const Step& step, const ConvProblem& problem, ByteUnit unit, int64_t panels, int threads) {
     const ByteSource source(problem);
     const bool joined = source.joins_images();
     images = joined ? 1 : problem.n;
@@ -132,7 +132,7 @@ int64_t scratch_bytes(const ConvProblem& problem, ByteUnit unit, const Cut& cut)
 template <ByteUnit kUnit>
 class Launch {
  public:
-  Launch(const OpArgs& args, int threads)
+  Launch(const Args& args, int threads)
       : args_(args),
         op_(std::get<ByteConvOp>(args.step.op)),
         problem_(problem_of(args.step)),
@@ -151,8 +151,8 @@ class Launch {
     const int64_t pixel = cut_.first(block), count = cut_.first(block + 1) - pixel;
     auto* const scratch = static_cast<uint8_t*>(args_.workspace) + thread * scratch_;
 
-    const auto* x = reinterpret_cast<const uint8_t*>(args_.inputs[0]) +
-                    image * problem_.h * problem_.w * pixel_bytes(problem_.c) + group * problem_.channels_per_group();
+    const auto* x = args_.input<uint8_t>(0) + image * problem_.h * problem_.w * pixel_bytes(problem_.c) +
+                    group * problem_.channels_per_group();
     const int64_t first_row = pixel / problem_.q();
     if (source_.copied()) {
       uint8_t* const copy = scratch + 2 * places_;
@@ -208,12 +208,12 @@ class Launch {
     sums.factors = prepared_.factors + place;
     sums.maps = std::min(maps, end * whole) - map;
     const int64_t at = pixel * sums.y_step + group * maps + map;
-    sums.y = reinterpret_cast<uint8_t*>(args_.output) + at;
-    if (op_.adds) sums.added = reinterpret_cast<const uint8_t*>(args_.inputs[4]) + at;
+    sums.y = args_.output<uint8_t>() + at;
+    if (op_.adds) sums.added = args_.input<uint8_t>(4) + at;
     sum_bytes(sums);
   }
 
-  const OpArgs& args_;
+  const Args& args_;
   const ByteConvOp& op_;
   ConvProblem problem_;
   ByteSource source_;
@@ -274,7 +274,7 @@ int64_t split_panel(const ConvProblem& problem, const Prepared& prepared, int64_
 
 /// Stores the weights, start and factor of an output channel in a panel of `maps` output channels whose weights are at
 /// `panel`. `place` is its index among all output channels.
-void put_map(const OpArgs& args, const Prepared& prepared, const std::vector<WeightPlace>& terms, int64_t map,
+void put_map(const Args& args, const Prepared& prepared, const std::vector<WeightPlace>& terms, int64_t map,
              uint8_t* panel, int64_t maps, int64_t place_in_panel, int64_t place) {
   uint8_t* const to = panel + place_in_panel * kUnitBytes;
   const int8_t* weight = byte_weights(args) + map * std::ssize(terms);
@@ -283,13 +283,13 @@ void put_map(const OpArgs& args, const Prepared& prepared, const std::vector<Wei
     to[term.unit * maps * kUnitBytes + term.byte] = static_cast<uint8_t>(*weight);
     sum += *weight++;
   }
-  const auto bias = static_cast<int64_t>(args.inputs[3][map]);
+  const auto bias = static_cast<int64_t>(args.input(3)[map]);
   prepared.start[place] = static_cast<int32_t>(bias - std::get<ByteConvOp>(args.step.op).x_zero * sum);
-  prepared.factors[place] = args.inputs[2][map];
+  prepared.factors[place] = args.input(2)[map];
 }
 
 template <ByteUnit kUnit>
-void prepare(const OpArgs& args, Stream&) {
+void prepare(const Args& args, Stream&) {
   const ConvProblem problem = problem_of(args.step);
   const Prepared prepared(problem, kUnit, args.prepared);
   const std::vector<WeightPlace> terms = weight_places(problem, kUnit, prepared);
@@ -316,9 +316,9 @@ void prepare(const OpArgs& args, Stream&) {
 }
 
 template <ByteUnit kUnit>
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ByteConvOp>(step.op)) return "only QLinearConv on bytes is supported";
-  if (step.input_format != kNhwc4U8 || step.output_format != kNhwc4U8) {
+  if (step.inputs[0].format != kNhwc4U8 || step.outputs[0].format != kNhwc4U8) {
     return "input and output must be nhwc4 uint8";
   }
   const ConvProblem problem = problem_of(step);
@@ -333,13 +333,13 @@ Refusal refuses(const OpStep& step) {
 }
 
 template <ByteUnit kUnit>
-size_t prepared_bytes(const OpStep& step) {
+size_t prepared_bytes(const Step& step) {
   return static_cast<size_t>(Prepared(problem_of(step), kUnit, nullptr).bytes);
 }
 
 /// For one thread: with more threads, blocks are smaller.
 template <ByteUnit kUnit>
-size_t thread_bytes(const OpStep& step) {
+size_t thread_bytes(const Step& step) {
   const ConvProblem problem = problem_of(step);
   const Cut cut(step, problem, kUnit, Prepared(problem, kUnit, nullptr).panels, 1);
   return static_cast<size_t>(scratch_bytes(problem, kUnit, cut));
@@ -352,7 +352,7 @@ OpKernel kernel(std::string_view name) {
       .refuses = refuses<kUnit>,
       .prepared_bytes = prepared_bytes<kUnit>,
       .prepare = prepare<kUnit>,
-      .launch = launch_pieces<Launch<kUnit>, OpArgs>,
+      .launch = launch_pieces<Launch<kUnit>, Args>,
       .format = kNhwc4U8,
       .packs_weights = true,
       .thread_bytes = thread_bytes<kUnit>,

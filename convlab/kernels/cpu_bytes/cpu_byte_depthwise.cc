@@ -21,8 +21,8 @@
 namespace convlab::cpu_byte_depthwise {
 namespace {
 
-ConvProblem problem_of(const OpStep& step) {
-  return conv_problem(std::get<ByteConvOp>(step.op).conv, step.inputs[0], step.inputs[1]);
+ConvProblem problem_of(const Step& step) {
+  return conv_problem(std::get<ByteConvOp>(step.op).conv, step.inputs[0].shape, step.inputs[1].shape);
 }
 
 int64_t row_bytes(const ConvProblem& problem) { return problem.w * pixel_bytes(problem.c); }
@@ -64,7 +64,7 @@ bool pairs_fit(const ConvProblem& problem, const int8_t* w) {
 template <ByteUnit kUnit>
 class Launch {
  public:
-  Launch(const OpArgs& args, int threads) : args_(args), problem_(problem_of(args.step)) {
+  Launch(const Args& args, int threads) : args_(args), problem_(problem_of(args.step)) {
     const int64_t bands = std::min(ceil_div(4 * threads, problem_.n), problem_.p());
     rows_ = ceil_div(problem_.p(), bands);
     bands_ = ceil_div(problem_.p(), rows_);
@@ -77,29 +77,28 @@ class Launch {
     const Prepared prepared(problem_, kUnit, args_.prepared);
     const int64_t image = piece / bands_, first = piece % bands_ * rows_;
     const int64_t pixel = pixel_bytes(problem_.c);
-    ByteDepthwiseRow row{
-        .unit = *prepared.unit,
-        .problem = problem_,
-        .x = reinterpret_cast<const uint8_t*>(args_.inputs[0]) + image * problem_.h * problem_.w * pixel,
-        .zeros = prepared.zeros,
-        .w = prepared.weights,
-        .start = prepared.start,
-        .factors = prepared.factors,
-        .rule = rule_of(op)};
+    ByteDepthwiseRow row{.unit = *prepared.unit,
+                         .problem = problem_,
+                         .x = args_.input<uint8_t>(0) + image * problem_.h * problem_.w * pixel,
+                         .zeros = prepared.zeros,
+                         .w = prepared.weights,
+                         .start = prepared.start,
+                         .factors = prepared.factors,
+                         .rule = rule_of(op)};
     for (row.row = first; row.row < std::min(first + rows_, problem_.p()); ++row.row) {
-      row.y = reinterpret_cast<uint8_t*>(args_.output) + (image * problem_.p() + row.row) * problem_.q() * pixel;
+      row.y = args_.output<uint8_t>() + (image * problem_.p() + row.row) * problem_.q() * pixel;
       compute_row(row);
     }
   }
 
  private:
-  const OpArgs& args_;
+  const Args& args_;
   ConvProblem problem_;
   int64_t rows_ = 0, bands_ = 0;
 };
 
 template <ByteUnit kUnit>
-void prepare(const OpArgs& args, Stream&) {
+void prepare(const Args& args, Stream&) {
   const ConvProblem problem = problem_of(args.step);
   const auto& op = std::get<ByteConvOp>(args.step.op);
   const Prepared prepared(problem, kUnit, args.prepared);
@@ -122,16 +121,16 @@ void prepare(const OpArgs& args, Stream&) {
       }
     }
     const int64_t place = byte_depthwise_place(c);
-    prepared.start[place] = static_cast<int32_t>(static_cast<int64_t>(args.inputs[3][c]) - op.x_zero * sum);
-    prepared.factors[place] = args.inputs[2][c];
+    prepared.start[place] = static_cast<int32_t>(static_cast<int64_t>(args.input(3)[c]) - op.x_zero * sum);
+    prepared.factors[place] = args.input(2)[c];
   }
 }
 
 template <ByteUnit kUnit>
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   const auto* op = std::get_if<ByteConvOp>(&step.op);
   if (op == nullptr || op->adds) return "only QLinearConv on bytes without a fused addition is supported";
-  if (step.input_format != kNhwc4U8 || step.output_format != kNhwc4U8) {
+  if (step.inputs[0].format != kNhwc4U8 || step.outputs[0].format != kNhwc4U8) {
     return "input and output must be nhwc4 uint8";
   }
   const ConvProblem problem = problem_of(step);
@@ -142,7 +141,7 @@ Refusal refuses(const OpStep& step) {
 }
 
 template <ByteUnit kUnit>
-size_t prepared_bytes(const OpStep& step) {
+size_t prepared_bytes(const Step& step) {
   return static_cast<size_t>(Prepared(problem_of(step), kUnit, nullptr).bytes);
 }
 
@@ -153,7 +152,7 @@ OpKernel kernel(std::string_view name) {
       .refuses = refuses<kUnit>,
       .prepared_bytes = prepared_bytes<kUnit>,
       .prepare = prepare<kUnit>,
-      .launch = launch_pieces<Launch<kUnit>, OpArgs>,
+      .launch = launch_pieces<Launch<kUnit>, Args>,
       .format = kNhwc4U8,
       .packs_weights = true,
   };

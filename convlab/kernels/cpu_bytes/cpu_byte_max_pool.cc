@@ -12,18 +12,19 @@
 namespace convlab::cpu_byte_max_pool {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   const auto* op = std::get_if<PoolOp>(&step.op);
   if (op == nullptr || op->pool.kind != PoolKind::max) return "only MaxPool is supported";
   return refuse_unless_bytes(step);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
+void launch(const Args& args, Stream& stream) {
+  const Step& step = args.step;
   const Pool& pool = std::get<PoolOp>(step.op).pool;
-  const int64_t height = step.inputs[0][2], width = step.inputs[0][3], pixel = pixel_bytes(step.output[1]);
-  const int64_t rows = step.output[2], columns = step.output[3];
-  stream.threads()->parallel_for(step.output[0] * rows, 1, [&](int64_t begin, int64_t end, int) {
+  const int64_t height = step.inputs[0].shape[2], width = step.inputs[0].shape[3],
+                pixel = pixel_bytes(step.outputs[0].shape[1]);
+  const int64_t rows = step.outputs[0].shape[2], columns = step.outputs[0].shape[3];
+  stream.threads()->parallel_for(step.outputs[0].shape[0] * rows, 1, [&](int64_t begin, int64_t end, int) {
     std::vector<const uint8_t*> window;
     for (int64_t row = begin; row < end; ++row) {
       const uint8_t* const x = byte_input(args, 0) + row / rows * height * width * pixel;

@@ -16,14 +16,14 @@ namespace {
 constexpr int64_t kChannels = 256;
 constexpr int64_t kMostPixels = INT32_MAX / 255;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ByteMeanOp>(step.op)) return "only QLinearGlobalAveragePool on bytes is supported";
-  if (pixels_of(step.inputs[0]) > kMostPixels) return "images must have fewer than 2^23 pixels";
+  if (pixels_of(step.inputs[0].shape) > kMostPixels) return "images must have fewer than 2^23 pixels";
   return refuse_unless_bytes(step);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Shape& x = args.step.inputs[0];
+void launch(const Args& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0].shape;
   const auto& op = std::get<ByteMeanOp>(args.step.op);
   const int64_t pixels = pixels_of(x), step = pixel_bytes(x[1]), parts = ceil_div(x[1], kChannels);
   const float factor = op.factor / static_cast<float>(pixels);

@@ -16,24 +16,25 @@ namespace {
 
 constexpr int64_t kPixels = 4096;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   const auto* copy = std::get_if<ActivationOp>(&step.op);
   const auto* quantize = std::get_if<QuantizeOp>(&step.op);
   const auto* dequantize = std::get_if<DequantizeOp>(&step.op);
-  const bool to_bytes = step.input_format.order == Order::nchw && step.output_format == kNhwc4U8;
-  const bool from_bytes = step.input_format == kNhwc4U8 && step.output_format.order == Order::nchw;
+  const bool to_bytes = step.inputs[0].format.order == Order::nchw && step.outputs[0].format == kNhwc4U8;
+  const bool from_bytes = step.inputs[0].format == kNhwc4U8 && step.outputs[0].format.order == Order::nchw;
   if (!to_bytes && !from_bytes) return "one of input and output must be nhwc4 uint8 and the other nchw";
   const bool copies = copy != nullptr && copy->activation.kind == ActivationKind::none;
   if (!copies && !(to_bytes && quantize != nullptr) && !(from_bytes && dequantize != nullptr)) {
     return "only QuantizeLinear, DequantizeLinear and copies are supported";
   }
-  if (step.input_format == kRawPixels) return "input must be float32";
-  if (step.output.size() != 4 && step.output.size() != 2) return "output must be 2- or 4-dimensional";
+  if (step.inputs[0].format == kRawPixels) return "input must be float32";
+  if (step.outputs[0].shape.size() != 4 && step.outputs[0].shape.size() != 2)
+    return "output must be 2- or 4-dimensional";
   if (quantize != nullptr && (quantize->low < 0 || quantize->high > 255)) {
     return "quantized values must be between 0 and 255";
   }
   for (size_t i = 1; i < step.inputs.size(); ++i) {
-    if (element_count(step.inputs[i]) != 1) return "scale and zero point must be scalars";
+    if (element_count(step.inputs[i].shape) != 1) return "scale and zero point must be scalars";
   }
   return std::nullopt;
 }
@@ -43,17 +44,17 @@ struct Steps {
   float scale = 1;
   LevelRule rule;
 
-  explicit Steps(const OpArgs& args) {
-    if (args.inputs.size() > 1) scale = *args.inputs[1];
-    if (args.inputs.size() > 2) rule.zero = static_cast<int>(*args.inputs[2]);
+  explicit Steps(const Args& args) {
+    if (args.inputs.size() > 1) scale = *args.input(1);
+    if (args.inputs.size() > 2) rule.zero = static_cast<int>(*args.input(2));
     if (const auto* op = std::get_if<QuantizeOp>(&args.step.op)) rule.low = op->low, rule.high = op->high;
   }
 };
 
-void launch(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
-  const Shape& shape = step.output;
-  const bool to_bytes = step.output_format == kNhwc4U8;
+void launch(const Args& args, Stream& stream) {
+  const Step& step = args.step;
+  const Shape& shape = step.outputs[0].shape;
+  const bool to_bytes = step.outputs[0].format == kNhwc4U8;
   const int64_t channels = shape[1], pixels = pixels_of(shape), pixel = pixel_bytes(channels);
   const int64_t parts = ceil_div(pixels, kPixels);
   const Steps steps(args);
@@ -62,7 +63,7 @@ void launch(const OpArgs& args, Stream& stream) {
       const int64_t image = piece / parts, first = piece % parts * kPixels, count = std::min(kPixels, pixels - first);
       const int64_t plain = image * channels * pixels + first, bytes = (image * pixels + first) * pixel;
       if (to_bytes && channels <= kChannelBytes) {
-        quantize_planes(args.inputs[0] + plain, pixels, channels, count, steps.scale, steps.rule,
+        quantize_planes(args.input(0) + plain, pixels, channels, count, steps.scale, steps.rule,
                         byte_output(args) + bytes);
         continue;
       }
@@ -70,11 +71,10 @@ void launch(const OpArgs& args, Stream& stream) {
         const int64_t map = plain + c * pixels, at = bytes + c;
         if (to_bytes) {
           uint8_t* const y = byte_output(args) + at;
-          for (int64_t i = 0; i < count; ++i)
-            y[i * pixel] = level_of(args.inputs[0][map + i] / steps.scale, steps.rule);
+          for (int64_t i = 0; i < count; ++i) y[i * pixel] = level_of(args.input(0)[map + i] / steps.scale, steps.rule);
         } else {
           const uint8_t* const x = byte_input(args, 0) + at;
-          float* const y = args.output + map;
+          float* const y = args.output() + map;
           for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>(x[i * pixel] - steps.rule.zero) * steps.scale;
         }
       }

@@ -11,7 +11,7 @@ namespace convlab {
 
 // What kernels of nchw8c share.
 
-/// Returns the elements from one image to the next: `step` of a ConvStep or OpStep, or if 0, those of a dense image.
+/// Returns the elements from one image to the next: `step` of a ConvStep or Step, or if 0, those of a dense image.
 inline int64_t image_step(int64_t step, const Shape& shape) {
   return step != 0 ? step : shape[1] * shape[2] * shape[3];
 }

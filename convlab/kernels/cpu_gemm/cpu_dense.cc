@@ -16,7 +16,7 @@ struct Dense {
   bool transpose_a = false, transpose_b = false;
 };
 
-Dense dense_of(const OpStep& step) {
+Dense dense_of(const Step& step) {
   Dense dense;
   if (const auto* gemm = std::get_if<GemmOp>(&step.op)) {
     dense = {.alpha = gemm->alpha,
@@ -24,22 +24,23 @@ Dense dense_of(const OpStep& step) {
              .transpose_a = gemm->transpose_a,
              .transpose_b = gemm->transpose_b};
   }
-  dense.n = step.output.back();
-  dense.k = step.inputs[1][dense.transpose_b ? 1 : 0];
-  dense.m = element_count(step.output) / dense.n;
+  dense.n = step.outputs[0].shape.back();
+  dense.k = step.inputs[1].shape[dense.transpose_b ? 1 : 0];
+  dense.m = element_count(step.outputs[0].shape) / dense.n;
   return dense;
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<GemmOp>(step.op) && !std::holds_alternative<MatMulOp>(step.op)) {
     return "only Gemm and MatMul are supported";
   }
-  if (step.constant.size() < 2 || !step.constant[1]) return "weights must be constant";
-  if (step.inputs[1].size() != 2 || step.inputs[0].size() < 2) {
+  if (step.inputs.size() < 2 || !step.inputs[1].constant) return "weights must be constant";
+  if (step.inputs[1].shape.size() != 2 || step.inputs[0].shape.size() < 2) {
     return fmt::format("weights must be 2-dimensional and the input at least 2-dimensional, got {} and {}",
-                       to_text(step.inputs[1]), to_text(step.inputs[0]));
+                       to_text(step.inputs[1].shape), to_text(step.inputs[0].shape));
   }
-  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "empty matrices are not supported";
+  if (element_count(step.outputs[0].shape) == 0 || element_count(step.inputs[1].shape) == 0)
+    return "empty matrices are not supported";
   return std::nullopt;
 }
 
@@ -51,38 +52,38 @@ struct alignas(64) Prepared {
 };
 
 template <auto kCount, class Number>
-size_t prepared_bytes(const OpStep& step) {
+size_t prepared_bytes(const Step& step) {
   const Dense dense = dense_of(step);
   return static_cast<size_t>(checked_add(checked_mul(kCount(dense.k, dense.n), sizeof(Number)), sizeof(Prepared)));
 }
 
 template <auto kPack, class Number>
-void prepare(const OpArgs& args, Stream& stream) {
+void prepare(const Args& args, Stream& stream) {
   const Dense dense = dense_of(args.step);
   auto* const prepared = static_cast<Prepared*>(args.prepared);
-  prepared->as = kPack(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha,
+  prepared->as = kPack(args.input(1), dense.k, dense.n, dense.transpose_b, dense.alpha,
                        static_cast<Number*>(prepared->weights()), *stream.threads())
                      .as;
 }
 
 /// The transposed A, if needed, follows gemm()'s scratch.
 template <auto kScratch>
-size_t workspace_bytes(const OpStep& step) {
+size_t workspace_bytes(const Step& step) {
   const Dense dense = dense_of(step);
   const int64_t transposed = dense.transpose_a ? checked_mul(dense.m, dense.k) : 0;
   return static_cast<size_t>(checked_mul(checked_add(transposed, kScratch(dense.m, dense.n, dense.k)), sizeof(float)));
 }
 
 template <auto kScratch>
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const Dense dense = dense_of(args.step);
   auto* const prepared = static_cast<Prepared*>(args.prepared);
   Gemm gemm_args{.m = dense.m,
                  .n = dense.n,
                  .k = dense.k,
-                 .a = args.inputs[0],
+                 .a = args.input(0),
                  .b = {prepared->weights(), prepared->as},
-                 .c = args.output,
+                 .c = args.output(),
                  .backwards = args.turn % 2 != 0};
   auto* const workspace = static_cast<float*>(args.workspace);
   if (dense.transpose_a) {
@@ -92,11 +93,11 @@ void launch(const OpArgs& args, Stream& stream) {
     }
     gemm_args.a = rows;
   }
-  gemm_args.finish.activation = args.step.activation;
+  gemm_args.finish.activation = args.step.epilogue.activation;
   if (dense.beta != 0) {
     // C is broadcast to m x n, with its dimensions aligned to the right.
-    const Shape& shape = args.step.inputs[2];
-    gemm_args.finish.addend = args.inputs[2];
+    const Shape& shape = args.step.inputs[2].shape;
+    gemm_args.finish.addend = args.input(2);
     gemm_args.finish.scale = dense.beta;
     gemm_args.finish.column_stride = !shape.empty() && shape.back() != 1 ? 1 : 0;
     if (shape.size() == 2 && shape[0] != 1) gemm_args.finish.row_stride = shape[1];

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kPiece = 2048;  // elements; at least one pixel
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (Refusal refusal = refuse_unless_elementwise(step)) return refusal;
   return refuse_unless_rows(step, kNhwcBf16);
 }
@@ -32,9 +32,10 @@ void for_together(int64_t step, int64_t channels, int64_t pixels, const Move& mo
   for (int64_t i = 0; i < pixels; i += together) move(i, together * channels);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
-  const int64_t channels = step.output[1], pixels = step.output[0] * step.output[2] * step.output[3];
+void launch(const Args& args, Stream& stream) {
+  const Step& step = args.step;
+  const int64_t channels = step.outputs[0].shape[1],
+                pixels = step.outputs[0].shape[0] * step.outputs[0].shape[2] * step.outputs[0].shape[3];
   const int64_t at_once = std::max<int64_t>(1, kPiece / channels), y_step = output_pixel_step(step);
   const OpKernel& kernel = choose_op_kernel(elements_of(step, at_once * channels), DeviceKind::cpu);
   stream.threads()->parallel_for(ceil_div(pixels, at_once), 1, [&](int64_t begin, int64_t end, int) {
@@ -43,7 +44,7 @@ void launch(const OpArgs& args, Stream& stream) {
     std::vector<float>& results = floats.back();
     for (int64_t first = begin * at_once; first < std::min(pixels, end * at_once); first += at_once) {
       const int64_t count = std::min(at_once, pixels - first);
-      std::vector<const float*> inputs(args.inputs.begin(), args.inputs.end());
+      std::vector<const void*> inputs(args.inputs.begin(), args.inputs.end());
       for (size_t i = 0; i < inputs.size(); ++i) {
         if (is_number(step, i)) continue;
         const int64_t x_step = input_pixel_step(step, i);
@@ -53,7 +54,8 @@ void launch(const OpArgs& args, Stream& stream) {
         });
         inputs[i] = floats[i].data();
       }
-      kernel.launch({elements_of(step, count * channels), inputs, results.data()}, stream);
+      void* const output = results.data();
+      kernel.launch({elements_of(step, count * channels), inputs, {&output, 1}}, stream);
       uint16_t* const y = half_output(args) + first * y_step;
       for_together(y_step, channels, count, [&](int64_t pixel, int64_t elements) {
         floats_to_halves(results.data() + pixel * channels, elements, y + pixel * y_step);

@@ -17,13 +17,13 @@ namespace {
 
 constexpr int64_t kChannels = 64;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!is_mean_of_maps(step)) return "only global average pooling is supported";
   return refuse_unless_from_rows(step, kNhwcBf16);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Shape& x = args.step.inputs[0];
+void launch(const Args& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0].shape;
   const int64_t parts = ceil_div(x[1], kChannels), pixels = x[2] * x[3];
   const BlockPool mean = block_mean(pixels);
   const int64_t x_step = input_pixel_step(args.step, 0);
@@ -33,7 +33,7 @@ void launch(const OpArgs& args, Stream& stream) {
       HalfWindows windows{.pool = mean, .channels = std::min(kChannels, x[1] - first), .count = 1};
       windows.x_step = x_step;
       windows.x = half_input(args, 0) + image * pixels * x_step + first;
-      windows.plain = args.output + image * x[1] + first;
+      windows.plain = args.output() + image * x[1] + first;
       compute_windows(windows);
     }
   });

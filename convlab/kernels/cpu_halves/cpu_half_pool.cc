@@ -15,17 +15,17 @@
 namespace convlab::cpu_half_pool {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (Refusal refusal = refuse_unless_pools(step)) return refusal;
   return refuse_unless_from_rows(step, kNhwcBf16);
 }
 
 class Launch {
  public:
-  Launch(const OpArgs& args, int threads)
+  Launch(const Args& args, int threads)
       : args_(args),
-        x_(args.step.inputs[0]),
-        y_(args.step.output),
+        x_(args.step.inputs[0].shape),
+        y_(args.step.outputs[0].shape),
         pool_(block_pool(std::get<PoolOp>(args.step.op).pool, x_[2], x_[3])) {
     const int64_t wanted = ceil_div(4 * threads, std::max<int64_t>(y_[0], 1));
     rows_ = ceil_div(y_[2], std::min(wanted, y_[2]));
@@ -36,14 +36,14 @@ class Launch {
 
   void compute(int64_t piece, int) const {
     const int64_t image = piece / bands_, first = piece % bands_ * rows_;
-    const bool plain = args_.step.output_format.order == Order::nchw;
+    const bool plain = args_.step.outputs[0].format.order == Order::nchw;
     HalfWindows windows{.pool = pool_, .channels = y_[1], .first = first, .count = std::min(rows_, y_[2] - first)};
     windows.x_step = input_pixel_step(args_.step, 0);
     windows.x = half_input(args_, 0) + image * x_[2] * x_[3] * windows.x_step;
     windows.y_step = output_pixel_step(args_.step);
     const int64_t at = (image * y_[2] + first) * y_[3] * windows.y_step;
     if (plain) {
-      windows.plain = args_.output + at;
+      windows.plain = args_.output() + at;
     } else {
       windows.y = half_output(args_) + at;
     }
@@ -51,7 +51,7 @@ class Launch {
   }
 
  private:
-  const OpArgs& args_;
+  const Args& args_;
   const Shape &x_, &y_;
   BlockPool pool_;
   int64_t rows_ = 0, bands_ = 0;
@@ -60,7 +60,7 @@ class Launch {
 const RegisterOpKernel registered{{
     .info = {.name = "cpu.half_pool", .device = DeviceKind::cpu, .math = Math::bf16},
     .refuses = refuses,
-    .launch = launch_pieces<Launch, OpArgs>,
+    .launch = launch_pieces<Launch, Args>,
     .format = kNhwcBf16,
 }};
 

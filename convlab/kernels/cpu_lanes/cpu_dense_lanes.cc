@@ -26,7 +26,7 @@ constexpr int64_t kTileBlocks = 3;
 
 /// How a step is partitioned into work items.
 struct Cut : LaneDense {
-  Cut(const OpStep& step, int threads)
+  Cut(const Step& step, int threads)
       : LaneDense(step),
         tiles(ceil_div(outputs, most_lane_maps(false))),
         pieces(ceil_div(n, kImageLanes), tiles, kMostBlocks, threads) {}
@@ -37,20 +37,21 @@ struct Cut : LaneDense {
   int64_t first_output(int64_t tile) const { return outputs * tile / tiles; }
 };
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (Refusal refusal = refuse_lane_dense(step, kNchw16n)) return refusal;
-  if (checked_mul(step.inputs[0][1], kImageLanes) > UINT32_MAX) return "an image must have fewer than 2^28 elements";
+  if (checked_mul(step.inputs[0].shape[1], kImageLanes) > UINT32_MAX)
+    return "an image must have fewer than 2^28 elements";
   return std::nullopt;
 }
 
-size_t prepared_bytes(const OpStep& step) {
-  return static_cast<size_t>(checked_product({step.inputs[0][1], step.output[1], sizeof(float)}));
+size_t prepared_bytes(const Step& step) {
+  return static_cast<size_t>(checked_product({step.inputs[0].shape[1], step.outputs[0].shape[1], sizeof(float)}));
 }
 
 /// Packs weights: [range of kGemmDepth along K][tile of outputs][K index][output].
-void prepare(const OpArgs& args, Stream& stream) {
+void prepare(const Args& args, Stream& stream) {
   const Cut cut(args.step, 1);
-  const float* b = args.inputs[1];
+  const float* b = args.input(1);
   auto* const packed = static_cast<float*>(args.prepared);
   stream.threads()->parallel_for(ceil_div(cut.k, kGemmDepth), 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t part = begin; part < end; ++part) {
@@ -68,19 +69,20 @@ void prepare(const OpArgs& args, Stream& stream) {
 }
 
 /// The table of K offsets; and the outputs in nchw16n, if the step needs the plain order.
-size_t workspace_bytes(const OpStep& step) {
-  const int64_t outputs = step.output_format.order == Order::nchw ? element_count(step.output, kNchw16n) : 0;
+size_t workspace_bytes(const Step& step) {
+  const int64_t outputs =
+      step.outputs[0].format.order == Order::nchw ? element_count(step.outputs[0].shape, kNchw16n) : 0;
   return static_cast<size_t>(checked_mul(checked_add(outputs, kGemmDepth), sizeof(float)));
 }
 
 class Launch {
  public:
-  Launch(const OpArgs& args, int threads) : args_(args), cut_(args.step, threads) {
+  Launch(const Args& args, int threads) : args_(args), cut_(args.step, threads) {
     auto* const offsets = static_cast<uint32_t*>(args.workspace);
     for (uint32_t i = 0; i < kGemmDepth; ++i) offsets[i] = i * static_cast<uint32_t>(kImageLanes);
     offsets_ = offsets;
-    const bool plain = args.step.output_format.order == Order::nchw;
-    y_ = plain ? static_cast<float*>(args.workspace) + kGemmDepth : args.output;
+    const bool plain = args.step.outputs[0].format.order == Order::nchw;
+    y_ = plain ? static_cast<float*>(args.workspace) + kGemmDepth : args.output();
     for (int64_t i = 0; i < kTileBlocks; ++i) x_at_[static_cast<size_t>(i)] = i * cut_.k * kImageLanes;
   }
 
@@ -119,10 +121,10 @@ class Launch {
 
  private:
   const float* pixels(int64_t block, int64_t term) const {
-    return args_.inputs[0] + (block * cut_.k + term) * kImageLanes;
+    return args_.input(0) + (block * cut_.k + term) * kImageLanes;
   }
 
-  const OpArgs& args_;
+  const Args& args_;
   Cut cut_;
   const uint32_t* offsets_;
   float* y_;  ///< nchw16n

@@ -48,7 +48,7 @@ constexpr int64_t kCacheFloats = int64_t{448} << 10;  // share of L2 for what a 
 
 /// How a step is partitioned into work items.
 struct Cut : StrassenDense {
-  Cut(const OpStep& step, int threads)
+  Cut(const Step& step, int threads)
       : StrassenDense(step),
         blocks(ceil_div(n, kImageLanes)),
         pieces(ceil_div(blocks, 2), tiles, most_couples(), threads) {}
@@ -65,7 +65,7 @@ struct Cut : StrassenDense {
   DensePieces pieces;  ///< of couples of blocks
 };
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (Refusal refusal = refuse_lane_dense(step, kNchw16n)) return refusal;
   const LaneDense dense(step);
   if (dense.outputs % 2 != 0) return "the number of outputs must be even";
@@ -77,16 +77,17 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-size_t prepared_bytes(const OpStep& step) { return strassen_weights_bytes(StrassenDense(step)); }
+size_t prepared_bytes(const Step& step) { return strassen_weights_bytes(StrassenDense(step)); }
 
-void prepare(const OpArgs& args, Stream& stream) {
-  pack_strassen_weights(StrassenDense(args.step), args.inputs[1], args.prepared, *stream.threads());
+void prepare(const Args& args, Stream& stream) {
+  pack_strassen_weights(StrassenDense(args.step), args.input(1), args.prepared, *stream.threads());
 }
 
 /// The table of K offsets; seven sums per couple; and the outputs in nchw16n, if the step needs the plain order.
-size_t workspace_bytes(const OpStep& step) {
+size_t workspace_bytes(const Step& step) {
   const Cut cut(step, 1);
-  const int64_t outputs = step.output_format.order == Order::nchw ? element_count(step.output, kNchw16n) : 0;
+  const int64_t outputs =
+      step.outputs[0].format.order == Order::nchw ? element_count(step.outputs[0].shape, kNchw16n) : 0;
   const int64_t sums = checked_mul(cut.blocks / 2, cut.sums_floats());
   return static_cast<size_t>(checked_mul(checked_add(checked_add(outputs, sums), kGemmDepth), sizeof(float)));
 }
@@ -113,13 +114,13 @@ struct Product {
 
 class Launch {
  public:
-  Launch(const OpArgs& args, int threads) : args_(args), cut_(args.step, threads), weights_(args.prepared) {
+  Launch(const Args& args, int threads) : args_(args), cut_(args.step, threads), weights_(args.prepared) {
     auto* const offsets = static_cast<uint32_t*>(args.workspace);
     for (uint32_t i = 0; i < kGemmDepth; ++i) offsets[i] = i * static_cast<uint32_t>(kImageLanes);
     offsets_ = offsets;
     sums_ = static_cast<float*>(args.workspace) + kGemmDepth;
-    const bool plain = args.step.output_format.order == Order::nchw;
-    y_ = plain ? sums_ + cut_.blocks / 2 * cut_.sums_floats() : args.output;
+    const bool plain = args.step.outputs[0].format.order == Order::nchw;
+    y_ = plain ? sums_ + cut_.blocks / 2 * cut_.sums_floats() : args.output();
     for (size_t i = 0; i < kGroupCouples; ++i) {
       x_at_[i] = static_cast<int64_t>(i) * cut_.k * kImageLanes;
       couples_at_[i] = 2 * x_at_[i];
@@ -172,7 +173,7 @@ class Launch {
   };
 
   const float* pixels(int64_t block, int64_t term) const {
-    return args_.inputs[0] + (block * cut_.k + term) * kImageLanes;
+    return args_.input(0) + (block * cut_.k + term) * kImageLanes;
   }
 
   float* outputs(int64_t block, int64_t j) const { return y_ + (block * cut_.outputs + j) * kImageLanes; }
@@ -300,7 +301,7 @@ class Launch {
                   .right = &largest[1]});
   }
 
-  const OpArgs& args_;
+  const Args& args_;
   Cut cut_;
   StrassenWeights weights_;
   const uint32_t* offsets_ = nullptr;

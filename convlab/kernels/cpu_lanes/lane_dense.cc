@@ -10,38 +10,39 @@
 
 namespace convlab {
 
-Refusal refuse_lane_dense(const OpStep& step, Format format) {
+Refusal refuse_lane_dense(const Step& step, Format format) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
   if (gemm == nullptr) return "only Gemm is supported";
-  if (step.input_format != format) return fmt::format("input must be {}", name_of(format));
+  if (step.inputs[0].format != format) return fmt::format("input must be {}", name_of(format));
   if (gemm->transpose_a) return "transposed A is not supported";
-  if (step.constant.size() < 2 || step.constant[0] || !step.constant[1]) return "weights must be constant";
+  if (step.inputs.size() < 2 || step.inputs[0].constant || !step.inputs[1].constant) return "weights must be constant";
   if (step.inputs.size() > 2) {
     if (gemm->beta != 1) return "beta must be 1";
-    const Shape& shape = step.inputs[2];
+    const Shape& shape = step.inputs[2].shape;
     if (shape.size() == 2 && shape[0] != 1) return "C must be the same for each image";
   }
   return std::nullopt;
 }
 
-LaneDense::LaneDense(const OpStep& step) : n(step.output[0]), k(step.inputs[0][1]), outputs(step.output[1]) {
+LaneDense::LaneDense(const Step& step)
+    : n(step.outputs[0].shape[0]), k(step.inputs[0].shape[1]), outputs(step.outputs[0].shape[1]) {
   const auto& gemm = std::get<GemmOp>(step.op);
   alpha = gemm.alpha;
   transpose_b = gemm.transpose_b;
 }
 
-void finish_lane_dense(const OpArgs& args, float* sums, int64_t block, int64_t begin, int64_t end) {
-  const int64_t outputs = args.step.output[1];
-  const Epilogue epilogue{.bias = args.inputs.size() > 2, .activation = args.step.activation};
-  const bool same_for_all = epilogue.bias && element_count(args.step.inputs[2]) == 1;
+void finish_lane_dense(const Args& args, float* sums, int64_t block, int64_t begin, int64_t end) {
+  const int64_t outputs = args.step.outputs[0].shape[1];
+  const Epilogue epilogue{.bias = args.inputs.size() > 2, .activation = args.step.epilogue.activation};
+  const bool same_for_all = epilogue.bias && element_count(args.step.inputs[2].shape) == 1;
   float* const y = sums + (block * outputs + begin) * kImageLanes;
   for (int64_t j = begin; j < end; ++j) {
-    const float addend = epilogue.bias ? args.inputs[2][same_for_all ? 0 : j] : 0;
+    const float addend = epilogue.bias ? args.input(2)[same_for_all ? 0 : j] : 0;
     add_bias_and_activate(epilogue, addend, y + (j - begin) * kImageLanes, kImageLanes);
   }
-  if (args.step.output_format.order != Order::nchw) return;
-  from_lanes(y, end - begin, args.output + block * kImageLanes * outputs + begin, outputs,
-             args.step.output[0] - block * kImageLanes);
+  if (args.step.outputs[0].format.order != Order::nchw) return;
+  from_lanes(y, end - begin, args.output() + block * kImageLanes * outputs + begin, outputs,
+             args.step.outputs[0].shape[0] - block * kImageLanes);
 }
 
 DensePieces::DensePieces(int64_t blocks, int64_t tiles, int64_t most_blocks, int threads)

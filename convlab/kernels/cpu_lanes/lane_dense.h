@@ -9,11 +9,11 @@ namespace convlab {
 // Shared by dense layers with 16 images in the lanes, for any element type: alpha * A * B' + C, B constant.
 
 /// Returns why the step is not supported, apart from a kernel's arithmetic. `layout` is the kernel's input layout.
-Refusal refuse_lane_dense(const OpStep& step, Format format);
+Refusal refuse_lane_dense(const Step& step, Format format);
 
 /// The sizes of a step, and its weights.
 struct LaneDense {
-  explicit LaneDense(const OpStep& step);
+  explicit LaneDense(const Step& step);
 
   /// Returns the weight of K index i for output j, times alpha.
   float weight(const float* b, int64_t i, int64_t j) const {
@@ -27,7 +27,7 @@ struct LaneDense {
 
 /// Epilogue of a step, for outputs [begin, end) of a block of 16 images: adds C, applies the activation and, if
 /// requested, converts to the plain order. `sums` has the images in the lanes, and all blocks.
-void finish_lane_dense(const OpArgs& args, float* sums, int64_t block, int64_t begin, int64_t end);
+void finish_lane_dense(const Args& args, float* sums, int64_t block, int64_t begin, int64_t end);
 
 /// Some blocks of 16 images times some tiles of outputs.
 struct DensePiece {

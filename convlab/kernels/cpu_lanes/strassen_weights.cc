@@ -82,7 +82,7 @@ class Packer {
 
 }  // namespace
 
-StrassenDense::StrassenDense(const OpStep& step)
+StrassenDense::StrassenDense(const Step& step)
     : LaneDense(step), half(outputs / 2), tiles(ceil_div(half, most_lane_maps(false))), pairs(k / kPairTerms) {}
 
 bool may_couple(float a, float b, float most) {

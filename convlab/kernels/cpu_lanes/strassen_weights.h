@@ -19,7 +19,7 @@ inline constexpr int64_t kStrassenMatrices = 8;
 
 /// Sizes of a step with an even number of outputs.
 struct StrassenDense : LaneDense {
-  explicit StrassenDense(const OpStep& step);
+  explicit StrassenDense(const Step& step);
 
   int64_t matrix_floats() const { return half * kGemmDepth; }
   int64_t rest() const { return pairs * kPairTerms; }  ///< the first leftover K index

@@ -1,7 +1,7 @@
 // cpu.dense_*_bf16 and _bf16x2: alpha * A * B' + C with fused activation, for 16 images in the lanes and channels in
 // bf16x2 pairs (`nchw16n2c`); B is constant and packed once. The arithmetic is in bf16_sums.h.
 //
-// A's pairs are multiplied in place, in memory order. The weights are packed in that order; OpStep::written is A's
+// A's pairs are multiplied in place, in memory order. The weights are packed in that order; Step::written is A's
 // shape before it was flattened. A work item is some blocks of 16 images, at most 512 images, times some rows of
 // weights. It sums 16 tiles along K at a time, each with all of its rows, so that this range of the weights stays in
 // L2, and that of two blocks of images in L1.
@@ -33,9 +33,13 @@ struct Cut {
   int64_t block_floats() const { return w.row_tiles * w.shape.rows * kImageLanes; }
 };
 
-Cut cut_of(const OpStep& step, Math math, int threads) {
-  Cut cut{.n = step.output[0], .outputs = step.output[1], .channels = step.written[1], .pixels = 1};
-  for (size_t i = 2; i < step.written.size(); ++i) cut.pixels = checked_mul(cut.pixels, step.written[i]);
+Cut cut_of(const Step& step, Math math, int threads) {
+  Cut cut{.n = step.outputs[0].shape[0],
+          .outputs = step.outputs[0].shape[1],
+          .channels = step.inputs[0].written[1],
+          .pixels = 1};
+  for (size_t i = 2; i < step.inputs[0].written.size(); ++i)
+    cut.pixels = checked_mul(cut.pixels, step.inputs[0].written[i]);
   cut.terms = TermTiles(checked_mul(cut.pixels, ceil_div(cut.channels, 2)));
   cut.terms.depth = std::min(cut.terms.count, kTileRows);  // full tiles, except perhaps the last one: there are many
   cut.w = tile_weights(cut.outputs, 1, cut.terms, 1, math, false);
@@ -44,17 +48,17 @@ Cut cut_of(const OpStep& step, Math math, int threads) {
   return cut;
 }
 
-Refusal refuse(const OpStep& step, Math math, Bf16Unit unit) {
+Refusal refuse(const Step& step, Math math, Bf16Unit unit) {
   if (Refusal refusal = refuse_lane_dense(step, pairs_layout(math))) return refusal;
-  if (step.written.size() < 2) return "input must be at least 2-dimensional";
+  if (step.inputs[0].written.size() < 2) return "input must be at least 2-dimensional";
   return refuse_without(unit);
 }
 
-void prepare(const OpArgs& args, Math math) {
+void prepare(const Args& args, Math math) {
   const Cut cut = cut_of(args.step, math, 1);
   const auto& gemm = std::get<GemmOp>(args.step.op);
   const int64_t channel_pairs = ceil_div(cut.channels, 2), terms = cut.channels * cut.pixels;
-  const float* b = args.inputs[1];
+  const float* b = args.input(1);
   pack_weights(cut.w, static_cast<std::byte*>(args.prepared), [&](int64_t row, int64_t tile, int64_t l, int64_t e) {
     const int64_t pair = cut.terms.first(tile) + l, c = pair % channel_pairs * 2 + e;
     if (row >= cut.outputs || c >= cut.channels || cut.terms.is_again(tile, l)) return 0.0f;
@@ -66,7 +70,7 @@ void prepare(const OpArgs& args, Math math) {
 /// Sums of all rows. The tiles' offsets, and what is added to each output, follow them.
 int64_t workspace_floats(const Cut& cut) { return checked_mul(cut.pieces.blocks(), cut.block_floats()); }
 
-size_t workspace_bytes(const OpStep& step, Math math) {
+size_t workspace_bytes(const Step& step, Math math) {
   const Cut cut = cut_of(step, math, 1);
   return static_cast<size_t>(checked_add(checked_mul(checked_add(workspace_floats(cut), cut.outputs), sizeof(float)),
                                          checked_mul(cut.terms.tiles, sizeof(int64_t))));
@@ -74,17 +78,17 @@ size_t workspace_bytes(const OpStep& step, Math math) {
 
 class Launch {
  public:
-  Launch(const OpArgs& args, Math math, Bf16Unit unit, int threads)
+  Launch(const Args& args, Math math, Bf16Unit unit, int threads)
       : args_(args), unit_(unit), cut_(cut_of(args.step, math, threads)) {
     cut_.w.data = static_cast<const std::byte*>(args.prepared);
     sums_ = static_cast<float*>(args.workspace);
     offsets_ = reinterpret_cast<int64_t*>(sums_ + workspace_floats(cut_));
     for (int64_t i = 0; i < cut_.terms.tiles; ++i) offsets_[i] = cut_.terms.first(i) * kPairBytes;
-    const bool same_for_all = args.inputs.size() > 2 && element_count(args.step.inputs[2]) == 1;
+    const bool same_for_all = args.inputs.size() > 2 && element_count(args.step.inputs[2].shape) == 1;
     auto* const bias = reinterpret_cast<float*>(offsets_ + cut_.terms.tiles);
-    quiet_bias(args.inputs.size() > 2 && !same_for_all ? args.inputs[2] : nullptr, cut_.outputs, bias);
+    quiet_bias(args.inputs.size() > 2 && !same_for_all ? args.input(2) : nullptr, cut_.outputs, bias);
     if (same_for_all)
-      std::for_each(bias, bias + cut_.outputs, [&](float& each) { quiet_bias(args.inputs[2], 1, &each); });
+      std::for_each(bias, bias + cut_.outputs, [&](float& each) { quiet_bias(args.input(2), 1, &each); });
     bias_ = bias;
   }
 
@@ -98,7 +102,7 @@ class Launch {
     PairDense job{.w = cut_.w,
                   .first_row_tile = first,
                   .end_row_tile = end,
-                  .x = reinterpret_cast<const std::byte*>(args_.inputs[0]) + block * cut_.plane() * parts,
+                  .x = args_.input<std::byte>(0) + block * cut_.plane() * parts,
                   .low_at = cut_.plane(),
                   .block_bytes = cut_.plane() * parts,
                   .blocks = blocks,
@@ -106,13 +110,13 @@ class Launch {
                   .sums = sums,
                   .end = {.maps = cut_.outputs,
                           .bias = bias_,
-                          .activation = args_.step.activation,
+                          .activation = args_.step.epilogue.activation,
                           .floats = sums,
                           .floats_step = cut_.block_floats(),
                           .map_step = kImageLanes}};
-    if (args_.step.output_format.order != Order::nchw) {
+    if (args_.step.outputs[0].format.order != Order::nchw) {
       const int64_t plane = ceil_div(cut_.outputs, 2) * kPairBytes;
-      job.end.pairs = reinterpret_cast<std::byte*>(args_.output) + block * plane * parts;
+      job.end.pairs = args_.output<std::byte>() + block * plane * parts;
       job.end.pairs_step = plane * parts;
       job.end.low_at = cut_.split ? plane : 0;
       multiply_pairs(unit_, job);
@@ -122,12 +126,12 @@ class Launch {
     const int64_t rows = cut_.w.shape.rows, begin = first * rows, count = std::min(end * rows, cut_.outputs) - begin;
     for (int64_t i = block; i < block + blocks; ++i) {
       from_lanes(sums_ + i * cut_.block_floats() + begin * kImageLanes, count,
-                 args_.output + i * kImageLanes * cut_.outputs + begin, cut_.outputs, cut_.n - i * kImageLanes);
+                 args_.output() + i * kImageLanes * cut_.outputs + begin, cut_.outputs, cut_.n - i * kImageLanes);
     }
   }
 
  private:
-  const OpArgs& args_;
+  const Args& args_;
   Bf16Unit unit_;
   Cut cut_;
   float* sums_;  ///< [block][row][16]
@@ -139,11 +143,11 @@ template <Math kMath, Bf16Unit kUnit>
 OpKernel dense_kernel(std::string_view name) {
   return {
       .info = {.name = name, .device = DeviceKind::cpu, .math = kMath},
-      .refuses = [](const OpStep& step) { return refuse(step, kMath, kUnit); },
-      .prepared_bytes = [](const OpStep& step) { return static_cast<size_t>(cut_of(step, kMath, 1).w.bytes()); },
-      .workspace_bytes = [](const OpStep& step) { return workspace_bytes(step, kMath); },
-      .prepare = [](const OpArgs& args, Stream&) { prepare(args, kMath); },
-      .launch = [](const OpArgs& args,
+      .refuses = [](const Step& step) { return refuse(step, kMath, kUnit); },
+      .prepared_bytes = [](const Step& step) { return static_cast<size_t>(cut_of(step, kMath, 1).w.bytes()); },
+      .workspace_bytes = [](const Step& step) { return workspace_bytes(step, kMath); },
+      .prepare = [](const Args& args, Stream&) { prepare(args, kMath); },
+      .launch = [](const Args& args,
                    Stream& stream) { compute_pieces(Launch(args, kMath, kUnit, stream.threads()->size()), stream); },
       .format = pairs_layout(kMath),
       .packs_weights = true};

@@ -89,27 +89,27 @@ __global__ void __launch_bounds__(kThreads)
   y[static_cast<int64_t>(row) * shape.columns + first + column] = activated(shape.activation, total);
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (const Refusal refusal = refuse_unless_wide_dense(step)) return refusal;
-  if (step.output[0] > kMostRows) return fmt::format("at most {} rows are supported", kMostRows);
-  if (step.inputs[0][1] % kChunk != 0) return fmt::format("K must be a multiple of {}", kChunk);
+  if (step.outputs[0].shape[0] > kMostRows) return fmt::format("at most {} rows are supported", kMostRows);
+  if (step.inputs[0].shape[1] % kChunk != 0) return fmt::format("K must be a multiple of {}", kChunk);
   return std::nullopt;
 }
 
 template <int kRows>
-void launch_of(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
-  const DenseShape shape{.terms = static_cast<int>(step.inputs[0][1]),
-                         .columns = static_cast<int>(step.output[1]),
+void launch_of(const Args& args, Stream& stream) {
+  const Step& step = args.step;
+  const DenseShape shape{.terms = static_cast<int>(step.inputs[0].shape[1]),
+                         .columns = static_cast<int>(step.outputs[0].shape[1]),
                          .column_step = dense_slices(step) * HalfTerms::kSlice,
-                         .activation = step.activation};
+                         .activation = step.epilogue.activation};
   launch(multiply_rows<kRows>, {.grid = ceil_div(shape.columns, kColumns), .block = kThreads, .early = true},
-         stream.native(), args.inputs[0], static_cast<const __half*>(args.prepared),
-         args.inputs.size() > 2 ? args.inputs[2] : nullptr, args.output, shape, args.prefetch);
+         stream.native(), args.input(0), static_cast<const __half*>(args.prepared),
+         args.inputs.size() > 2 ? args.input(2) : nullptr, args.output(), shape, args.prefetch);
 }
 
-void launch_rows(const OpArgs& args, Stream& stream) {
-  switch (args.step.output[0]) {
+void launch_rows(const Args& args, Stream& stream) {
+  switch (args.step.outputs[0].shape[0]) {
     case 1:
       return launch_of<1>(args, stream);
     case 2:

@@ -91,22 +91,22 @@ __global__ void __launch_bounds__(kThreads) compute_pixels(const Elementwise<Ele
 }
 
 template <class Element>
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (const Refusal refusal = refuse_unless_elementwise(step)) return refusal;
   return refuse_unless_last<Element>(step);
 }
 
 template <class Element, class Function>
-void launch_function(const OpArgs& args, const Function& function, Stream& stream) {
-  const OpStep& step = args.step;
+void launch_function(const Args& args, const Function& function, Stream& stream) {
+  const Step& step = args.step;
   Elementwise<Element> elementwise{.y = pixel_output<Element>(args),
                                    .y_step = output_pixel_step(step),
-                                   .chunks = static_cast<unsigned>(step.output[1] / kChannelLanes),
-                                   .count = static_cast<unsigned>(chunks_in(step.output))};
+                                   .chunks = static_cast<unsigned>(step.outputs[0].shape[1] / kChannelLanes),
+                                   .count = static_cast<unsigned>(chunks_in(step.outputs[0].shape))};
   if (elementwise.count == 0) return;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (is_number(step, i)) {
-      elementwise.operands[i].number = args.inputs[i];
+      elementwise.operands[i].number = args.input(i);
     } else {
       elementwise.operands[i] = {pixel_input<Element>(args, i), input_pixel_step(step, i)};
     }
@@ -116,7 +116,7 @@ void launch_function(const OpArgs& args, const Function& function, Stream& strea
 }
 
 template <class Element>
-void launch_activation(const OpArgs& args, const Activation& activation, Stream& stream) {
+void launch_activation(const Args& args, const Activation& activation, Stream& stream) {
   const auto with = [&]<ActivationKind kKind>() {
     launch_function<Element>(args, ActivationOf<Element, kKind>{activation.alpha, activation.beta}, stream);
   };
@@ -141,7 +141,7 @@ void launch_activation(const OpArgs& args, const Activation& activation, Stream&
 }
 
 template <class Element>
-void launch_elementwise(const OpArgs& args, Stream& stream) {
+void launch_elementwise(const Args& args, Stream& stream) {
   const Op& op = args.step.op;
   if (const auto* activation = std::get_if<ActivationOp>(&op)) {
     return launch_activation<Element>(args, activation->activation, stream);

@@ -86,8 +86,8 @@ __global__ void __launch_bounds__(kThreads)
 
 /// Returns the partition of a step's work, without addresses. It does not depend on the number of images.
 template <class Element>
-PixelMean<Element> cut_of(const OpStep& step) {
-  const Shape& x = step.inputs[0];
+PixelMean<Element> cut_of(const Step& step) {
+  const Shape& x = step.inputs[0].shape;
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
   PixelMean<Element> mean{
       .chunks = narrow(x[1] / kChannelLanes), .pixels = narrow(x[2] * x[3]), .images = narrow(x[0])};
@@ -102,36 +102,37 @@ PixelMean<Element> cut_of(const OpStep& step) {
 }
 
 template <class Element>
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!is_mean_of_maps(step)) return "only global average pooling is supported";
-  if (step.output_format.order != Order::nchw) return "output must be nchw";
+  if (step.outputs[0].format.order != Order::nchw) return "output must be nchw";
   return refuse_unless_from_last<Element>(step);
 }
 
 template <class Element>
-size_t workspace_bytes(const OpStep& step) {
+size_t workspace_bytes(const Step& step) {
   const int64_t parts = cut_of<Element>(step).parts;
   return parts == 1 ? 0
-                    : static_cast<size_t>(checked_product({parts, element_count(step.output), int64_t{sizeof(float)}}));
+                    : static_cast<size_t>(
+                          checked_product({parts, element_count(step.outputs[0].shape), int64_t{sizeof(float)}}));
 }
 
 template <class Element>
-void launch_mean(const OpArgs& args, Stream& stream) {
+void launch_mean(const Args& args, Stream& stream) {
   PixelMean<Element> mean = cut_of<Element>(args.step);
-  const int64_t count = element_count(args.step.output);
+  const int64_t count = element_count(args.step.outputs[0].shape);
   if (count == 0) return;
   const float factor = 1 / static_cast<float>(mean.pixels);
   const bool whole = mean.parts == 1;
   mean.x = pixel_input<Element>(args, 0);
   mean.x_step = input_pixel_step(args.step, 0);
-  mean.y = whole ? args.output : static_cast<float*>(args.workspace);
+  mean.y = whole ? args.output() : static_cast<float*>(args.workspace);
   mean.factor = whole ? factor : 1;
   launch(sum_maps<Element>,
          {.grid = checked_product({mean.images, mean.groups, mean.parts}), .block = int64_t{mean.lanes} * mean.rows},
          stream.native(), mean);
   if (whole) return;
   launch(add_parts, {.grid = ceil_div(count, 32), .block = kThreads}, stream.native(),
-         static_cast<const float*>(mean.y), args.output, count, mean.parts, factor);
+         static_cast<const float*>(mean.y), args.output(), count, mean.parts, factor);
 }
 
 template <class Element>

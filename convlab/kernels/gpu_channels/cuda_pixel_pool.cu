@@ -144,11 +144,11 @@ __global__ void __launch_bounds__(kThreads) pool_pixels(const PixelPool<Element>
 }
 
 template <class Element>
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (const Refusal refusal = refuse_unless_pools(step)) return refusal;
-  if (const Refusal refusal = refuse_unless_pixels(step.inputs[0])) return refusal;
-  OpStep last = step;
-  if (step.output_format.order == Order::nchw) last.output_format = kPixelFormat<Element>;
+  if (const Refusal refusal = refuse_unless_pixels(step.inputs[0].shape)) return refusal;
+  Step last = step;
+  if (step.outputs[0].format.order == Order::nchw) last.outputs[0].format = kPixelFormat<Element>;
   return refuse_unless_last<Element>(last);
 }
 
@@ -162,9 +162,9 @@ void launch_windows(const PixelPool<Element>& pool, Stream& stream) {
 }
 
 template <class Element>
-void launch_pool(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
-  const Shape &x = step.inputs[0], &y = step.output;
+void launch_pool(const Args& args, Stream& stream) {
+  const Step& step = args.step;
+  const Shape &x = step.inputs[0].shape, &y = step.outputs[0].shape;
   if (element_count(y) == 0) return;
   const Pool& pool = std::get<PoolOp>(step.op).pool;
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
@@ -188,8 +188,8 @@ void launch_pool(const OpArgs& args, Stream& stream) {
                             .count_include_pad = pool.count_include_pad,
                             .chunks = static_cast<unsigned>(y[1] / kChannelLanes),
                             .rows = chunks_in(y) >= kRows * kEnoughThreads ? kRows : 1u};
-  if (step.output_format.order == Order::nchw) {
-    pixels.plain = args.output;
+  if (step.outputs[0].format.order == Order::nchw) {
+    pixels.plain = args.output();
     pixels.rows = 1;
   } else {
     pixels.y = pixel_output<Element>(args);

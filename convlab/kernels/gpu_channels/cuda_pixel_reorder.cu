@@ -106,33 +106,33 @@ bool is_known(Format format) {
 }
 
 template <class Element>
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   const auto* op = std::get_if<ActivationOp>(&step.op);
   if (op == nullptr || op->activation.kind != ActivationKind::none) return "only copies are supported";
-  const bool plain = step.input_format.order == Order::nchw && step.output_format.order == Order::nchw;
-  if (plain || !is_known<Element>(step.input_format) || !is_known<Element>(step.output_format)) {
+  const bool plain = step.inputs[0].format.order == Order::nchw && step.outputs[0].format.order == Order::nchw;
+  if (plain || !is_known<Element>(step.inputs[0].format) || !is_known<Element>(step.outputs[0].format)) {
     return fmt::format("input or output must be {}", name_of(kPixelFormat<Element>));
   }
-  if (step.input_format == kRawPixels) return "input must be float32";
-  return refuse_unless_pixels(step.output);
+  if (step.inputs[0].format == kRawPixels) return "input must be float32";
+  return refuse_unless_pixels(step.outputs[0].shape);
 }
 
 template <class Element>
-void launch_reorder(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
-  const Shape& shape = step.output;
+void launch_reorder(const Args& args, Stream& stream) {
+  const Step& step = args.step;
+  const Shape& shape = step.outputs[0].shape;
   const int64_t count = chunks_in(shape), size = shape[2] * shape[3];
   if (count == 0) return;
-  if (step.input_format == step.output_format) {
+  if (step.inputs[0].format == step.outputs[0].format) {
     return launch(copy_pixels<Element>, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(),
                   pixel_input<Element>(args, 0), input_pixel_step(step, 0), pixel_output<Element>(args),
                   output_pixel_step(step), static_cast<unsigned>(shape[1] / kChannelLanes),
                   static_cast<unsigned>(count));
   }
-  const bool from_plain = step.input_format.order == Order::nchw;
-  auto* const input = const_cast<float*>(args.inputs[0]);  // only read
-  Squares<Element> squares{.plain = from_plain ? input : args.output,
-                           .pixels = reinterpret_cast<Element*>(from_plain ? args.output : input),
+  const bool from_plain = step.inputs[0].format.order == Order::nchw;
+  auto* const input = const_cast<float*>(args.input(0));  // only read
+  Squares<Element> squares{.plain = from_plain ? input : args.output(),
+                           .pixels = reinterpret_cast<Element*>(from_plain ? args.output() : input),
                            .step = from_plain ? output_pixel_step(step) : input_pixel_step(step, 0),
                            .channels = static_cast<int>(shape[1]),
                            .size = static_cast<int>(size),

@@ -87,15 +87,15 @@ __global__ void __launch_bounds__(kThreads) scale_pixels(const PixelScale<Elemen
 }
 
 template <class Element>
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (const Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
   return refuse_unless_last<Element>(step);
 }
 
 template <class Element>
-void launch_scale(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
-  const Shape& shape = step.output;
+void launch_scale(const Args& args, Stream& stream) {
+  const Step& step = args.step;
+  const Shape& shape = step.outputs[0].shape;
   if (element_count(shape) == 0) return;
   const auto* norm = std::get_if<BatchNormOp>(&step.op);
   const size_t numbers = norm != nullptr ? 1 : channel_input(step), images = norm != nullptr ? 0 : 1 - numbers;
@@ -103,20 +103,20 @@ void launch_scale(const OpArgs& args, Stream& stream) {
                             .x_step = input_pixel_step(step, images),
                             .y = pixel_output<Element>(args),
                             .y_step = output_pixel_step(step),
-                            .clamp = *clamp_of(step.activation),
+                            .clamp = *clamp_of(step.epilogue.activation),
                             .pixels = static_cast<int>(shape[2] * shape[3]),
                             .chunks = static_cast<unsigned>(shape[1] / kChannelLanes)};
   scale.groups = static_cast<unsigned>(ceil_div(scale.pixels, kPixels));
   scale.count = static_cast<unsigned>(shape[0]) * scale.groups * scale.chunks;
   const LaunchShape blocks{.grid = ceil_div(scale.count, kThreads), .block = kThreads, .early = true};
   if (norm != nullptr) {
-    scale.scale = args.inputs[1], scale.shift = args.inputs[2];
-    scale.mean = args.inputs[3], scale.variance = args.inputs[4];
+    scale.scale = args.input(1), scale.shift = args.input(2);
+    scale.mean = args.input(3), scale.variance = args.input(4);
     scale.epsilon = norm->epsilon;
     return launch(scale_pixels<Scaling::normalize, Element>, blocks, stream.native(), scale);
   }
-  scale.numbers = args.inputs[numbers];
-  scale.by_image = element_count(step.inputs[numbers]) != shape[1];
+  scale.numbers = args.input(numbers);
+  scale.by_image = element_count(step.inputs[numbers].shape) != shape[1];
   const bool adds = std::holds_alternative<AddOp>(step.op);
   launch(adds ? scale_pixels<Scaling::add, Element> : scale_pixels<Scaling::multiply, Element>, blocks, stream.native(),
          scale);

@@ -304,29 +304,30 @@ int blocks_of_image() {
   return 1;
 }
 
-GateWeights weights_of(const OpStep& step, int blocks) {
-  return {.own = static_cast<int>(step.inputs[0][1]) / blocks, .squeezed = static_cast<int>(step.inputs[1][0])};
+GateWeights weights_of(const Step& step, int blocks) {
+  return {.own = static_cast<int>(step.inputs[0].shape[1]) / blocks,
+          .squeezed = static_cast<int>(step.inputs[1].shape[0])};
 }
 
-size_t prepared_bytes(const OpStep& step) {  // enough for any device
+size_t prepared_bytes(const Step& step) {  // enough for any device
   const auto floats = [&](int blocks) { return int64_t{blocks} * weights_of(step, blocks).count(); };
   return static_cast<size_t>(std::max(floats(1), floats(kClusterBlocks))) * sizeof(float);
 }
 
-void prepare(const OpArgs& args, Stream& stream) {
+void prepare(const Args& args, Stream& stream) {
   const int blocks = blocks_of_image();
   const GateWeights weights = weights_of(args.step, blocks);
   launch(pack_weights, {.grid = ceil_div(blocks * weights.count(), kThreads), .block = kThreads}, stream.native(),
-         args.inputs[1], args.inputs[2], args.inputs[3], args.inputs[4], static_cast<float*>(args.prepared), weights,
+         args.input(1), args.input(2), args.input(3), args.input(4), static_cast<float*>(args.prepared), weights,
          blocks);
 }
 
 template <class Element>
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<SqueezeExciteOp>(step.op)) return "only squeeze-and-excitation is supported";
   if (const Refusal refusal = refuse_unless_last<Element>(step)) return refusal;
-  const Shape& x = step.inputs[0];
-  if (x[1] > kMostChannels || step.inputs[1][0] > kMostSqueezed) {
+  const Shape& x = step.inputs[0].shape;
+  if (x[1] > kMostChannels || step.inputs[1].shape[0] > kMostSqueezed) {
     return fmt::format("at most {} channels and {} squeezed channels are supported", kMostChannels, kMostSqueezed);
   }
   if (x[1] * x[2] * x[3] * int64_t{sizeof(Element)} > kMostOfCluster * x[0]) {
@@ -336,9 +337,9 @@ Refusal refuses(const OpStep& step) {
 }
 
 template <class Element>
-void launch_gate(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
-  const Shape& x = step.inputs[0];
+void launch_gate(const Args& args, Stream& stream) {
+  const Step& step = args.step;
+  const Shape& x = step.inputs[0].shape;
   if (element_count(x) == 0) return;
   const auto& op = std::get<SqueezeExciteOp>(step.op);
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
@@ -350,7 +351,7 @@ void launch_gate(const OpArgs& args, Stream& stream) {
                               .squeeze = op.squeeze,
                               .excite = op.excite,
                               .channels = narrow(x[1]),
-                              .squeezed = narrow(step.inputs[1][0]),
+                              .squeezed = narrow(step.inputs[1].shape[0]),
                               .pixels = narrow(x[2] * x[3])};
   gate.lanes = std::min(gate.channels / 8, kThreads);
   gate.rows = kThreads / gate.lanes;

@@ -14,35 +14,40 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernels
 
-inline Refusal refuse_unless_wide_dense(const OpStep& step) {
+inline Refusal refuse_unless_wide_dense(const Step& step) {
   constexpr int64_t kLeastColumns = 512;  // with fewer, the kernels of gpu_dense split K into more parts
   const auto* gemm = std::get_if<GemmOp>(&step.op);
   if (gemm == nullptr) return "only dense layers (Gemm) are supported";
-  if (step.constant.size() < 2 || !step.constant[1]) return "weights must be constant";
-  if (step.output[1] < kLeastColumns) return fmt::format("at least {} output columns are required", kLeastColumns);
+  if (step.inputs.size() < 2 || !step.inputs[1].constant) return "weights must be constant";
+  if (step.outputs[0].shape[1] < kLeastColumns)
+    return fmt::format("at least {} output columns are required", kLeastColumns);
   if (gemm->transpose_a || gemm->alpha != 1) return "transposed A and alpha other than 1 are not supported";
-  if (step.input_format.order != Order::nchw || step.output_format.order != Order::nchw) {
+  if (step.inputs[0].format.order != Order::nchw || step.outputs[0].format.order != Order::nchw) {
     return "input and output must be row-major";
   }
-  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "empty matrices are not supported";
-  const bool row = step.inputs.size() < 3 || (gemm->beta == 1 && element_count(step.inputs[2]) == step.output[1] &&
-                                              step.inputs[2].back() == step.output[1]);
+  if (element_count(step.outputs[0].shape) == 0 || element_count(step.inputs[1].shape) == 0)
+    return "empty matrices are not supported";
+  const bool row =
+      step.inputs.size() < 3 || (gemm->beta == 1 && element_count(step.inputs[2].shape) == step.outputs[0].shape[1] &&
+                                 step.inputs[2].shape.back() == step.outputs[0].shape[1]);
   if (!row) return "C must be a row vector and beta must be 1";
-  if (element_count(step.inputs[1]) > int64_t{1} << 30) return "at most 2^30 weights are supported";
+  if (element_count(step.inputs[1].shape) > int64_t{1} << 30) return "at most 2^30 weights are supported";
   return std::nullopt;
 }
 
 /// Returns the K slices of a column.
-inline int64_t dense_slices(const OpStep& step) { return ceil_div(round_up(step.inputs[0][1], 8), HalfTerms::kSlice); }
-
-inline size_t dense_weight_bytes(const OpStep& step) {
-  return igemm_weight_bytes<HalfTerms>(step.output[1], dense_slices(step));
+inline int64_t dense_slices(const Step& step) {
+  return ceil_div(round_up(step.inputs[0].shape[1], 8), HalfTerms::kSlice);
 }
 
-inline void pack_dense_weights(const OpArgs& args, Stream& stream) {
+inline size_t dense_weight_bytes(const Step& step) {
+  return igemm_weight_bytes<HalfTerms>(step.outputs[0].shape[1], dense_slices(step));
+}
+
+inline void pack_dense_weights(const Args& args, Stream& stream) {
   const bool transposed = std::get<GemmOp>(args.step.op).transpose_b;
-  const int64_t columns = args.step.output[1], terms = args.step.inputs[0][1];
-  pack_igemm_weights<HalfTerms>({.w = args.inputs[1],
+  const int64_t columns = args.step.outputs[0].shape[1], terms = args.step.inputs[0].shape[1];
+  pack_igemm_weights<HalfTerms>({.w = args.input(1),
                                  .map_step = transposed ? terms : 1,
                                  .channel_step = transposed ? 1 : columns,
                                  .taps = 1,

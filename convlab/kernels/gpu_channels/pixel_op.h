@@ -29,26 +29,26 @@ inline Refusal refuse_unless_pixels(const Shape& shape) {
 
 /// Returns why the input or output of a step is not nhwc of this element type, or is too large for these kernels.
 template <class Element>
-Refusal refuse_unless_last(const OpStep& step) {
+Refusal refuse_unless_last(const Step& step) {
   if (const Refusal refusal = refuse_unless_rows(step, kPixelFormat<Element>)) return refusal;
-  return refuse_unless_pixels(step.output);
+  return refuse_unless_pixels(step.outputs[0].shape);
 }
 
 /// The same for a step whose output may also be 1x1 images in nchw.
 template <class Element>
-Refusal refuse_unless_from_last(const OpStep& step) {
+Refusal refuse_unless_from_last(const Step& step) {
   if (const Refusal refusal = refuse_unless_from_rows(step, kPixelFormat<Element>)) return refusal;
-  if (const Refusal refusal = refuse_unless_pixels(step.inputs[0])) return refusal;
-  return refuse_unless_pixels(step.output);
+  if (const Refusal refusal = refuse_unless_pixels(step.inputs[0].shape)) return refusal;
+  return refuse_unless_pixels(step.outputs[0].shape);
 }
 
 template <class Element>
-const Element* pixel_input(const OpArgs& args, size_t input) {
-  return reinterpret_cast<const Element*>(args.inputs[input]);
+const Element* pixel_input(const Args& args, size_t input) {
+  return args.input<Element>(input);
 }
 template <class Element>
-Element* pixel_output(const OpArgs& args) {
-  return reinterpret_cast<Element*>(args.output);
+Element* pixel_output(const Args& args) {
+  return args.output<Element>();
 }
 
 }  // namespace convlab

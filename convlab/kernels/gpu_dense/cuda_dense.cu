@@ -70,9 +70,9 @@ __global__ void __launch_bounds__(kThreads) multiply(Matrix a, Matrix b, Matrix 
   }
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<GemmOp>(step.op)) return "only dense layers (Gemm) are supported";
-  if (ceil_div(step.output[1], kTile) > 65535) return "at most 4194240 output columns are supported";
+  if (ceil_div(step.outputs[0].shape[1], kTile) > 65535) return "at most 4194240 output columns are supported";
   return std::nullopt;
 }
 
@@ -81,27 +81,27 @@ Matrix matrix(const float* data, int64_t columns, bool transposed) {
 }
 
 /// C is a scalar, a row, a column or a whole matrix.
-Matrix broadcast(const OpArgs& args) {
+Matrix broadcast(const Args& args) {
   if (args.inputs.size() < 3) return {nullptr, 0, 0};
-  const Shape& shape = args.step.inputs[2];
+  const Shape& shape = args.step.inputs[2].shape;
   const int64_t columns = shape.empty() ? 1 : shape.back();
   const int64_t rows = shape.size() < 2 ? 1 : shape[0];
-  return {args.inputs[2], rows == 1 ? 0 : columns, columns == 1 ? 0 : 1};
+  return {args.input(2), rows == 1 ? 0 : columns, columns == 1 ? 0 : 1};
 }
 
-void launch_dense(const OpArgs& args, Stream& stream) {
+void launch_dense(const Args& args, Stream& stream) {
   const auto& op = std::get<GemmOp>(args.step.op);
-  const Shape &a = args.step.inputs[0], &b = args.step.inputs[1];
-  const DenseShape shape{.rows = args.step.output[0],
-                         .columns = args.step.output[1],
+  const Shape &a = args.step.inputs[0].shape, &b = args.step.inputs[1].shape;
+  const DenseShape shape{.rows = args.step.outputs[0].shape[0],
+                         .columns = args.step.outputs[0].shape[1],
                          .terms = op.transpose_a ? a[0] : a[1],
                          .alpha = op.alpha,
                          .beta = op.beta,
-                         .activation = args.step.activation};
-  if (element_count(args.step.output) == 0) return;
+                         .activation = args.step.epilogue.activation};
+  if (element_count(args.step.outputs[0].shape) == 0) return;
   const dim3 grid(ceil_div(shape.rows, kTile), ceil_div(shape.columns, kTile));
-  launch(multiply, {.grid = grid, .block = kThreads}, stream.native(), matrix(args.inputs[0], a[1], op.transpose_a),
-         matrix(args.inputs[1], b[1], op.transpose_b), broadcast(args), args.output, shape);
+  launch(multiply, {.grid = grid, .block = kThreads}, stream.native(), matrix(args.input(0), a[1], op.transpose_a),
+         matrix(args.input(1), b[1], op.transpose_b), broadcast(args), args.output(), shape);
 }
 
 const RegisterOpKernel registered{{

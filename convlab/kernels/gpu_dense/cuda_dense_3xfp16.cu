@@ -206,26 +206,27 @@ __global__ void __launch_bounds__(kMostGroups * 128)
   }
 }
 
-PackedWeights packed_of(const OpStep& step) { return {step, ceil_div(terms_of(step), kSliceTerms)}; }
+PackedWeights packed_of(const Step& step) { return {step, ceil_div(terms_of(step), kSliceTerms)}; }
 
-DenseCut cut_of(const OpStep& step) {
+DenseCut cut_of(const Step& step) {
   constexpr int kStepCycles = 480;  // six wgmmas of 64 rows
-  return cut_dense(step.output[0], step.output[1], static_cast<int>(packed_of(step).slices), kMostGroups, kStepCycles);
+  return cut_dense(step.outputs[0].shape[0], step.outputs[0].shape[1], static_cast<int>(packed_of(step).slices),
+                   kMostGroups, kStepCycles);
 }
 
-Refusal refuses(const OpStep& step) { return refuse_unless_packable(step); }
+Refusal refuses(const Step& step) { return refuse_unless_packable(step); }
 
-size_t prepared_bytes(const OpStep& step) { return packed_of(step).bytes(); }
-size_t workspace_bytes(const OpStep& step) { return parts_bytes(cut_of(step)); }
+size_t prepared_bytes(const Step& step) { return packed_of(step).bytes(); }
+size_t workspace_bytes(const Step& step) { return parts_bytes(cut_of(step)); }
 
-void prepare(const OpArgs& args, Stream& stream) {
+void prepare(const Args& args, Stream& stream) {
   packed_of(args.step).pack<true>(args, TermOrder{.terms = terms_of(args.step)}, stream);
 }
 
-void launch_dense(const OpArgs& args, Stream& stream) {
+void launch_dense(const Args& args, Stream& stream) {
   const PackedWeights weights = packed_of(args.step);
   const DenseCut cut = cut_of(args.step);
-  const float* a = args.inputs[0];
+  const float* a = args.input(0);
   auto* parts = static_cast<float*>(args.workspace);
   const int64_t terms = terms_of(args.step);
 #ifdef __CUDACC__

@@ -121,40 +121,41 @@ __global__ void __launch_bounds__(kMostGroups * 128)
   }
 }
 
-int64_t stride_of(const OpStep& step) { return element_count(step.written, kNchw8cF16) / step.written[0]; }
+int64_t stride_of(const Step& step) {
+  return element_count(step.inputs[0].written, kNchw8cF16) / step.inputs[0].written[0];
+}
 
-TermOrder order_of(const OpStep& step) {
+TermOrder order_of(const Step& step) {
   return {.terms = terms_of(step),
-          .channels = step.written[1],
-          .plane = terms_of(step) / std::max<int64_t>(step.written[1], 1)};
+          .channels = step.inputs[0].written[1],
+          .plane = terms_of(step) / std::max<int64_t>(step.inputs[0].written[1], 1)};
 }
 
-PackedWeights packed_of(const OpStep& step) { return {step, stride_of(step) / kSliceHalves}; }
+PackedWeights packed_of(const Step& step) { return {step, stride_of(step) / kSliceHalves}; }
 
-DenseCut cut_of(const OpStep& step) {
+DenseCut cut_of(const Step& step) {
   constexpr int kStepCycles = 320;  // four wgmmas of 64 rows
-  return cut_dense(step.output[0], step.output[1], static_cast<int>(packed_of(step).slices), kMostGroups, kStepCycles);
+  return cut_dense(step.outputs[0].shape[0], step.outputs[0].shape[1], static_cast<int>(packed_of(step).slices),
+                   kMostGroups, kStepCycles);
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (const Refusal refusal = refuse_unless_packable(step)) return refusal;
-  if (step.input_format != kNchw8cF16 || step.output_format.order != Order::nchw) {
+  if (step.inputs[0].format != kNchw8cF16 || step.outputs[0].format.order != Order::nchw) {
     return "input must be nchw8c float16 and output row-major";
   }
   return std::nullopt;
 }
 
-size_t prepared_bytes(const OpStep& step) { return packed_of(step).bytes(); }
-size_t workspace_bytes(const OpStep& step) { return parts_bytes(cut_of(step)); }
+size_t prepared_bytes(const Step& step) { return packed_of(step).bytes(); }
+size_t workspace_bytes(const Step& step) { return parts_bytes(cut_of(step)); }
 
-void prepare(const OpArgs& args, Stream& stream) {
-  packed_of(args.step).pack<false>(args, order_of(args.step), stream);
-}
+void prepare(const Args& args, Stream& stream) { packed_of(args.step).pack<false>(args, order_of(args.step), stream); }
 
-void launch_dense(const OpArgs& args, Stream& stream) {
+void launch_dense(const Args& args, Stream& stream) {
   const PackedWeights weights = packed_of(args.step);
   const DenseCut cut = cut_of(args.step);
-  const auto* a = reinterpret_cast<const __half*>(args.inputs[0]);
+  const auto* a = args.input<__half>(0);
   auto* parts = static_cast<float*>(args.workspace);
   const int64_t stride = stride_of(args.step);
 #ifdef __CUDACC__

@@ -88,32 +88,32 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
   if (gemm == nullptr) return "only dense layers (Gemm) are supported";
   if (gemm->transpose_a) return "transposed A is not supported";
-  if (step.output[1] > kColumns) return fmt::format("at most {} output columns are supported", kColumns);
-  if (step.inputs[0][1] > kMostTerms) return fmt::format("K must be at most {}", kMostTerms);
+  if (step.outputs[0].shape[1] > kColumns) return fmt::format("at most {} output columns are supported", kColumns);
+  if (step.inputs[0].shape[1] > kMostTerms) return fmt::format("K must be at most {}", kMostTerms);
   return std::nullopt;
 }
 
-void launch_narrow(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
+void launch_narrow(const Args& args, Stream& stream) {
+  const Step& step = args.step;
   const auto& op = std::get<GemmOp>(step.op);
-  if (element_count(step.output) == 0) return;
-  NarrowShape shape{.rows = step.output[0],
-                    .terms = static_cast<int>(step.inputs[0][1]),
-                    .columns = static_cast<int>(step.output[1]),
+  if (element_count(step.outputs[0].shape) == 0) return;
+  NarrowShape shape{.rows = step.outputs[0].shape[0],
+                    .terms = static_cast<int>(step.inputs[0].shape[1]),
+                    .columns = static_cast<int>(step.outputs[0].shape[1]),
                     .alpha = op.alpha,
                     .beta = op.beta,
-                    .activation = step.activation,
-                    .constant_weights = step.constant.size() > 1 && step.constant[1]};
+                    .activation = step.epilogue.activation,
+                    .constant_weights = step.inputs[1].constant};
   shape.b_term_stride = op.transpose_b ? 1 : shape.columns;
   shape.b_column_stride = op.transpose_b ? shape.terms : 1;
   const float* addend = nullptr;
   if (args.inputs.size() > 2) {  // a scalar, a row, a column or a whole matrix
-    const Shape& c = step.inputs[2];
-    addend = args.inputs[2];
+    const Shape& c = step.inputs[2].shape;
+    addend = args.input(2);
     shape.c_row_stride = c.size() < 2 || c[0] == 1 ? 0 : c[1];
     shape.c_column_stride = c.empty() || c.back() == 1 ? 0 : 1;
   }
@@ -124,7 +124,7 @@ void launch_narrow(const OpArgs& args, Stream& stream) {
           .block = kThreads,
           .shared_bytes = static_cast<size_t>(kColumns * shape.terms) * sizeof(float),
           .early = true},
-         stream.native(), args.inputs[0], args.inputs[1], addend, args.output, shape);
+         stream.native(), args.input(0), args.input(1), addend, args.output(), shape);
 }
 
 const RegisterOpKernel registered{{

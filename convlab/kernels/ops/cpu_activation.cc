@@ -15,24 +15,25 @@ namespace {
 
 constexpr int64_t kPiece = 8192;  // 32 KiB: the copied elements are still in L1 when the activation is applied
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ActivationOp>(step.op)) return "only activations are supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const Activation& activation = std::get<ActivationOp>(args.step.op).activation;
-  const bool pixels = args.step.input_format == kRawPixels;
-  const float* x = args.inputs[0];
-  const auto* bytes = reinterpret_cast<const uint8_t*>(args.inputs[0]);
-  stream.threads()->parallel_for(element_count(args.step.output), kPiece, [&](int64_t begin, int64_t end, int) {
-    if (pixels) {
-      for (int64_t i = begin; i < end; ++i) args.output[i] = bytes[i];
-    } else {
-      std::copy(x + begin, x + end, args.output + begin);
-    }
-    activate(activation, args.output + begin, end - begin);
-  });
+  const bool pixels = args.step.inputs[0].format == kRawPixels;
+  const float* x = args.input(0);
+  const auto* bytes = args.input<uint8_t>(0);
+  stream.threads()->parallel_for(element_count(args.step.outputs[0].shape), kPiece,
+                                 [&](int64_t begin, int64_t end, int) {
+                                   if (pixels) {
+                                     for (int64_t i = begin; i < end; ++i) args.output()[i] = bytes[i];
+                                   } else {
+                                     std::copy(x + begin, x + end, args.output() + begin);
+                                   }
+                                   activate(activation, args.output() + begin, end - begin);
+                                 });
 }
 
 const RegisterOpKernel registered{{

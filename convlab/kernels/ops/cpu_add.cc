@@ -9,12 +9,12 @@
 namespace convlab::cpu_add {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<AddOp>(step.op)) return "only Add is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   elementwise(args, *stream.threads(), [](float a, float b) { return a + b; });
 }
 

@@ -16,25 +16,25 @@ namespace {
 
 constexpr int64_t kMostNumbers = 1 << 24;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ArgMaxOp>(step.op)) return "only ArgMax over an image is supported";
-  if (element_count(step.inputs[0]) / step.inputs[0][0] > kMostNumbers) {
+  if (element_count(step.inputs[0].shape) / step.inputs[0].shape[0] > kMostNumbers) {
     return "an image must have at most 16777216 elements";
   }
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   constexpr int64_t kImagesPerPiece = 256;
-  const int64_t images = args.step.output[0], numbers = element_count(args.step.inputs[0]) / images;
+  const int64_t images = args.step.outputs[0].shape[0], numbers = element_count(args.step.inputs[0].shape) / images;
   const bool finite = std::get<ArgMaxOp>(args.step.op).finite;
   stream.threads()->parallel_for(images, kImagesPerPiece, [&](int64_t begin, int64_t end, int) {
     for (int64_t image = begin; image < end; ++image) {
-      const float* first = args.inputs[0] + image * numbers;
+      const float* first = args.input(0) + image * numbers;
       const bool nan = std::any_of(first, first + numbers, [](float each) { return std::isnan(each); });
       const float* largest = std::max_element(first, first + numbers);
-      args.output[image] = nan || (finite && std::isinf(*largest)) ? std::numeric_limits<float>::quiet_NaN()
-                                                                   : static_cast<float>(largest - first);
+      args.output()[image] = nan || (finite && std::isinf(*largest)) ? std::numeric_limits<float>::quiet_NaN()
+                                                                     : static_cast<float>(largest - first);
     }
   });
 }

@@ -11,15 +11,15 @@
 namespace convlab::cpu_batch_norm {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<BatchNormOp>(step.op)) return "only BatchNormalization is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const double epsilon = std::get<BatchNormOp>(args.step.op).epsilon;
-  const float *scale = args.inputs[1], *shift = args.inputs[2], *mean = args.inputs[3], *variance = args.inputs[4];
-  const Shape& shape = args.step.output;
+  const float *scale = args.input(1), *shift = args.input(2), *mean = args.input(3), *variance = args.input(4);
+  const Shape& shape = args.step.outputs[0].shape;
   const int64_t channels = shape[1], maps = shape[0] * channels;
   if (maps == 0) return;
   const int64_t size = element_count(shape) / maps;
@@ -27,8 +27,8 @@ void launch(const OpArgs& args, Stream& stream) {
     for (int64_t map = begin; map < end; ++map) {
       const int64_t c = map % channels;
       const auto factor = static_cast<float>(scale[c] / std::sqrt(static_cast<double>(variance[c]) + epsilon));
-      const float* x = args.inputs[0] + map * size;
-      float* y = args.output + map * size;
+      const float* x = args.input(0) + map * size;
+      float* y = args.output() + map * size;
       for (int64_t i = 0; i < size; ++i) y[i] = (x[i] - mean[c]) * factor + shift[c];
     }
   });

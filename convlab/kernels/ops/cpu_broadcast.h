@@ -64,14 +64,14 @@ struct BroadcastRows {
 
 /// Computes output = function(inputs[0], inputs[1]) element by element, both broadcast to the output's shape.
 template <class Function>
-void elementwise(const OpArgs& args, ThreadPool& threads, Function function) {
-  if (element_count(args.step.output) == 0) return;
-  const BroadcastRows rows(args.step.inputs, args.step.output);
+void elementwise(const Args& args, ThreadPool& threads, Function function) {
+  if (element_count(args.step.outputs[0].shape) == 0) return;
+  const BroadcastRows rows(shapes_of(args.step.inputs), args.step.outputs[0].shape);
   threads.parallel_for(rows.count, rows.grain(), [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
-      const float* x = args.inputs[0] + rows.offset(0, row);
-      const float* y = args.inputs[1] + rows.offset(1, row);
-      float* z = args.output + row * rows.width;
+      const float* x = args.input(0) + rows.offset(0, row);
+      const float* y = args.input(1) + rows.offset(1, row);
+      float* z = args.output() + row * rows.width;
       const float first_x = *x, first_y = *y;
       if (rows.moves[0] && rows.moves[1]) {
         for (int64_t i = 0; i < rows.width; ++i) z[i] = function(x[i], y[i]);

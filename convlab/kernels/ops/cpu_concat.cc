@@ -11,13 +11,13 @@
 namespace convlab::cpu_concat {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ConcatOp>(step.op)) return "only Concat is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Shape& shape = args.step.output;
+void launch(const Args& args, Stream& stream) {
+  const Shape& shape = args.step.outputs[0].shape;
   int64_t axis = std::get<ConcatOp>(args.step.op).axis;
   if (axis < 0) axis += static_cast<int64_t>(shape.size());
   const int64_t rows = element_count(Shape(shape.begin(), shape.begin() + axis));
@@ -25,10 +25,10 @@ void launch(const OpArgs& args, Stream& stream) {
   const int64_t width = element_count(shape) / rows;
   stream.threads()->parallel_for(rows, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
-      float* y = args.output + row * width;
+      float* y = args.output() + row * width;
       for (size_t i = 0; i < args.inputs.size(); ++i) {
-        const int64_t part = element_count(args.step.inputs[i]) / rows;
-        y = std::copy_n(args.inputs[i] + row * part, part, y);
+        const int64_t part = element_count(args.step.inputs[i].shape) / rows;
+        y = std::copy_n(args.input(i) + row * part, part, y);
       }
     }
   });

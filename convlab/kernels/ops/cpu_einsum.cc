@@ -16,7 +16,7 @@
 namespace convlab::cpu_einsum {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<EinsumOp>(step.op)) return "only Einsum is supported";
   return std::nullopt;
 }
@@ -73,14 +73,15 @@ struct AsMatrices {
   int64_t y_count() const { return checked_product({products, m, n}); }
 };
 
-size_t workspace_bytes(const OpStep& step) {
-  const AsMatrices as(einsum_of(std::get<EinsumOp>(step.op).equation, step.inputs), step.inputs);
+size_t workspace_bytes(const Step& step) {
+  const std::vector<Shape> shapes = shapes_of(step.inputs);
+  const AsMatrices as(einsum_of(std::get<EinsumOp>(step.op).equation, shapes), shapes);
   if (!as.fits) return 0;
   const int64_t count = as.packed + as.scratch + as.a_count() + as.b_count() + as.y_count();
   return static_cast<size_t>(checked_mul(count, sizeof(float)));
 }
 
-void multiply_matrices(const Einsum& einsum, const AsMatrices& as, const OpArgs& args, ThreadPool& threads) {
+void multiply_matrices(const Einsum& einsum, const AsMatrices& as, const Args& args, ThreadPool& threads) {
   float* packed = static_cast<float*>(args.workspace);
   float* scratch = packed + as.packed;
   float *a = scratch + as.scratch, *b = a + as.a_count(), *y = b + as.b_count();
@@ -91,8 +92,8 @@ void multiply_matrices(const Einsum& einsum, const AsMatrices& as, const OpArgs&
     return first;
   };
   const auto rearrange = [&](size_t operand, const std::vector<size_t>& order, float* to) {
-    const std::vector<int64_t> strides = strides_of(einsum, operand, args.step.inputs[operand]);
-    strided_copy(args.inputs[operand], to, picked(einsum.sizes, order), picked(strides, order), threads);
+    const std::vector<int64_t> strides = strides_of(einsum, operand, args.step.inputs[operand].shape);
+    strided_copy(args.input(operand), to, picked(einsum.sizes, order), picked(strides, order), threads);
   };
   rearrange(0, joined(as.batch, as.rows, as.depth), a);
   rearrange(1, joined(as.batch, as.depth, as.columns), b);
@@ -105,10 +106,10 @@ void multiply_matrices(const Einsum& einsum, const AsMatrices& as, const OpArgs&
   const std::vector<int64_t> dense = dense_strides(picked(einsum.sizes, order));
   std::vector<int64_t> strides(einsum.sizes.size(), 0);
   for (size_t i = 0; i < order.size(); ++i) strides[order[i]] = dense[i];
-  strided_copy(y, args.output, args.step.output, picked(strides, einsum.output), threads);
+  strided_copy(y, args.output(), args.step.outputs[0].shape, picked(strides, einsum.output), threads);
 }
 
-void sum_products(const Einsum& einsum, const OpArgs& args, ThreadPool& threads) {
+void sum_products(const Einsum& einsum, const Args& args, ThreadPool& threads) {
   std::vector<size_t> summed;
   for (size_t index = 0; index < einsum.sizes.size(); ++index) {
     if (std::ranges::find(einsum.output, index) == einsum.output.end()) summed.push_back(index);
@@ -117,17 +118,17 @@ void sum_products(const Einsum& einsum, const OpArgs& args, ThreadPool& threads)
   const int64_t terms = element_count(terms_shape);
   const size_t operands = args.inputs.size();
   std::vector<std::vector<int64_t>> strides;
-  for (size_t i = 0; i < operands; ++i) strides.push_back(strides_of(einsum, i, args.step.inputs[i]));
+  for (size_t i = 0; i < operands; ++i) strides.push_back(strides_of(einsum, i, args.step.inputs[i].shape));
   const int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(terms, 1));
-  threads.parallel_for(element_count(args.step.output), grain, [&](int64_t begin, int64_t end, int) {
+  threads.parallel_for(element_count(args.step.outputs[0].shape), grain, [&](int64_t begin, int64_t end, int) {
     std::vector<const float*> at(operands);
     Shape index(summed.size());
     for (int64_t output = begin; output < end; ++output) {
       for (size_t i = 0; i < operands; ++i) {
-        at[i] = args.inputs[i];
+        at[i] = args.input(i);
         int64_t rest = output;
-        for (size_t d = einsum.output.size(); d-- > 0; rest /= args.step.output[d]) {
-          at[i] += rest % args.step.output[d] * strides[i][einsum.output[d]];
+        for (size_t d = einsum.output.size(); d-- > 0; rest /= args.step.outputs[0].shape[d]) {
+          at[i] += rest % args.step.outputs[0].shape[d] * strides[i][einsum.output[d]];
         }
       }
       double sum = 0;
@@ -144,14 +145,15 @@ void sum_products(const Einsum& einsum, const OpArgs& args, ThreadPool& threads)
           index[d] = 0;
         }
       }
-      args.output[output] = static_cast<float>(sum);
+      args.output()[output] = static_cast<float>(sum);
     }
   });
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Einsum einsum = einsum_of(std::get<EinsumOp>(args.step.op).equation, args.step.inputs);
-  const AsMatrices as(einsum, args.step.inputs);
+void launch(const Args& args, Stream& stream) {
+  const std::vector<Shape> shapes = shapes_of(args.step.inputs);
+  const Einsum einsum = einsum_of(std::get<EinsumOp>(args.step.op).equation, shapes);
+  const AsMatrices as(einsum, shapes);
   if (as.fits) {
     multiply_matrices(einsum, as, args, *stream.threads());
   } else {

@@ -9,20 +9,20 @@
 namespace convlab::cpu_global_average_pool {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<GlobalAveragePoolOp>(step.op)) return "only GlobalAveragePool is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const int64_t maps = element_count(args.step.output);
+void launch(const Args& args, Stream& stream) {
+  const int64_t maps = element_count(args.step.outputs[0].shape);
   if (maps == 0) return;
-  const int64_t size = element_count(args.step.inputs[0]) / maps;
+  const int64_t size = element_count(args.step.inputs[0].shape) / maps;
   stream.threads()->parallel_for(maps, 16, [&](int64_t begin, int64_t end, int) {
     for (int64_t map = begin; map < end; ++map) {
       double sum = 0;
-      for (int64_t i = 0; i < size; ++i) sum += args.inputs[0][map * size + i];
-      args.output[map] = static_cast<float>(sum / static_cast<double>(size));
+      for (int64_t i = 0; i < size; ++i) sum += args.input(0)[map * size + i];
+      args.output()[map] = static_cast<float>(sum / static_cast<double>(size));
     }
   });
 }

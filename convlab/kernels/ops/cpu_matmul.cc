@@ -12,7 +12,7 @@
 namespace convlab::cpu_matmul {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<MatMulOp>(step.op)) return "only MatMul is supported";
   return std::nullopt;
 }
@@ -22,19 +22,19 @@ int64_t packed_count(const MatrixProducts& products) {
   return round_up(packed_b_count(products.k, products.n), kAlignment);
 }
 
-size_t workspace_bytes(const OpStep& step) {
-  const MatrixProducts products(step.inputs[0], step.inputs[1], step.output);
+size_t workspace_bytes(const Step& step) {
+  const MatrixProducts products(step.inputs[0].shape, step.inputs[1].shape, step.outputs[0].shape);
   return static_cast<size_t>(packed_count(products) + gemm_workspace_count(products.m, products.n, products.k)) *
          sizeof(float);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const MatrixProducts products(args.step.inputs[0], args.step.inputs[1], args.step.output);
+void launch(const Args& args, Stream& stream) {
+  const MatrixProducts products(args.step.inputs[0].shape, args.step.inputs[1].shape, args.step.outputs[0].shape);
   float* packed = static_cast<float*>(args.workspace);
   const float* packed_from = nullptr;
   for (int64_t i = 0; i < element_count(products.batch); ++i) {
     const auto [a, b] = products.operands(i);
-    const float* matrix = args.inputs[1] + b * products.k * products.n;
+    const float* matrix = args.input(1) + b * products.k * products.n;
     if (matrix != packed_from) {
       pack_b(matrix, products.k, products.n, false, 1, packed, *stream.threads());
       packed_from = matrix;
@@ -42,9 +42,9 @@ void launch(const OpArgs& args, Stream& stream) {
     gemm({.m = products.m,
           .n = products.n,
           .k = products.k,
-          .a = args.inputs[0] + a * products.m * products.k,
+          .a = args.input(0) + a * products.m * products.k,
           .b = {packed},
-          .c = args.output + i * products.m * products.n},
+          .c = args.output() + i * products.m * products.n},
          packed + packed_count(products), *stream.threads());
   }
 }

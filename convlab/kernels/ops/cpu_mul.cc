@@ -9,12 +9,12 @@
 namespace convlab::cpu_mul {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<MulOp>(step.op)) return "only Mul is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   elementwise(args, *stream.threads(), [](float a, float b) { return a * b; });
 }
 

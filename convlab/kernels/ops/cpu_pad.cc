@@ -13,7 +13,7 @@
 namespace convlab::cpu_pad {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<PadOp>(step.op)) return "only Pad is supported";
   return std::nullopt;
 }
@@ -40,14 +40,14 @@ std::vector<int64_t> sources_of(PadMode mode, int64_t size, int64_t before, int6
   return sources;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<PadOp>(args.step.op);
-  const Shape &from = args.step.inputs[0], &to = args.step.output;
+  const Shape &from = args.step.inputs[0].shape, &to = args.step.outputs[0].shape;
   const int64_t count = element_count(to);
   if (count == 0) return;
   const size_t rank = to.size();
   if (rank == 0) {
-    args.output[0] = args.inputs[0][0];
+    args.output()[0] = args.input(0)[0];
     return;
   }
   std::vector<std::vector<int64_t>> sources;
@@ -55,7 +55,7 @@ void launch(const OpArgs& args, Stream& stream) {
   const int64_t width = to.back();
   stream.threads()->parallel_for(count / width, 16, [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
-      float* y = args.output + row * width;
+      float* y = args.output() + row * width;
       int64_t at = 0, rest = row, stride = from.back();
       bool outside = false;
       for (size_t i = rank - 1; i-- > 0; rest /= to[i], stride *= from[i]) {
@@ -69,7 +69,7 @@ void launch(const OpArgs& args, Stream& stream) {
       }
       for (int64_t i = 0; i < width; ++i) {
         const int64_t source = sources.back()[static_cast<size_t>(i)];
-        y[i] = source == kOutside ? op.value : args.inputs[0][at + source];
+        y[i] = source == kOutside ? op.value : args.input(0)[at + source];
       }
     }
   });

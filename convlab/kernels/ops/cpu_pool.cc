@@ -12,14 +12,14 @@
 namespace convlab::cpu_pool {
 namespace {
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const Pool& pool = std::get<PoolOp>(args.step.op).pool;
-  const int64_t height = args.step.inputs[0][2], width = args.step.inputs[0][3];
-  const Shape& y = args.step.output;
+  const int64_t height = args.step.inputs[0].shape[2], width = args.step.inputs[0].shape[3];
+  const Shape& y = args.step.outputs[0].shape;
   stream.threads()->parallel_for(y[0] * y[1], 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t map = begin; map < end; ++map) {
-      pool_rows(pool, args.inputs[0] + map * height * width, {0, height}, height, width, {0, y[2]},
-                args.output + map * y[2] * y[3]);
+      pool_rows(pool, args.input(0) + map * height * width, {0, height}, height, width, {0, y[2]},
+                args.output() + map * y[2] * y[3]);
     }
   });
 }

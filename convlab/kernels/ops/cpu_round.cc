@@ -10,17 +10,17 @@
 namespace convlab::cpu_round {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<RoundOp>(step.op)) return "only Cast to float16 and bfloat16 is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const bool brain = std::get<RoundOp>(args.step.op).brain;
-  const float* x = args.inputs[0];
-  stream.threads()->parallel_for(element_count(args.step.output), 8192, [&](int64_t begin, int64_t end, int) {
+  const float* x = args.input(0);
+  stream.threads()->parallel_for(element_count(args.step.outputs[0].shape), 8192, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
-      args.output[i] = brain ? rounded_to_brain(x[i]) : half_to_float(float_to_half(x[i]));
+      args.output()[i] = brain ? rounded_to_brain(x[i]) : half_to_float(float_to_half(x[i]));
     }
   });
 }

@@ -8,16 +8,16 @@
 namespace convlab::cpu_scale {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ScaleOp>(step.op)) return "only image scaling is supported";
-  if (step.input_format != kRawPixels) return "input must be uint8, got float32";
+  if (step.inputs[0].format != kRawPixels) return "input must be uint8, got float32";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Shape& x = args.step.inputs[0];
-  resize_maps(reinterpret_cast<const uint8_t*>(args.inputs[0]), x, std::get<ScaleOp>(args.step.op).side,
-              reinterpret_cast<uint8_t*>(args.output), *stream.threads());
+void launch(const Args& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0].shape;
+  resize_maps(args.input<uint8_t>(0), x, std::get<ScaleOp>(args.step.op).side, args.output<uint8_t>(),
+              *stream.threads());
 }
 
 const RegisterOpKernel registered{{

@@ -14,7 +14,7 @@
 namespace convlab::cpu_softmax {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<SoftmaxOp>(step.op)) return "only Softmax and LogSoftmax are supported";
   return std::nullopt;
 }
@@ -39,9 +39,9 @@ void softmax(const float* x, float* y, int64_t count, int64_t stride, bool log) 
   }
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<SoftmaxOp>(args.step.op);
-  const Shape& shape = args.step.output;
+  const Shape& shape = args.step.outputs[0].shape;
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t axis = op.axis < 0 ? op.axis + rank : op.axis;
   int64_t outer = 1, count = 1, inner = 1;
@@ -52,7 +52,7 @@ void launch(const OpArgs& args, Stream& stream) {
   stream.threads()->parallel_for(outer * inner, 64, [&](int64_t begin, int64_t end, int) {
     for (int64_t line = begin; line < end; ++line) {
       const int64_t at = line / inner * count * inner + line % inner;
-      softmax(args.inputs[0] + at, args.output + at, count, inner, op.log);
+      softmax(args.input(0) + at, args.output() + at, count, inner, op.log);
     }
   });
 }

@@ -29,24 +29,24 @@ __global__ void __launch_bounds__(kThreads) round_to_half(const float* x, float*
   }
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   const auto* round = std::get_if<RoundOp>(&step.op);
   if (std::holds_alternative<ActivationOp>(step.op) || (round != nullptr && !round->brain)) return std::nullopt;
   return "only activations and rounding to float16 are supported";
 }
 
-void launch_activation(const OpArgs& args, Stream& stream) {
-  const int64_t count = element_count(args.step.output);
+void launch_activation(const Args& args, Stream& stream) {
+  const int64_t count = element_count(args.step.outputs[0].shape);
   if (count == 0) return;
   const LaunchShape shape{.grid = dim3(std::min(ceil_div(count, kThreads), kMostBlocks)), .block = kThreads};
   const auto* op = std::get_if<ActivationOp>(&args.step.op);
   if (op == nullptr) {
-    launch(round_to_half, shape, stream.native(), args.inputs[0], args.output, count);
-  } else if (args.step.input_format == kRawPixels) {
-    launch(apply_activation<uint8_t>, shape, stream.native(), reinterpret_cast<const uint8_t*>(args.inputs[0]),
-           args.output, count, op->activation);
+    launch(round_to_half, shape, stream.native(), args.input(0), args.output(), count);
+  } else if (args.step.inputs[0].format == kRawPixels) {
+    launch(apply_activation<uint8_t>, shape, stream.native(), args.input<uint8_t>(0), args.output(), count,
+           op->activation);
   } else {
-    launch(apply_activation<float>, shape, stream.native(), args.inputs[0], args.output, count, op->activation);
+    launch(apply_activation<float>, shape, stream.native(), args.input(0), args.output(), count, op->activation);
   }
 }
 

@@ -36,19 +36,19 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ArgMaxOp>(step.op)) return "only ArgMax over an image is supported";
-  if (element_count(step.inputs[0]) / step.inputs[0][0] > kMostNumbers) {
+  if (element_count(step.inputs[0].shape) / step.inputs[0].shape[0] > kMostNumbers) {
     return "an image must have at most 16777216 elements";
   }
   return std::nullopt;
 }
 
-void launch_arg_max(const OpArgs& args, Stream& stream) {
-  const int64_t images = args.step.output[0], numbers = element_count(args.step.inputs[0]) / images;
+void launch_arg_max(const Args& args, Stream& stream) {
+  const int64_t images = args.step.outputs[0].shape[0], numbers = element_count(args.step.inputs[0].shape) / images;
   launch(find_largest,
          {.grid = dim3(std::min(ceil_div(images, kThreads), kMostBlocks)), .block = kThreads, .early = true},
-         stream.native(), args.inputs[0], args.output, images, numbers, std::get<ArgMaxOp>(args.step.op).finite);
+         stream.native(), args.input(0), args.output(), images, numbers, std::get<ArgMaxOp>(args.step.op).finite);
 }
 
 const RegisterOpKernel registered{{

@@ -22,19 +22,19 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<BatchNormOp>(step.op)) return "only BatchNormalization is supported";
   return std::nullopt;
 }
 
-void launch_batch_norm(const OpArgs& args, Stream& stream) {
-  const Shape& shape = args.step.output;
+void launch_batch_norm(const Args& args, Stream& stream) {
+  const Shape& shape = args.step.outputs[0].shape;
   const int64_t count = element_count(shape);
   if (count == 0) return;
   const int64_t channels = shape.size() > 1 ? shape[1] : 1;
   const dim3 grid(std::min(ceil_div(count, kThreads), kMostBlocks));
-  launch(normalize, {.grid = grid, .block = kThreads}, stream.native(), args.inputs[0], args.inputs[1], args.inputs[2],
-         args.inputs[3], args.inputs[4], args.output, count, channels, count / (shape[0] * channels),
+  launch(normalize, {.grid = grid, .block = kThreads}, stream.native(), args.input(0), args.input(1), args.input(2),
+         args.input(3), args.input(4), args.output(), count, channels, count / (shape[0] * channels),
          std::get<BatchNormOp>(args.step.op).epsilon);
 }
 

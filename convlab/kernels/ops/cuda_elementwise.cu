@@ -21,21 +21,22 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<AddOp>(step.op) && !std::holds_alternative<MulOp>(step.op)) {
     return "only Add and Mul are supported";
   }
-  if (step.output.size() > kMostDimensions) return "at most 8 dimensions are supported";
+  if (step.outputs[0].shape.size() > kMostDimensions) return "at most 8 dimensions are supported";
   return std::nullopt;
 }
 
-void launch_elementwise(const OpArgs& args, Stream& stream) {
-  const int64_t count = element_count(args.step.output);
+void launch_elementwise(const Args& args, Stream& stream) {
+  const int64_t count = element_count(args.step.outputs[0].shape);
   if (count == 0) return;
   const dim3 grid(std::min(ceil_div(count, kThreads), kMostBlocks));
-  launch(combine, {.grid = grid, .block = kThreads}, stream.native(), args.inputs[0], args.inputs[1], args.output,
-         count, broadcast_strides(args.step.inputs[0], args.step.output),
-         broadcast_strides(args.step.inputs[1], args.step.output), std::holds_alternative<MulOp>(args.step.op));
+  launch(combine, {.grid = grid, .block = kThreads}, stream.native(), args.input(0), args.input(1), args.output(),
+         count, broadcast_strides(args.step.inputs[0].shape, args.step.outputs[0].shape),
+         broadcast_strides(args.step.inputs[1].shape, args.step.outputs[0].shape),
+         std::holds_alternative<MulOp>(args.step.op));
 }
 
 const RegisterOpKernel registered{{

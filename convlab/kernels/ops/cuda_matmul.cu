@@ -27,26 +27,26 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<MatMulOp>(step.op)) return "only MatMul is supported";
-  if (step.output.size() > kMostDimensions) return "at most 8 dimensions are supported";
+  if (step.outputs[0].shape.size() > kMostDimensions) return "at most 8 dimensions are supported";
   return std::nullopt;
 }
 
 /// Returns the dimensions before a matrix's own two; a vector has none.
 Shape batch_shape(const Shape& shape) { return shape.size() <= 2 ? Shape{} : Shape(shape.begin(), shape.end() - 2); }
 
-void launch_matmul(const OpArgs& args, Stream& stream) {
-  const Shape &a = args.step.inputs[0], &b = args.step.inputs[1];
-  const int64_t count = element_count(args.step.output);
+void launch_matmul(const Args& args, Stream& stream) {
+  const Shape &a = args.step.inputs[0].shape, &b = args.step.inputs[1].shape;
+  const int64_t count = element_count(args.step.outputs[0].shape);
   if (count == 0) return;
   const int64_t terms = a.back();
   const int64_t rows = a.size() == 1 ? 1 : a[a.size() - 2], columns = b.size() == 1 ? 1 : b.back();
-  Shape batches = args.step.output;
+  Shape batches = args.step.outputs[0].shape;
   batches.resize(batches.size() - (a.size() > 1) - (b.size() > 1));
   const dim3 grid(std::min(ceil_div(count, kThreads), kMostBlocks));
-  launch(multiply_batched, {.grid = grid, .block = kThreads}, stream.native(), args.inputs[0], args.inputs[1],
-         args.output, count, rows, columns, terms, broadcast_strides(batch_shape(a), batches),
+  launch(multiply_batched, {.grid = grid, .block = kThreads}, stream.native(), args.input(0), args.input(1),
+         args.output(), count, rows, columns, terms, broadcast_strides(batch_shape(a), batches),
          broadcast_strides(batch_shape(b), batches));
 }
 

@@ -51,27 +51,27 @@ __global__ void __launch_bounds__(kThreads) pad_with(const float* x, float* y, i
   }
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<PadOp>(step.op)) return "only Pad is supported";
-  if (step.output.size() > kMostDimensions) return "at most 8 dimensions are supported";
+  if (step.outputs[0].shape.size() > kMostDimensions) return "at most 8 dimensions are supported";
   return std::nullopt;
 }
 
-void launch_pad(const OpArgs& args, Stream& stream) {
+void launch_pad(const Args& args, Stream& stream) {
   const auto& op = std::get<PadOp>(args.step.op);
-  PadShape shape{.rank = static_cast<int>(args.step.output.size()), .mode = op.mode, .value = op.value};
+  PadShape shape{.rank = static_cast<int>(args.step.outputs[0].shape.size()), .mode = op.mode, .value = op.value};
   for (int dimension = 0; dimension < shape.rank; ++dimension) {
-    shape.input[dimension] = args.step.inputs[0][dimension];
-    shape.output[dimension] = args.step.output[dimension];
+    shape.input[dimension] = args.step.inputs[0].shape[dimension];
+    shape.output[dimension] = args.step.outputs[0].shape[dimension];
     const int64_t before = op.pads[dimension], after = op.pads[shape.rank + dimension];
     shape.before[dimension] = std::max<int64_t>(before, 0);
     shape.first[dimension] = std::max<int64_t>(-before, 0);
     shape.kept[dimension] = shape.input[dimension] - shape.first[dimension] - std::max<int64_t>(-after, 0);
   }
-  const int64_t count = element_count(args.step.output);
+  const int64_t count = element_count(args.step.outputs[0].shape);
   if (count == 0) return;
   launch(pad_with, {.grid = dim3(std::min(ceil_div(count, kThreads), kMostBlocks)), .block = kThreads}, stream.native(),
-         args.inputs[0], args.output, count, shape);
+         args.input(0), args.output(), count, shape);
 }
 
 const RegisterOpKernel registered{{

@@ -50,24 +50,24 @@ __global__ void __launch_bounds__(kThreads) pool_planes(const float* x, float* y
   }
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<PoolOp>(step.op) && !std::holds_alternative<GlobalAveragePoolOp>(step.op)) {
     return "only pooling is supported";
   }
-  if (step.inputs[0].size() != 4) return "input must be 4-dimensional";
+  if (step.inputs[0].shape.size() != 4) return "input must be 4-dimensional";
   return std::nullopt;
 }
 
-void launch_pool(const OpArgs& args, Stream& stream) {
-  const Shape& x = args.step.inputs[0];
+void launch_pool(const Args& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0].shape;
   Pool pool{.kind = PoolKind::average, .kernel_h = x[2], .kernel_w = x[3]};
   if (const auto* op = std::get_if<PoolOp>(&args.step.op)) pool = op->pool;
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
   const PoolShape shape{.planes = x[0] * x[1],
                         .h = narrow(x[2]),
                         .w = narrow(x[3]),
-                        .p = narrow(args.step.output[2]),
-                        .q = narrow(args.step.output[3]),
+                        .p = narrow(args.step.outputs[0].shape[2]),
+                        .q = narrow(args.step.outputs[0].shape[3]),
                         .kernel_h = narrow(pool.kernel_h),
                         .kernel_w = narrow(pool.kernel_w),
                         .stride_h = narrow(pool.stride_h),
@@ -80,9 +80,9 @@ void launch_pool(const OpArgs& args, Stream& stream) {
                         .pad_right = narrow(pool.pad_right),
                         .average = pool.kind == PoolKind::average,
                         .count_include_pad = pool.count_include_pad};
-  if (element_count(args.step.output) == 0) return;
+  if (element_count(args.step.outputs[0].shape) == 0) return;
   const dim3 grid(ceil_div(shape.p * shape.q, kThreads), std::min(shape.planes, kMostPlanesInGrid));
-  launch(pool_planes, {.grid = grid, .block = kThreads}, stream.native(), args.inputs[0], args.output, shape);
+  launch(pool_planes, {.grid = grid, .block = kThreads}, stream.native(), args.input(0), args.output(), shape);
 }
 
 const RegisterOpKernel registered{{

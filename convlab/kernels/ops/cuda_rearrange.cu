@@ -30,48 +30,48 @@ __global__ void __launch_bounds__(kThreads)
 
 dim3 grid_for(int64_t count) { return dim3(std::min(ceil_div(count, kThreads), kMostBlocks)); }
 
-void transpose(const TransposeOp& op, const OpArgs& args, Stream& stream) {
-  const Shape& x = args.step.inputs[0];
+void transpose(const TransposeOp& op, const Args& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0].shape;
   const int rank = static_cast<int>(x.size());
   int64_t strides[kMostDimensions];
   int64_t stride = 1;
   for (int dimension = rank - 1; dimension >= 0; --dimension) strides[dimension] = stride, stride *= x[dimension];
   Strided of_x{.rank = rank};
   for (int dimension = 0; dimension < rank; ++dimension) {
-    of_x.size[dimension] = args.step.output[dimension];
+    of_x.size[dimension] = args.step.outputs[0].shape[dimension];
     of_x.stride[dimension] = strides[op.permutation.empty() ? rank - 1 - dimension : op.permutation[dimension]];
   }
   const int64_t count = element_count(x);
   if (count == 0) return;
-  launch(gather, {.grid = grid_for(count), .block = kThreads}, stream.native(), args.inputs[0], args.output, count,
+  launch(gather, {.grid = grid_for(count), .block = kThreads}, stream.native(), args.input(0), args.output(), count,
          of_x);
 }
 
-void concat(const ConcatOp& op, const OpArgs& args, Stream& stream) {
-  const Shape& y = args.step.output;
+void concat(const ConcatOp& op, const Args& args, Stream& stream) {
+  const Shape& y = args.step.outputs[0].shape;
   const auto axis = static_cast<size_t>(op.axis < 0 ? op.axis + static_cast<int64_t>(y.size()) : op.axis);
   const int64_t inner = element_count(Shape(y.begin() + static_cast<int64_t>(axis) + 1, y.end()));
-  float* destination = args.output;
+  float* destination = args.output();
   for (size_t i = 0; i < args.inputs.size(); ++i) {
-    const int64_t length = args.step.inputs[i][axis] * inner;
-    const int64_t count = element_count(args.step.inputs[i]);
+    const int64_t length = args.step.inputs[i].shape[axis] * inner;
+    const int64_t count = element_count(args.step.inputs[i].shape);
     if (count > 0) {
-      launch(place_rows, {.grid = grid_for(count), .block = kThreads}, stream.native(), args.inputs[i], destination,
+      launch(place_rows, {.grid = grid_for(count), .block = kThreads}, stream.native(), args.input(i), destination,
              count, length, y[axis] * inner);
     }
     destination += length;
   }
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<TransposeOp>(step.op) && !std::holds_alternative<ConcatOp>(step.op)) {
     return "only Transpose and Concat are supported";
   }
-  if (step.output.size() > kMostDimensions) return "at most 8 dimensions are supported";
+  if (step.outputs[0].shape.size() > kMostDimensions) return "at most 8 dimensions are supported";
   return std::nullopt;
 }
 
-void launch_rearrange(const OpArgs& args, Stream& stream) {
+void launch_rearrange(const Args& args, Stream& stream) {
   if (const auto* op = std::get_if<TransposeOp>(&args.step.op)) return transpose(*op, args, stream);
   concat(std::get<ConcatOp>(args.step.op), args, stream);
 }

@@ -136,23 +136,23 @@ __global__ void __launch_bounds__(kMostThreads, 3)
   }
 }
 
-int64_t map_pixels(const OpStep& step) { return step.inputs[0][2] * step.inputs[0][3]; }
+int64_t map_pixels(const Step& step) { return step.inputs[0].shape[2] * step.inputs[0].shape[3]; }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ScaleOp>(step.op)) return "only image scaling is supported";
-  if (step.input_format != kRawPixels) return "input must be uint8, got float32";
-  const Shape& x = step.inputs[0];
+  if (step.inputs[0].format != kRawPixels) return "input must be uint8, got float32";
+  const Shape& x = step.inputs[0].shape;
   if (std::max(x[2], x[3]) > kMostPixels || map_pixels(step) > kMostPixels) {
     return "an image must have at most 6144 pixels per channel";
   }
-  if (step.output[2] > kMostSide) return "output height and width must be at most 4096";
+  if (step.outputs[0].shape[2] > kMostSide) return "output height and width must be at most 4096";
   if (ceil_div(x[0] * x[1], kMaps) >= int64_t{1} << 31) return "images * channels must be at most 2^33";
   return std::nullopt;
 }
 
 /// Returns the bytes of `prepared`, which holds the tables of ScaleTables.
-size_t prepared_bytes(const OpStep& step) {
-  const int64_t side = step.output[2];
+size_t prepared_bytes(const Step& step) {
+  const int64_t side = step.outputs[0].shape[2];
   return static_cast<size_t>(side) * (2 * sizeof(ExactTap) + sizeof(Tap)) +
          static_cast<size_t>(round_up(side, kColumns)) * sizeof(Tap);
 }
@@ -163,12 +163,12 @@ ScaleTables tables_at(const void* prepared, int64_t side) {
   return {exact, exact + side, taps, taps + side};
 }
 
-void prepare(const OpArgs& args, Stream& stream) {
-  const int64_t side = args.step.output[2];
+void prepare(const Args& args, Stream& stream) {
+  const int64_t side = args.step.outputs[0].shape[2];
   std::vector<ExactTap> exact;
   std::vector<Tap> taps;
   for (const auto& [size, scale] :
-       {std::pair{args.step.inputs[0][2], kRowScale}, std::pair{args.step.inputs[0][3], kColumnScale}}) {
+       {std::pair{args.step.inputs[0].shape[2], kRowScale}, std::pair{args.step.inputs[0].shape[3], kColumnScale}}) {
     const ResizeTaps of_host(size, side);
     for (size_t i = 0; i < of_host.first.size(); ++i) {
       const Inputs inputs = inputs_of(of_host, i, size);
@@ -202,9 +202,9 @@ int64_t choose_part_rows(int64_t h, int64_t side, int64_t band_rows, int64_t gro
 
 /// Launches scale_maps<Unit>.
 template <class Unit>
-void launch_with(const OpArgs& args, Stream& stream) {
-  const Shape& x = args.step.inputs[0];
-  const int64_t maps = x[0] * x[1], side = args.step.output[2], groups = ceil_div(side, kColumns);
+void launch_with(const Args& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0].shape;
+  const int64_t maps = x[0] * x[1], side = args.step.outputs[0].shape[2], groups = ceil_div(side, kColumns);
   const int64_t band_rows = std::clamp<int64_t>(kMostOutput / (kMaps * side), 1, side), band_bytes = band_rows * side;
   const int64_t part_rows = choose_part_rows(x[2], side, band_rows, groups, maps < kFewMaps ? kFewRows : kRows);
   const int64_t items = groups * ceil_div(band_rows, part_rows);
@@ -231,12 +231,12 @@ void launch_with(const OpArgs& args, Stream& stream) {
          {.grid = {ceil_div(maps, kMaps), ceil_div(side, band_rows)},
           .block = threads,
           .shared_bytes = static_cast<size_t>(output + kLine + kMaps * stride)},
-         stream.native(), reinterpret_cast<const uint8_t*>(args.inputs[0]), reinterpret_cast<uint8_t*>(args.output),
-         tables_at(args.prepared, side), shape);
+         stream.native(), args.input<uint8_t>(0), args.output<uint8_t>(), tables_at(args.prepared, side), shape);
 }
 
-void launch_scale(const OpArgs& args, Stream& stream) {
-  const uint64_t aligned = reinterpret_cast<uintptr_t>(args.output) | static_cast<uint64_t>(args.step.output[2]);
+void launch_scale(const Args& args, Stream& stream) {
+  const uint64_t aligned =
+      reinterpret_cast<uintptr_t>(args.output()) | static_cast<uint64_t>(args.step.outputs[0].shape[2]);
   (aligned % 4 == 0   ? launch_with<uint32_t>
    : aligned % 2 == 0 ? launch_with<uint16_t>
                       : launch_with<uint8_t>)(args, stream);

@@ -32,14 +32,14 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<SoftmaxOp>(step.op)) return "only Softmax is supported";
   return std::nullopt;
 }
 
-void launch_softmax(const OpArgs& args, Stream& stream) {
+void launch_softmax(const Args& args, Stream& stream) {
   const auto& op = std::get<SoftmaxOp>(args.step.op);
-  const Shape& shape = args.step.output;
+  const Shape& shape = args.step.outputs[0].shape;
   const int64_t count = element_count(shape);
   if (count == 0) return;
   const int64_t axis = op.axis < 0 ? op.axis + static_cast<int64_t>(shape.size()) : op.axis;
@@ -47,7 +47,7 @@ void launch_softmax(const OpArgs& args, Stream& stream) {
   const int64_t size = op.flattened ? element_count(Shape(shape.begin() + axis, shape.end())) : shape[axis];
   const int64_t rows = count / size;
   launch(normalize_rows, {.grid = dim3(std::min(ceil_div(rows, kThreads), kMostBlocks)), .block = kThreads},
-         stream.native(), args.inputs[0], args.output, rows, size, inner, op.log);
+         stream.native(), args.input(0), args.output(), rows, size, inner, op.log);
 }
 
 const RegisterOpKernel registered{{

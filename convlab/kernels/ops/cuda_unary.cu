@@ -17,16 +17,16 @@ __global__ void __launch_bounds__(kThreads) apply_function(const float* x, float
   for (int64_t i = first; i < count; i += static_cast<int64_t>(gridDim.x) * kThreads) y[i] = function_of(op, x[i]);
 }
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<UnaryOp>(step.op)) return "only unary functions are supported";
   return std::nullopt;
 }
 
-void launch_unary(const OpArgs& args, Stream& stream) {
-  const int64_t count = element_count(args.step.output);
+void launch_unary(const Args& args, Stream& stream) {
+  const int64_t count = element_count(args.step.outputs[0].shape);
   if (count == 0) return;
   const dim3 grid(std::min(ceil_div(count, kThreads), kMostBlocks));
-  launch(apply_function, {.grid = grid, .block = kThreads}, stream.native(), args.inputs[0], args.output, count,
+  launch(apply_function, {.grid = grid, .block = kThreads}, stream.native(), args.input(0), args.output(), count,
          std::get<UnaryOp>(args.step.op));
 }
 

@@ -10,14 +10,14 @@
 namespace convlab::cpu_cum_sum {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<CumSumOp>(step.op)) return "only CumSum is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<CumSumOp>(args.step.op);
-  const Lines lines(args.step.output, op.axis);
+  const Lines lines(args.step.outputs[0].shape, op.axis);
   stream.threads()->parallel_for(lines.lines(), lines.grain(), [&](int64_t begin, int64_t end, int) {
     for (int64_t line = begin; line < end; ++line) {
       const int64_t first = lines.begin_of(line) + (op.reverse ? (lines.count - 1) * lines.inner : 0);
@@ -25,8 +25,8 @@ void launch(const OpArgs& args, Stream& stream) {
       double sum = 0;
       for (int64_t i = 0; i < lines.count; ++i) {
         const double before = sum;
-        sum += args.inputs[0][first + i * step];
-        args.output[first + i * step] = static_cast<float>(op.exclusive ? before : sum);
+        sum += args.input(0)[first + i * step];
+        args.output()[first + i * step] = static_cast<float>(op.exclusive ? before : sum);
       }
     }
   });

@@ -12,18 +12,18 @@
 namespace convlab::cpu_lp_normalize {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<LpNormalizeOp>(step.op)) return "only LpNormalization is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<LpNormalizeOp>(args.step.op);
-  const Lines lines(args.step.output, op.axis);
+  const Lines lines(args.step.outputs[0].shape, op.axis);
   stream.threads()->parallel_for(lines.lines(), lines.grain(), [&](int64_t begin, int64_t end, int) {
     for (int64_t line = begin; line < end; ++line) {
-      const float* x = args.inputs[0] + lines.begin_of(line);
-      float* y = args.output + lines.begin_of(line);
+      const float* x = args.input(0) + lines.begin_of(line);
+      float* y = args.output() + lines.begin_of(line);
       double sum = 0;
       for (int64_t i = 0; i < lines.count; ++i) {
         const double value = x[i * lines.inner];

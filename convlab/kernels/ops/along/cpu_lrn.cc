@@ -16,14 +16,14 @@ namespace {
 
 constexpr int64_t kPixels = 256;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<LrnOp>(step.op)) return "only LRN is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<LrnOp>(args.step.op);
-  const Shape& shape = args.step.output;
+  const Shape& shape = args.step.outputs[0].shape;
   const int64_t channels = shape[1], maps = shape[0] * channels, pixels = element_count(shape) / maps;
   const int64_t pieces = ceil_div(pixels, kPixels);
   const int64_t before = (op.size - 1) / 2, after = op.size - 1 - before;
@@ -35,11 +35,11 @@ void launch(const OpArgs& args, Stream& stream) {
       double squares[kPixels] = {};
       const int64_t last = std::min(channel + after, channels - 1);
       for (int64_t other = std::max<int64_t>(channel - before, 0); other <= last; ++other) {
-        const float* x = args.inputs[0] + (map - channel + other) * pixels + first;
+        const float* x = args.input(0) + (map - channel + other) * pixels + first;
         for (int64_t i = 0; i < count; ++i) squares[i] += static_cast<double>(x[i]) * x[i];
       }
-      const float* x = args.inputs[0] + map * pixels + first;
-      float* y = args.output + map * pixels + first;
+      const float* x = args.input(0) + map * pixels + first;
+      float* y = args.output() + map * pixels + first;
       for (int64_t i = 0; i < count; ++i) {
         y[i] = static_cast<float>(x[i] / std::pow(op.bias + factor * squares[i], static_cast<double>(op.beta)));
       }

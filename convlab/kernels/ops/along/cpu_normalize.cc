@@ -17,7 +17,7 @@
 namespace convlab::cpu_normalize {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<NormalizeOp>(step.op)) return "only layer, group and RMS normalization are supported";
   return std::nullopt;
 }
@@ -40,11 +40,11 @@ struct Factors {
   std::vector<int64_t> strides;  ///< per dimension before a range
   bool dense = false;
 
-  Factors(const OpArgs& args, size_t input, size_t axis) {
+  Factors(const Args& args, size_t input, size_t axis) {
     if (input >= args.inputs.size()) return;
-    values = args.inputs[input];
-    const Shape& x = args.step.output;
-    strides = broadcast_strides(args.step.inputs[input], x);
+    values = args.input(input);
+    const Shape& x = args.step.outputs[0].shape;
+    strides = broadcast_strides(args.step.inputs[input].shape, x);
     const Shape inner(x.begin() + static_cast<std::ptrdiff_t>(axis), x.end());
     const int64_t count = element_count(inner);
     for (int64_t i = 0; i < count; ++i) {
@@ -79,17 +79,17 @@ void normalize(const float* x, const Moments& moments, float* y, int64_t count) 
   for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>((x[i] - moments.mean) * moments.inverse);
 }
 
-void normalize_layers(const NormalizeOp& op, const OpArgs& args, ThreadPool& threads) {
-  const Shape& shape = args.step.inputs[0];
+void normalize_layers(const NormalizeOp& op, const Args& args, ThreadPool& threads) {
+  const Shape& shape = args.step.inputs[0].shape;
   const auto axis = static_cast<size_t>(normalized_axis(op.axis, std::ssize(shape)));
   const int64_t ranges = element_count({shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis)});
   const int64_t count = element_count(shape) / ranges;
-  const auto range_at = [&](int64_t range) { return args.inputs[0] + range * count; };
+  const auto range_at = [&](int64_t range) { return args.input(0) + range * count; };
   if (op.part != NormalizePart::result) {
     threads.parallel_for(ranges, 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
         const Moments moments = moments_of(op, range_at(i), count);
-        args.output[i] = static_cast<float>(op.part == NormalizePart::mean ? moments.mean : moments.inverse);
+        args.output()[i] = static_cast<float>(op.part == NormalizePart::mean ? moments.mean : moments.inverse);
       }
     });
     return;
@@ -97,7 +97,7 @@ void normalize_layers(const NormalizeOp& op, const OpArgs& args, ThreadPool& thr
   const Factors scale(args, 1, axis), bias(args, 2, axis);
   threads.parallel_for(ranges, std::max<int64_t>(1, 4096 / count), [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
-      float* y = args.output + i * count;
+      float* y = args.output() + i * count;
       normalize(range_at(i), moments_of(op, range_at(i), count), y, count);
       combine(scale, shape, i, y, count, [](float a, float b) { return a * b; });
       combine(bias, shape, i, y, count, [](float a, float b) { return a + b; });
@@ -105,27 +105,27 @@ void normalize_layers(const NormalizeOp& op, const OpArgs& args, ThreadPool& thr
   });
 }
 
-void normalize_groups(const NormalizeOp& op, const OpArgs& args, ThreadPool& threads) {
-  const Shape& shape = args.step.output;
+void normalize_groups(const NormalizeOp& op, const Args& args, ThreadPool& threads) {
+  const Shape& shape = args.step.outputs[0].shape;
   const int64_t channels = shape[1] / op.groups, pixels = element_count(shape) / (shape[0] * shape[1]);
   const int64_t count = channels * pixels;
   threads.parallel_for(shape[0] * op.groups, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t range = begin; range < end; ++range) {
-      const float* x = args.inputs[0] + range * count;
+      const float* x = args.input(0) + range * count;
       const Moments moments = moments_of(op, x, count);
-      float* y = args.output + range * count;
+      float* y = args.output() + range * count;
       normalize(x, moments, y, count);
       if (args.inputs.size() < 2) continue;
       for (int64_t i = 0; i < channels; ++i) {
         const int64_t channel = range % op.groups * channels + i;
-        const float scale = args.inputs[1][channel], bias = args.inputs.size() > 2 ? args.inputs[2][channel] : 0;
+        const float scale = args.input(1)[channel], bias = args.inputs.size() > 2 ? args.input(2)[channel] : 0;
         for (int64_t j = i * pixels; j < (i + 1) * pixels; ++j) y[j] = y[j] * scale + bias;
       }
     }
   });
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<NormalizeOp>(args.step.op);
   if (op.groups == 0) {
     normalize_layers(op, args, *stream.threads());

@@ -18,7 +18,7 @@
 namespace convlab::cpu_reduce {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ReduceOp>(step.op)) return "only reductions are supported";
   return std::nullopt;
 }
@@ -31,8 +31,8 @@ struct Reduction {
   int64_t width = 1;  ///< of the last dimension, which is in neither `kept` nor `reduced`
   bool width_is_kept = false;
 
-  explicit Reduction(const OpStep& step) {
-    const Shape& x = step.inputs[0];
+  explicit Reduction(const Step& step) {
+    const Shape& x = step.inputs[0].shape;
     const std::vector<bool> marks = reduced_axes(std::get<ReduceOp>(step.op), x.size());
     size_t rank = x.size();
     width_is_kept = rank > 0 && !marks.back();
@@ -129,15 +129,15 @@ double reduced_rows(const Reduction& reduction, const float* x, double most) {
 }
 
 template <class Rule>
-void reduce_to_elements(const Reduction& reduction, const OpArgs& args, ThreadPool& threads) {
+void reduce_to_elements(const Reduction& reduction, const Args& args, ThreadPool& threads) {
   const auto terms = static_cast<double>(reduction.terms);
   const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(reduction.terms, 1));
-  threads.parallel_for(element_count(args.step.output), grain, [&](int64_t begin, int64_t end, int) {
+  threads.parallel_for(element_count(args.step.outputs[0].shape), grain, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
-      const float* x = args.inputs[0] + Reduction::offset(reduction.kept, reduction.kept_strides, i);
+      const float* x = args.input(0) + Reduction::offset(reduction.kept, reduction.kept_strides, i);
       double most = 0;
       if constexpr (std::is_same_v<Rule, LogSumExp>) most = reduced_rows<Largest>(reduction, x, 0);
-      args.output[i] = static_cast<float>(Rule::finish(reduced_rows<Rule>(reduction, x, most), terms, most));
+      args.output()[i] = static_cast<float>(Rule::finish(reduced_rows<Rule>(reduction, x, most), terms, most));
     }
   });
 }
@@ -155,7 +155,7 @@ void reduce_columns(const Reduction& reduction, const float* x, int64_t columns,
 }
 
 template <class Rule>
-void reduce_to_rows(const Reduction& reduction, const OpArgs& args, ThreadPool& threads) {
+void reduce_to_rows(const Reduction& reduction, const Args& args, ThreadPool& threads) {
   const auto terms = static_cast<double>(reduction.terms);
   const int64_t pieces = (reduction.width + kColumns - 1) / kColumns, rows = element_count(reduction.kept);
   threads.parallel_for(rows * pieces, 1, [&](int64_t begin, int64_t end, int) {
@@ -163,20 +163,20 @@ void reduce_to_rows(const Reduction& reduction, const OpArgs& args, ThreadPool& 
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t row = piece / pieces, first = piece % pieces * kColumns;
       const int64_t columns = std::min(kColumns, reduction.width - first);
-      const float* x = args.inputs[0] + Reduction::offset(reduction.kept, reduction.kept_strides, row) + first;
+      const float* x = args.input(0) + Reduction::offset(reduction.kept, reduction.kept_strides, row) + first;
       if constexpr (std::is_same_v<Rule, LogSumExp>) {
         reduce_columns<Largest>(reduction, x, columns, most, sums);
         std::copy_n(sums, columns, most);
       }
       reduce_columns<Rule>(reduction, x, columns, most, sums);
-      float* y = args.output + row * reduction.width + first;
+      float* y = args.output() + row * reduction.width + first;
       for (int64_t i = 0; i < columns; ++i) y[i] = static_cast<float>(Rule::finish(sums[i], terms, most[i]));
     }
   });
 }
 
 template <class Rule>
-void reduce(const OpArgs& args, ThreadPool& threads) {
+void reduce(const Args& args, ThreadPool& threads) {
   const Reduction reduction(args.step);
   if (reduction.width_is_kept) {
     reduce_to_rows<Rule>(reduction, args, threads);
@@ -185,7 +185,7 @@ void reduce(const OpArgs& args, ThreadPool& threads) {
   }
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   ThreadPool& threads = *stream.threads();
   switch (std::get<ReduceOp>(args.step.op).kind) {
     case ReduceKind::sum:

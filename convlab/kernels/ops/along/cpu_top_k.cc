@@ -17,20 +17,20 @@ namespace {
 
 constexpr int64_t kMostNumbers = 1 << 24;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   const auto* op = std::get_if<TopKOp>(&step.op);
   if (op == nullptr) return "only TopK is supported";
-  if (Lines(step.inputs[0], op->axis).count > kMostNumbers) return "axis must have at most 16777216 elements";
+  if (Lines(step.inputs[0].shape, op->axis).count > kMostNumbers) return "axis must have at most 16777216 elements";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<TopKOp>(args.step.op);
-  const Lines lines(args.step.inputs[0], op.axis), results(args.step.output, op.axis);
+  const Lines lines(args.step.inputs[0].shape, op.axis), results(args.step.outputs[0].shape, op.axis);
   stream.threads()->parallel_for(lines.lines(), lines.grain(), [&](int64_t begin, int64_t end, int) {
     std::vector<int64_t> order(static_cast<size_t>(lines.count));
     for (int64_t line = begin; line < end; ++line) {
-      const float* x = args.inputs[0] + lines.begin_of(line);
+      const float* x = args.input(0) + lines.begin_of(line);
       const auto before = [&](int64_t i, int64_t j) {
         const float a = x[i * lines.inner], b = x[j * lines.inner];
         const bool below = a < b || (std::isnan(b) && !std::isnan(a)),
@@ -39,7 +39,7 @@ void launch(const OpArgs& args, Stream& stream) {
       };
       std::iota(order.begin(), order.end(), int64_t{0});
       std::partial_sort(order.begin(), order.begin() + op.k, order.end(), before);
-      float* y = args.output + results.begin_of(line);
+      float* y = args.output() + results.begin_of(line);
       for (int64_t i = 0; i < op.k; ++i) {
         const int64_t place = order[static_cast<size_t>(i)];
         y[i * results.inner] = op.indices ? static_cast<float>(place) : x[place * lines.inner];

@@ -10,27 +10,29 @@
 namespace convlab::cpu_channel_concat {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   const auto* op = std::get_if<ConcatOp>(&step.op);
   if (op == nullptr || (op->axis != 1 && op->axis != -3)) return "only Concat along channels is supported";
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (is_constant(step, i)) return "constant inputs are not supported";
-    if (!has_channel_lanes(step.inputs[i])) return "channels must be a multiple of 8";
+    if (!has_channel_lanes(step.inputs[i].shape)) return "channels must be a multiple of 8";
   }
   return refuse_unless_channel_lanes(step);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
-  const int64_t blocks = step.output[1] / kChannelLanes, size = step.output[2] * step.output[3] * kChannelLanes;
-  stream.threads()->parallel_for(step.output[0] * blocks, 1, [&](int64_t begin, int64_t end, int) {
+void launch(const Args& args, Stream& stream) {
+  const Step& step = args.step;
+  const int64_t blocks = step.outputs[0].shape[1] / kChannelLanes,
+                size = step.outputs[0].shape[2] * step.outputs[0].shape[3] * kChannelLanes;
+  stream.threads()->parallel_for(step.outputs[0].shape[0] * blocks, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t image = piece / blocks;
       int64_t block = piece % blocks;
-      float* const y = args.output + image * output_image_step(step) + block * size;
+      float* const y = args.output() + image * output_image_step(step) + block * size;
       size_t input = 0;
-      for (; block >= step.inputs[input][1] / kChannelLanes; ++input) block -= step.inputs[input][1] / kChannelLanes;
-      std::copy_n(args.inputs[input] + image * input_image_step(step, input) + block * size, size, y);
+      for (; block >= step.inputs[input].shape[1] / kChannelLanes; ++input)
+        block -= step.inputs[input].shape[1] / kChannelLanes;
+      std::copy_n(args.input(input) + image * input_image_step(step, input) + block * size, size, y);
     }
   });
 }

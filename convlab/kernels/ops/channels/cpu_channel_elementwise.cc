@@ -15,30 +15,32 @@ namespace {
 
 constexpr int64_t kPiece = 16384;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (Refusal refusal = refuse_unless_elementwise(step)) return refusal;
   // The scalar may be the first input; the second then has the output's shape.
-  if (step.input_format != kNchw8c || step.output_format != kNchw8c) {
+  if (step.inputs[0].format != kNchw8c || step.outputs[0].format != kNchw8c) {
     return "input and output must be nchw8c";
   }
-  if (!has_channel_lanes(step.output)) return "channels must be a multiple of 8";
+  if (!has_channel_lanes(step.outputs[0].shape)) return "channels must be a multiple of 8";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
-  const int64_t size = step.output[1] * step.output[2] * step.output[3];
+void launch(const Args& args, Stream& stream) {
+  const Step& step = args.step;
+  const int64_t size = step.outputs[0].shape[1] * step.outputs[0].shape[2] * step.outputs[0].shape[3];
   const int64_t pieces = ceil_div(size, kPiece);
   const OpKernel& kernel = choose_op_kernel(elements_of(step, kPiece), DeviceKind::cpu);
-  stream.threads()->parallel_for(step.output[0] * pieces, 1, [&](int64_t begin, int64_t end, int) {
+  stream.threads()->parallel_for(step.outputs[0].shape[0] * pieces, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t image = i / pieces, first = i % pieces * kPiece;
-      const OpStep piece = elements_of(step, std::min(kPiece, size - first));
-      std::vector<const float*> inputs(args.inputs.begin(), args.inputs.end());
+      const Step piece = elements_of(step, std::min(kPiece, size - first));
+      std::vector<const void*> inputs(args.inputs.begin(), args.inputs.end());
       for (size_t input = 0; input < inputs.size(); ++input) {
-        if (!is_number(step, input)) inputs[input] += image * input_image_step(step, input) + first;
+        if (is_number(step, input)) continue;
+        inputs[input] = args.input(input) + image * input_image_step(step, input) + first;
       }
-      kernel.launch({piece, inputs, args.output + image * output_image_step(step) + first}, stream);
+      void* const output = args.output() + image * output_image_step(step) + first;
+      kernel.launch({piece, inputs, {&output, 1}}, stream);
     }
   });
 }

@@ -12,22 +12,22 @@
 namespace convlab::cpu_channel_global_average_pool {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!is_mean_of_maps(step)) return "only global average pooling is supported";
-  OpStep in_lanes = step;  // with one pixel per image, nchw and nchw8c are the same
-  in_lanes.output_format = kNchw8c;
+  Step in_lanes = step;  // with one pixel per image, nchw and nchw8c are the same
+  in_lanes.outputs[0].format = kNchw8c;
   return refuse_unless_channel_lanes(in_lanes);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Shape& x = args.step.inputs[0];
+void launch(const Args& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0].shape;
   const int64_t blocks = x[1] / kChannelLanes;
   const BlockPool mean = block_mean(x[2] * x[3]);
   stream.threads()->parallel_for(x[0] * blocks, 8, [&](int64_t begin, int64_t end, int) {
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t image = piece / blocks, block = piece % blocks;
-      pool_block(mean, args.inputs[0] + image * input_image_step(args.step, 0) + block * x[2] * x[3] * kChannelLanes, 0,
-                 1, args.output + image * output_image_step(args.step) + block * kChannelLanes);
+      pool_block(mean, args.input(0) + image * input_image_step(args.step, 0) + block * x[2] * x[3] * kChannelLanes, 0,
+                 1, args.output() + image * output_image_step(args.step) + block * kChannelLanes);
     }
   });
 }

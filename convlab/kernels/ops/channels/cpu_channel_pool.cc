@@ -13,17 +13,17 @@
 namespace convlab::cpu_channel_pool {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (Refusal refusal = refuse_unless_pools(step)) return refusal;
   return refuse_unless_channel_lanes(step);
 }
 
 class Launch {
  public:
-  Launch(const OpArgs& args, int threads)
+  Launch(const Args& args, int threads)
       : args_(args),
-        x_(args.step.inputs[0]),
-        y_(args.step.output),
+        x_(args.step.inputs[0].shape),
+        y_(args.step.outputs[0].shape),
         pool_(block_pool(std::get<PoolOp>(args.step.op).pool, x_[2], x_[3])),
         blocks_(y_[1] / kChannelLanes) {
     const int64_t wanted = ceil_div(4 * threads, std::max<int64_t>(y_[0] * blocks_, 1));
@@ -36,13 +36,14 @@ class Launch {
   void compute(int64_t piece, int) const {
     const int64_t block = piece / bands_ % blocks_, image = piece / bands_ / blocks_;
     const int64_t first = piece % bands_ * rows_, count = std::min(rows_, y_[2] - first);
-    pool_block(pool_, args_.inputs[0] + image * input_image_step(args_.step, 0) + block * x_[2] * x_[3] * kChannelLanes,
-               first, count,
-               args_.output + image * output_image_step(args_.step) + (block * y_[2] + first) * y_[3] * kChannelLanes);
+    pool_block(
+        pool_, args_.input(0) + image * input_image_step(args_.step, 0) + block * x_[2] * x_[3] * kChannelLanes, first,
+        count,
+        args_.output() + image * output_image_step(args_.step) + (block * y_[2] + first) * y_[3] * kChannelLanes);
   }
 
  private:
-  const OpArgs& args_;
+  const Args& args_;
   const Shape &x_, &y_;
   BlockPool pool_;
   int64_t blocks_, rows_ = 0, bands_ = 0;
@@ -51,7 +52,7 @@ class Launch {
 const RegisterOpKernel registered{{
     .info = {.name = "cpu.channel_pool", .device = DeviceKind::cpu},
     .refuses = refuses,
-    .launch = launch_pieces<Launch, OpArgs>,
+    .launch = launch_pieces<Launch, Args>,
     .format = kNchw8c,
 }};
 

@@ -14,28 +14,28 @@ namespace {
 
 constexpr int64_t kPixels = 2048;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   const auto* op = std::get_if<ActivationOp>(&step.op);
   if (op == nullptr || op->activation.kind != ActivationKind::none) return "only copies are supported";
-  const bool to_lanes = step.input_format.order == Order::nchw && step.output_format == kNchw8c;
-  const bool from_lanes = step.input_format == kNchw8c && step.output_format.order == Order::nchw;
+  const bool to_lanes = step.inputs[0].format.order == Order::nchw && step.outputs[0].format == kNchw8c;
+  const bool from_lanes = step.inputs[0].format == kNchw8c && step.outputs[0].format.order == Order::nchw;
   if (!to_lanes && !from_lanes) return "one of input and output must be nchw8c and the other nchw";
-  if (step.input_format == kRawPixels) return "input must be float32";
-  if (!has_channel_lanes(step.output)) return "channels must be a multiple of 8";
+  if (step.inputs[0].format == kRawPixels) return "input must be float32";
+  if (!has_channel_lanes(step.outputs[0].shape)) return "channels must be a multiple of 8";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
-  const Shape& shape = step.output;
-  const bool to_lanes = step.output_format == kNchw8c;
+void launch(const Args& args, Stream& stream) {
+  const Step& step = args.step;
+  const Shape& shape = step.outputs[0].shape;
+  const bool to_lanes = step.outputs[0].format == kNchw8c;
   const int64_t blocks = shape[1] / kChannelLanes, pixels = shape[2] * shape[3], parts = ceil_div(pixels, kPixels);
   stream.threads()->parallel_for(shape[0] * blocks * parts, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t image = piece / parts / blocks, block = piece / parts % blocks * kChannelLanes * pixels;
       const int64_t first = piece % parts * kPixels, count = std::min(kPixels, pixels - first);
-      const float* const x = args.inputs[0] + image * input_image_step(step, 0) + block;
-      float* const y = args.output + image * output_image_step(step) + block;
+      const float* const x = args.input(0) + image * input_image_step(step, 0) + block;
+      float* const y = args.output() + image * output_image_step(step) + block;
       if (to_lanes) {
         maps_to_lanes(x + first, pixels, count, y + first * kChannelLanes);
       } else {

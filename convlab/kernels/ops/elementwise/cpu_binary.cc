@@ -11,7 +11,7 @@
 namespace convlab::cpu_binary {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<BinaryOp>(step.op)) return "only binary functions are supported";
   return std::nullopt;
 }
@@ -24,7 +24,7 @@ float modulo(float a, float b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto compute = [&](auto function) { elementwise(args, *stream.threads(), function); };
   switch (std::get<BinaryOp>(args.step.op).kind) {
     case BinaryKind::subtract:
@@ -36,7 +36,7 @@ void launch(const OpArgs& args, Stream& stream) {
     case BinaryKind::maximum:
       return compute([](float a, float b) { return a > b || a != a ? a : b; });
     case BinaryKind::power:
-      if (element_count(args.step.inputs[1]) == 1 && args.inputs[1][0] == 2) {
+      if (element_count(args.step.inputs[1].shape) == 1 && args.input(1)[0] == 2) {
         return compute([](float a, float) { return a * a; });
       }
       return compute([](float a, float b) { return std::pow(a, b); });

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kPiece = 8192;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   const auto* op = std::get_if<UnaryOp>(&step.op);
   if (op == nullptr) return "only unary functions are supported";
   if (has_vector_function(op->kind)) return "cpu.unary_vectors computes sqrt and smooth activations";
@@ -23,11 +23,13 @@ Refusal refuses(const OpStep& step) {
 
 float truth(bool value) { return value ? 1.0f : 0.0f; }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto compute = [&](auto function) {
-    stream.threads()->parallel_for(element_count(args.step.output), kPiece, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) args.output[i] = function(args.inputs[0][i]);
-    });
+    stream.threads()->parallel_for(element_count(args.step.outputs[0].shape), kPiece,
+                                   [&](int64_t begin, int64_t end, int) {
+                                     for (int64_t i = begin; i < end; ++i)
+                                       args.output()[i] = function(args.input(0)[i]);
+                                   });
   };
   const auto& op = std::get<UnaryOp>(args.step.op);
   const float alpha = op.alpha, beta = op.beta;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kPiece = 8192;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   const auto* op = std::get_if<UnaryOp>(&step.op);
   if (op == nullptr || !has_vector_function(op->kind)) {
     return "only sqrt, exp, erf and activations made of them are supported";
@@ -20,11 +20,12 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<UnaryOp>(args.step.op);
-  stream.threads()->parallel_for(element_count(args.step.output), kPiece, [&](int64_t begin, int64_t end, int) {
-    apply_vector_function(op.kind, op.alpha, op.beta, args.inputs[0] + begin, args.output + begin, end - begin);
-  });
+  stream.threads()->parallel_for(
+      element_count(args.step.outputs[0].shape), kPiece, [&](int64_t begin, int64_t end, int) {
+        apply_vector_function(op.kind, op.alpha, op.beta, args.input(0) + begin, args.output() + begin, end - begin);
+      });
 }
 
 const RegisterOpKernel registered{{

@@ -11,7 +11,7 @@
 namespace convlab::cpu_where {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<WhereOp>(step.op)) return "only Where is supported";
   return std::nullopt;
 }
@@ -26,14 +26,14 @@ void with_step(bool moves, Function function) {
   }
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const BroadcastRows rows(args.step.inputs, args.step.output);
+void launch(const Args& args, Stream& stream) {
+  const BroadcastRows rows(shapes_of(args.step.inputs), args.step.outputs[0].shape);
   const auto choose = [&](auto condition_step, auto a_step, auto b_step) {
     stream.threads()->parallel_for(rows.count, rows.grain(), [&](int64_t begin, int64_t end, int) {
       for (int64_t row = begin; row < end; ++row) {
-        const float* condition = args.inputs[0] + rows.offset(0, row);
-        const float *a = args.inputs[1] + rows.offset(1, row), *b = args.inputs[2] + rows.offset(2, row);
-        float* y = args.output + row * rows.width;
+        const float* condition = args.input(0) + rows.offset(0, row);
+        const float *a = args.input(1) + rows.offset(1, row), *b = args.input(2) + rows.offset(2, row);
+        float* y = args.output() + row * rows.width;
         for (int64_t i = 0; i < rows.width; ++i) {
           const float yes = a[i * a_step], no = b[i * b_step];
           y[i] = condition[i * condition_step] != 0 ? yes : no;

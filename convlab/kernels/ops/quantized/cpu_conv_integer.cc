@@ -10,28 +10,28 @@
 namespace convlab::cpu_conv_integer {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ConvIntegerOp>(step.op)) return "only ConvInteger is supported";
   return std::nullopt;
 }
 
-ConvProblem problem_of(const OpStep& step) {
-  return conv_problem(std::get<ConvIntegerOp>(step.op).conv, step.inputs[0], step.inputs[1]);
+ConvProblem problem_of(const Step& step) {
+  return conv_problem(std::get<ConvIntegerOp>(step.op).conv, step.inputs[0].shape, step.inputs[1].shape);
 }
 
-size_t workspace_bytes(const OpStep& step) {
+size_t workspace_bytes(const Step& step) {
   return static_cast<size_t>(integer_conv_workspace_count(problem_of(step))) * sizeof(float);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  IntegerConv conv{.problem = problem_of(args.step), .x = args.inputs[0], .w = args.inputs[1]};
-  if (args.inputs.size() > 2) conv.x_zero = *args.inputs[2];
+void launch(const Args& args, Stream& stream) {
+  IntegerConv conv{.problem = problem_of(args.step), .x = args.input(0), .w = args.input(1)};
+  if (args.inputs.size() > 2) conv.x_zero = *args.input(2);
   if (args.inputs.size() > 3) {
-    conv.w_zeros = {args.inputs[3], static_cast<size_t>(element_count(args.step.inputs[3]))};
+    conv.w_zeros = {args.input(3), static_cast<size_t>(element_count(args.step.inputs[3].shape))};
   }
   integer_conv(conv, static_cast<float*>(args.workspace), *stream.threads(),
                [&](int64_t, int64_t place, int64_t count, const double* sums) {
-                 for (int64_t i = 0; i < count; ++i) args.output[place + i] = static_cast<float>(sums[i]);
+                 for (int64_t i = 0; i < count; ++i) args.output()[place + i] = static_cast<float>(sums[i]);
                });
 }
 

@@ -9,12 +9,12 @@
 namespace convlab::cpu_dequantize {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<DequantizeOp>(step.op)) return "only DequantizeLinear is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<DequantizeOp>(args.step.op);
   for_each_quantized_row(args, op.axis, op.block_size, *stream.threads(), [](const QuantizedRow& row) {
     for (int64_t i = 0; i < row.width; ++i) {

@@ -9,26 +9,27 @@
 namespace convlab::cpu_matmul_integer {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<MatMulIntegerOp>(step.op)) return "only MatMulInteger is supported";
   return std::nullopt;
 }
 
-size_t workspace_bytes(const OpStep& step) {
-  return static_cast<size_t>(integer_matmul_workspace_count(step.inputs[0], step.inputs[1], step.output)) *
+size_t workspace_bytes(const Step& step) {
+  return static_cast<size_t>(
+             integer_matmul_workspace_count(step.inputs[0].shape, step.inputs[1].shape, step.outputs[0].shape)) *
          sizeof(float);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const std::vector<Shape>& shapes = args.step.inputs;
+void launch(const Args& args, Stream& stream) {
+  const std::vector<Shape> shapes = shapes_of(args.step.inputs);
   const auto zeros = [&](size_t input) -> std::span<const float> {
     if (input >= args.inputs.size()) return {};
-    return {args.inputs[input], static_cast<size_t>(element_count(shapes[input]))};
+    return {args.input(input), static_cast<size_t>(element_count(shapes[input]))};
   };
-  const IntegerMatrix a{args.inputs[0], shapes[0], zeros(2)}, b{args.inputs[1], shapes[1], zeros(3)};
-  integer_matmul(a, b, args.step.output, static_cast<float*>(args.workspace), *stream.threads(),
+  const IntegerMatrix a{args.input(0), shapes[0], zeros(2)}, b{args.input(1), shapes[1], zeros(3)};
+  integer_matmul(a, b, args.step.outputs[0].shape, static_cast<float*>(args.workspace), *stream.threads(),
                  [&](int64_t, int64_t, int64_t place, int64_t count, const double* sums) {
-                   for (int64_t i = 0; i < count; ++i) args.output[place + i] = static_cast<float>(sums[i]);
+                   for (int64_t i = 0; i < count; ++i) args.output()[place + i] = static_cast<float>(sums[i]);
                  });
 }
 

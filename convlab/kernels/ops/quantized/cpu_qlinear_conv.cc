@@ -13,34 +13,34 @@
 namespace convlab::cpu_qlinear_conv {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<QLinearConvOp>(step.op)) return "only QLinearConv is supported";
   return std::nullopt;
 }
 
-ConvProblem problem_of(const OpStep& step) {
-  return conv_problem(std::get<QLinearConvOp>(step.op).conv, step.inputs[0], step.inputs[3]);
+ConvProblem problem_of(const Step& step) {
+  return conv_problem(std::get<QLinearConvOp>(step.op).conv, step.inputs[0].shape, step.inputs[3].shape);
 }
 
-size_t workspace_bytes(const OpStep& step) {
+size_t workspace_bytes(const Step& step) {
   return static_cast<size_t>(integer_conv_workspace_count(problem_of(step))) * sizeof(float);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<QLinearConvOp>(args.step.op);
-  const auto count_of = [&](size_t input) { return static_cast<size_t>(element_count(args.step.inputs[input])); };
-  const float x_scale = *args.inputs[1], y_scale = *args.inputs[6], y_zero = *args.inputs[7];
+  const auto count_of = [&](size_t input) { return static_cast<size_t>(element_count(args.step.inputs[input].shape)); };
+  const float x_scale = *args.input(1), y_scale = *args.input(6), y_zero = *args.input(7);
   const Levels levels{static_cast<float>(op.low), static_cast<float>(op.high)};
   const IntegerConv conv{.problem = problem_of(args.step),
-                         .x = args.inputs[0],
-                         .w = args.inputs[3],
-                         .x_zero = *args.inputs[2],
-                         .w_zeros = {args.inputs[5], count_of(5)}};
+                         .x = args.input(0),
+                         .w = args.input(3),
+                         .x_zero = *args.input(2),
+                         .w_zeros = {args.input(5), count_of(5)}};
   integer_conv(conv, static_cast<float*>(args.workspace), *stream.threads(),
                [&](int64_t map, int64_t place, int64_t count, const double* sums) {
-                 const float factor = x_scale * args.inputs[4][count_of(4) == 1 ? 0 : map] / y_scale;
-                 const double bias = args.inputs.size() > 8 ? args.inputs[8][map] : 0;
-                 float* y = args.output + place;
+                 const float factor = x_scale * args.input(4)[count_of(4) == 1 ? 0 : map] / y_scale;
+                 const double bias = args.inputs.size() > 8 ? args.input(8)[map] : 0;
+                 float* y = args.output() + place;
                  for (int64_t i = 0; i < count; ++i) {
                    y[i] = saturated(static_cast<float>(sums[i] + bias) * factor, y_zero, levels);
                  }

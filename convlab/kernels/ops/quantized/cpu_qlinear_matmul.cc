@@ -11,33 +11,34 @@
 namespace convlab::cpu_qlinear_matmul {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<QLinearMatMulOp>(step.op)) return "only QLinearMatMul is supported";
   return std::nullopt;
 }
 
-size_t workspace_bytes(const OpStep& step) {
-  return static_cast<size_t>(integer_matmul_workspace_count(step.inputs[0], step.inputs[3], step.output)) *
+size_t workspace_bytes(const Step& step) {
+  return static_cast<size_t>(
+             integer_matmul_workspace_count(step.inputs[0].shape, step.inputs[3].shape, step.outputs[0].shape)) *
          sizeof(float);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<QLinearMatMulOp>(args.step.op);
-  const std::vector<Shape>& shapes = args.step.inputs;
+  const std::vector<Shape> shapes = shapes_of(args.step.inputs);
   const auto values = [&](size_t input) {
-    return std::span<const float>(args.inputs[input], static_cast<size_t>(element_count(shapes[input])));
+    return std::span<const float>(args.input(input), static_cast<size_t>(element_count(shapes[input])));
   };
   const Levels levels{static_cast<float>(op.low), static_cast<float>(op.high)};
-  const IntegerMatrix a{args.inputs[0], shapes[0], values(2)}, b{args.inputs[3], shapes[3], values(5)};
+  const IntegerMatrix a{args.input(0), shapes[0], values(2)}, b{args.input(3), shapes[3], values(5)};
   const std::span<const float> a_scales = values(1), b_scales = values(4);
-  const float y_scale = *args.inputs[6], y_zero = *args.inputs[7];
-  integer_matmul(a, b, args.step.output, static_cast<float*>(args.workspace), *stream.threads(),
+  const float y_scale = *args.input(6), y_zero = *args.input(7);
+  integer_matmul(a, b, args.step.outputs[0].shape, static_cast<float*>(args.workspace), *stream.threads(),
                  [&](int64_t row, int64_t column, int64_t place, int64_t count, const double* sums) {
                    const float a_scale = a_scales[a_scales.size() == 1 ? 0 : static_cast<size_t>(row)];
                    for (int64_t i = 0; i < count; ++i) {
                      const float b_scale = b_scales[b_scales.size() == 1 ? 0 : static_cast<size_t>(column + i)];
                      const float factor = a_scale * b_scale / y_scale;
-                     args.output[place + i] = saturated(static_cast<float>(sums[i]) * factor, y_zero, levels);
+                     args.output()[place + i] = saturated(static_cast<float>(sums[i]) * factor, y_zero, levels);
                    }
                  });
 }

@@ -11,12 +11,12 @@
 namespace convlab::cpu_quantize {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<QuantizeOp>(step.op)) return "only QuantizeLinear is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<QuantizeOp>(args.step.op);
   const Levels levels{static_cast<float>(op.low), static_cast<float>(op.high)};
   for_each_quantized_row(args, op.axis, op.block_size, *stream.threads(), [&](const QuantizedRow& row) {

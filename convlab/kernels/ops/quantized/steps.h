@@ -55,17 +55,18 @@ struct QuantizedRow {
 
 /// Calls work(row) for each row of an operator with inputs x, scale and optionally zero points (0 if absent).
 template <class Work>
-void for_each_quantized_row(const OpArgs& args, int64_t axis, int64_t block_size, ThreadPool& threads, Work work) {
+void for_each_quantized_row(const Args& args, int64_t axis, int64_t block_size, ThreadPool& threads, Work work) {
   const bool has_zero = args.inputs.size() > 2;
-  const int64_t scales = element_count(args.step.inputs[1]), zeros = has_zero ? element_count(args.step.inputs[2]) : 1;
-  const QuantizedRows rows(args.step.output, axis, block_size, scales == 1 && zeros == 1);
+  const int64_t scales = element_count(args.step.inputs[1].shape),
+                zeros = has_zero ? element_count(args.step.inputs[2].shape) : 1;
+  const QuantizedRows rows(args.step.outputs[0].shape, axis, block_size, scales == 1 && zeros == 1);
   const float no_zero = 0;
   threads.parallel_for(rows.rows, rows.grain(), [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
-      work(QuantizedRow{.x = args.inputs[0] + row * rows.width,
-                        .scale = args.inputs[1] + rows.first(row, scales),
-                        .zero = has_zero ? args.inputs[2] + rows.first(row, zeros) : &no_zero,
-                        .y = args.output + row * rows.width,
+      work(QuantizedRow{.x = args.input(0) + row * rows.width,
+                        .scale = args.input(1) + rows.first(row, scales),
+                        .zero = has_zero ? args.input(2) + rows.first(row, zeros) : &no_zero,
+                        .y = args.output() + row * rows.width,
                         .width = rows.width,
                         .scale_stride = rows.stride(scales),
                         .zero_stride = rows.stride(zeros)});

@@ -9,7 +9,7 @@
 namespace convlab::cpu_depth_to_space {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<DepthToSpaceOp>(step.op) && !std::holds_alternative<SpaceToDepthOp>(step.op)) {
     return "only DepthToSpace and SpaceToDepth are supported";
   }
@@ -17,7 +17,7 @@ Refusal refuses(const OpStep& step) {
 }
 
 /// Transposes the input, seen as an array of shape `from`, to the dimension order `order`.
-void transpose(const OpArgs& args, const Shape& from, const std::vector<size_t>& order, ThreadPool& threads) {
+void transpose(const Args& args, const Shape& from, const std::vector<size_t>& order, ThreadPool& threads) {
   const std::vector<int64_t> dense = dense_strides(from);
   Shape shape;
   std::vector<int64_t> strides;
@@ -25,11 +25,11 @@ void transpose(const OpArgs& args, const Shape& from, const std::vector<size_t>&
     shape.push_back(from[axis]);
     strides.push_back(dense[axis]);
   }
-  strided_copy(args.inputs[0], args.output, shape, strides, threads);
+  strided_copy(args.input(0), args.output(), shape, strides, threads);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Shape &x = args.step.inputs[0], &y = args.step.output;
+void launch(const Args& args, Stream& stream) {
+  const Shape &x = args.step.inputs[0].shape, &y = args.step.outputs[0].shape;
   ThreadPool& threads = *stream.threads();
   if (const auto* op = std::get_if<DepthToSpaceOp>(&args.step.op)) {
     const int64_t block = op->block;

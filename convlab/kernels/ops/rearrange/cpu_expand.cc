@@ -10,15 +10,15 @@
 namespace convlab::cpu_expand {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ExpandOp>(step.op) && !std::holds_alternative<TileOp>(step.op)) {
     return "only Expand and Tile are supported";
   }
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Shape& x = args.step.inputs[0];
+void launch(const Args& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0].shape;
   if (const auto* op = std::get_if<TileOp>(&args.step.op)) {
     // Precede each dimension of x by one for its repeats, with stride 0.
     Shape shape;
@@ -27,11 +27,11 @@ void launch(const OpArgs& args, Stream& stream) {
       shape.insert(shape.end(), {op->repeats[i], x[i]});
       strides.insert(strides.end(), {0, dense_strides(x)[i]});
     }
-    strided_copy(args.inputs[0], args.output, shape, strides, *stream.threads());
+    strided_copy(args.input(0), args.output(), shape, strides, *stream.threads());
     return;
   }
-  strided_copy(args.inputs[0], args.output, args.step.output, broadcast_strides(x, args.step.output),
-               *stream.threads());
+  strided_copy(args.input(0), args.output(), args.step.outputs[0].shape,
+               broadcast_strides(x, args.step.outputs[0].shape), *stream.threads());
 }
 
 const RegisterOpKernel registered{{

@@ -13,21 +13,21 @@
 namespace convlab::cpu_gather {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<GatherOp>(step.op)) return "only Gather is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Shape& x = args.step.inputs[0];
+void launch(const Args& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0].shape;
   const int64_t axis = normalized_axis(std::get<GatherOp>(args.step.op).axis, std::ssize(x));
-  const int64_t size = x[static_cast<size_t>(axis)], indices = element_count(args.step.inputs[1]);
+  const int64_t size = x[static_cast<size_t>(axis)], indices = element_count(args.step.inputs[1].shape);
   const int64_t inner = element_count({x.begin() + axis + 1, x.end()});
-  const int64_t slices = element_count(args.step.output) / inner;
+  const int64_t slices = element_count(args.step.outputs[0].shape) / inner;
   stream.threads()->parallel_for(slices, std::max<int64_t>(1, 8192 / inner), [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t place = place_of(args.inputs[1][i % indices], size);
-      std::copy_n(args.inputs[0] + (i / indices * size + place) * inner, inner, args.output + i * inner);
+      const int64_t place = place_of(args.input(1)[i % indices], size);
+      std::copy_n(args.input(0) + (i / indices * size + place) * inner, inner, args.output() + i * inner);
     }
   });
 }

@@ -12,13 +12,13 @@
 namespace convlab::cpu_gather_nd {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<GatherNdOp>(step.op)) return "only GatherND is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Shape &x = args.step.inputs[0], &indices = args.step.inputs[1];
+void launch(const Args& args, Stream& stream) {
+  const Shape &x = args.step.inputs[0].shape, &indices = args.step.inputs[1].shape;
   const int64_t batch = std::get<GatherNdOp>(args.step.op).batch_dims, length = indices.back();
   const int64_t inner = element_count({x.begin() + batch + length, x.end()});
   const int64_t tuples = element_count(indices) / length;
@@ -29,9 +29,9 @@ void launch(const OpArgs& args, Stream& stream) {
       int64_t slice = 0;
       for (int64_t j = 0; j < length; ++j) {
         const int64_t size = x[static_cast<size_t>(batch + j)];
-        slice = slice * size + place_of(args.inputs[1][i * length + j], size);
+        slice = slice * size + place_of(args.input(1)[i * length + j], size);
       }
-      std::copy_n(args.inputs[0] + i / in_batch * batch_size + slice * inner, inner, args.output + i * inner);
+      std::copy_n(args.input(0) + i / in_batch * batch_size + slice * inner, inner, args.output() + i * inner);
     }
   });
 }

@@ -13,15 +13,15 @@
 namespace convlab::cpu_scatter_elements {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ScatterElementsOp>(step.op)) return "only ScatterElements is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<ScatterElementsOp>(args.step.op);
-  const Shape &x = args.step.output, &indices = args.step.inputs[1];
-  copy_all(args.inputs[0], args.output, element_count(x), *stream.threads());
+  const Shape &x = args.step.outputs[0].shape, &indices = args.step.inputs[1].shape;
+  copy_all(args.input(0), args.output(), element_count(x), *stream.threads());
   const auto axis = static_cast<size_t>(normalized_axis(op.axis, std::ssize(x)));
   const std::vector<int64_t> x_strides = dense_strides(x), strides = dense_strides(indices);
   const int64_t count = indices[axis];
@@ -36,8 +36,8 @@ void launch(const OpArgs& args, Stream& stream) {
         rest /= indices[i];
       }
       for (int64_t i = 0; i < count; ++i, from += strides[axis]) {
-        float& element = args.output[to + place_of(args.inputs[1][from], x[axis]) * x_strides[axis]];
-        element = scattered(op.reduction, element, args.inputs[2][from]);
+        float& element = args.output()[to + place_of(args.input(1)[from], x[axis]) * x_strides[axis]];
+        element = scattered(op.reduction, element, args.input(2)[from]);
       }
     }
   });

@@ -12,15 +12,15 @@ namespace {
 
 constexpr int64_t kPiece = 8192;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ScatterNdOp>(step.op)) return "only ScatterND is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const ScatterReduction reduction = std::get<ScatterNdOp>(args.step.op).reduction;
-  const Shape &x = args.step.output, &indices = args.step.inputs[1];
-  copy_all(args.inputs[0], args.output, element_count(x), *stream.threads());
+  const Shape &x = args.step.outputs[0].shape, &indices = args.step.inputs[1].shape;
+  copy_all(args.input(0), args.output(), element_count(x), *stream.threads());
   const int64_t length = indices.back(), tuples = element_count(indices) / length;
   const int64_t inner = element_count({x.begin() + length, x.end()});
   stream.threads()->parallel_for(inner, kPiece, [&](int64_t begin, int64_t end, int) {
@@ -28,10 +28,10 @@ void launch(const OpArgs& args, Stream& stream) {
       int64_t slice = 0;
       for (int64_t j = 0; j < length; ++j) {
         const int64_t size = x[static_cast<size_t>(j)];
-        slice = slice * size + place_of(args.inputs[1][i * length + j], size);
+        slice = slice * size + place_of(args.input(1)[i * length + j], size);
       }
-      float* y = args.output + slice * inner;
-      const float* update = args.inputs[2] + i * inner;
+      float* y = args.output() + slice * inner;
+      const float* update = args.input(2) + i * inner;
       for (int64_t at = begin; at < end; ++at) y[at] = scattered(reduction, y[at], update[at]);
     }
   });

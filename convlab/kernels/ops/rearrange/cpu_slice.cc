@@ -10,13 +10,13 @@
 namespace convlab::cpu_slice {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<SliceOp>(step.op)) return "only Slice is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Shape& x = args.step.inputs[0];
+void launch(const Args& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0].shape;
   const std::vector<SliceRange> ranges = slice_ranges(std::get<SliceOp>(args.step.op), x);
   std::vector<int64_t> strides = dense_strides(x);
   int64_t first = 0;
@@ -24,7 +24,7 @@ void launch(const OpArgs& args, Stream& stream) {
     first += ranges[i].start * strides[i];
     strides[i] *= ranges[i].step;
   }
-  strided_copy(args.inputs[0] + first, args.output, args.step.output, strides, *stream.threads());
+  strided_copy(args.input(0) + first, args.output(), args.step.outputs[0].shape, strides, *stream.threads());
 }
 
 const RegisterOpKernel registered{{

@@ -11,20 +11,20 @@
 namespace convlab::cpu_trilu {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<TriluOp>(step.op)) return "only Trilu is supported";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<TriluOp>(args.step.op);
-  const Shape& shape = args.step.output;
+  const Shape& shape = args.step.outputs[0].shape;
   const int64_t height = shape[shape.size() - 2], width = shape.back();
   const int64_t diagonal = std::clamp(op.k, -height - 1, width + 1);
   stream.threads()->parallel_for(element_count(shape) / width, 16, [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
-      const float* x = args.inputs[0] + row * width;
-      float* y = args.output + row * width;
+      const float* x = args.input(0) + row * width;
+      float* y = args.output() + row * width;
       // The upper triangle starts on the diagonal; the lower one ends after it.
       const int64_t split = std::clamp<int64_t>(row % height + diagonal + (op.upper ? 0 : 1), 0, width);
       std::fill(op.upper ? y : y + split, op.upper ? y + split : y + width, 0.0f);

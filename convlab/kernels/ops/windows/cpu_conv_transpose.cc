@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMostProducts = int64_t{1} << 22;  // floats; a part of them fits in L2
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ConvTransposeOp>(step.op)) return "only ConvTranspose is supported";
   return std::nullopt;
 }
@@ -29,9 +29,9 @@ struct Sizes {
   int64_t maps_together;
   int64_t filters, packed, products, scratch;  ///< floats in the workspace's four parts
 
-  explicit Sizes(const OpStep& step) {
+  explicit Sizes(const Step& step) {
     constexpr int64_t kAlignment = 16;
-    const Shape &x = step.inputs[0], &w = step.inputs[1];
+    const Shape &x = step.inputs[0].shape, &w = step.inputs[1].shape;
     channels = x[1] / std::get<ConvTransposeOp>(step.op).groups;
     maps = w[1];
     taps = checked_mul(w[2], w[3]);
@@ -48,15 +48,15 @@ struct Sizes {
   }
 };
 
-size_t workspace_bytes(const OpStep& step) {
+size_t workspace_bytes(const Step& step) {
   const Sizes sizes(step);
   return static_cast<size_t>(sizes.filters + sizes.packed + sizes.products + sizes.scratch) * sizeof(float);
 }
 
 /// Sums an output channel: y[h * stride + r * dilation - pad] += products[r][s][h][w], and the same for columns.
-void add_up(const OpStep& step, const TransposedConv& conv, const float* products, float bias, float* y) {
+void add_up(const Step& step, const TransposedConv& conv, const float* products, float bias, float* y) {
   const auto& op = std::get<ConvTransposeOp>(step.op);
-  const Shape &x = step.inputs[0], &w = step.inputs[1];
+  const Shape &x = step.inputs[0].shape, &w = step.inputs[1].shape;
   std::fill_n(y, conv.output_h * conv.output_w, bias);
   for (int64_t r = 0; r < w[2]; ++r) {
     const int64_t top = r * op.dilation_h - conv.pad_top;
@@ -78,10 +78,10 @@ void add_up(const OpStep& step, const TransposedConv& conv, const float* product
   }
 }
 
-void launch(const OpArgs& args, Stream& stream) {
-  const OpStep& step = args.step;
+void launch(const Args& args, Stream& stream) {
+  const Step& step = args.step;
   const auto& op = std::get<ConvTransposeOp>(step.op);
-  const TransposedConv conv = transposed_conv(op, step.inputs[0], step.inputs[1]);
+  const TransposedConv conv = transposed_conv(op, step.inputs[0].shape, step.inputs[1].shape);
   const Sizes sizes(step);
   ThreadPool& threads = *stream.threads();
   float* filters = static_cast<float*>(args.workspace);
@@ -90,15 +90,15 @@ void launch(const OpArgs& args, Stream& stream) {
   float* scratch = products + sizes.products;
   const int64_t rows = sizes.maps * sizes.taps, area = conv.output_h * conv.output_w;
   for (int64_t group = 0; group < op.groups; ++group) {
-    const float* w = args.inputs[1] + group * sizes.channels * rows;
+    const float* w = args.input(1) + group * sizes.channels * rows;
     threads.parallel_for(rows, 64, [&](int64_t begin, int64_t end, int) {
       for (int64_t i = begin; i < end; ++i) {
         for (int64_t c = 0; c < sizes.channels; ++c) filters[i * sizes.channels + c] = w[c * rows + i];
       }
     });
-    for (int64_t image = 0; image < step.inputs[0][0]; ++image) {
+    for (int64_t image = 0; image < step.inputs[0].shape[0]; ++image) {
       const int64_t place = image * op.groups + group;
-      const float* x = args.inputs[0] + place * sizes.channels * sizes.pixels;
+      const float* x = args.input(0) + place * sizes.channels * sizes.pixels;
       pack_b(x, sizes.channels, sizes.pixels, false, 1, packed, threads);
       for (int64_t first = 0; first < sizes.maps; first += sizes.maps_together) {
         const int64_t maps = std::min(sizes.maps_together, sizes.maps - first);
@@ -111,9 +111,9 @@ void launch(const OpArgs& args, Stream& stream) {
              scratch, threads);
         threads.parallel_for(maps, 1, [&](int64_t begin, int64_t end, int) {
           for (int64_t map = begin; map < end; ++map) {
-            const float bias = args.inputs.size() > 2 ? args.inputs[2][group * sizes.maps + first + map] : 0;
+            const float bias = args.inputs.size() > 2 ? args.input(2)[group * sizes.maps + first + map] : 0;
             add_up(step, conv, products + map * sizes.taps * sizes.pixels, bias,
-                   args.output + (place * sizes.maps + first + map) * area);
+                   args.output() + (place * sizes.maps + first + map) * area);
           }
         });
       }

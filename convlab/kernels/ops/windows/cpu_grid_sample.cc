@@ -14,7 +14,7 @@
 namespace convlab::cpu_grid_sample {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<GridSampleOp>(step.op)) return "only GridSample is supported";
   return std::nullopt;
 }
@@ -92,22 +92,22 @@ float sample(const float* map, int64_t width, const Taps& rows, const Taps& colu
   return static_cast<float>(sum);
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<GridSampleOp>(args.step.op);
-  const Shape &x = args.step.inputs[0], &y = args.step.output;
+  const Shape &x = args.step.inputs[0].shape, &y = args.step.outputs[0].shape;
   const int64_t channels = x[1], height = x[2], width = x[3], area = y[2] * y[3];
   stream.threads()->parallel_for(y[0] * y[2], 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
       const int64_t image = row / y[2], p = row % y[2];
       for (int64_t q = 0; q < y[3]; ++q) {
-        const float* place = args.inputs[1] + (row * y[3] + q) * 2;
+        const float* place = args.input(1) + (row * y[3] + q) * 2;
         const bool known = op.padding == SamplePadding::reflection ? std::isfinite(place[0]) && std::isfinite(place[1])
                                                                    : !std::isnan(place[0]) && !std::isnan(place[1]);
         const Taps rows = known ? taps_of(op, place[1], height) : Taps{};
         const Taps columns = known ? taps_of(op, place[0], width) : Taps{};
         for (int64_t c = 0; c < channels; ++c) {
-          const float* map = args.inputs[0] + (image * channels + c) * height * width;
-          args.output[(image * channels + c) * area + p * y[3] + q] =
+          const float* map = args.input(0) + (image * channels + c) * height * width;
+          args.output()[(image * channels + c) * area + p * y[3] + q] =
               known ? sample(map, width, rows, columns) : std::numeric_limits<float>::quiet_NaN();
         }
       }

@@ -13,18 +13,18 @@ namespace {
 
 constexpr int64_t kMostNumbers = 1 << 24;
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<MaxPoolIndicesOp>(step.op)) return "only the indices of MaxPool are supported";
-  if (element_count(step.inputs[0]) > kMostNumbers) return "input must have at most 16777216 elements";
+  if (element_count(step.inputs[0].shape) > kMostNumbers) return "input must have at most 16777216 elements";
   return std::nullopt;
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<MaxPoolIndicesOp>(args.step.op);
-  const int64_t height = args.step.inputs[0][2], width = args.step.inputs[0][3];
+  const int64_t height = args.step.inputs[0].shape[2], width = args.step.inputs[0].shape[3];
   for_each_window({op.pool, op.auto_pad}, args.step, *stream.threads(),
                   [&](int64_t map, int64_t output, const Window& window) {
-                    const float* x = args.inputs[0] + map * height * width;
+                    const float* x = args.input(0) + map * height * width;
                     int64_t best = -1, place = 0;
                     for (int64_t r = window.rows.first; r < window.rows.last; ++r) {
                       const int64_t h = window.h + r * op.pool.dilation_h;
@@ -36,7 +36,7 @@ void launch(const OpArgs& args, Stream& stream) {
                         place = op.columns_first ? w * height + h : at;
                       }
                     }
-                    args.output[output] = static_cast<float>(map * height * width + place);
+                    args.output()[output] = static_cast<float>(map * height * width + place);
                   });
 }
 

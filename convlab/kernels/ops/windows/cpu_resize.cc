@@ -15,7 +15,7 @@
 namespace convlab::cpu_resize {
 namespace {
 
-Refusal refuses(const OpStep& step) {
+Refusal refuses(const Step& step) {
   if (!std::holds_alternative<ResizeOp>(step.op)) return "only Resize is supported";
   return std::nullopt;
 }
@@ -47,8 +47,8 @@ int64_t between_count(const std::vector<Pass>& passes) {
   return round_up(most, kAlignment);
 }
 
-size_t workspace_bytes(const OpStep& step) {
-  const Shape& x = step.inputs[0];
+size_t workspace_bytes(const Step& step) {
+  const Shape& x = step.inputs[0].shape;
   const std::vector<ResizedAxis> axes = resized_axes(std::get<ResizeOp>(step.op), x);
   return static_cast<size_t>(checked_mul(2 * sizeof(float), between_count(passes_of(axes, x))));
 }
@@ -99,17 +99,17 @@ void resize_axis(const Pass& pass, const ResizeTaps& taps, float outside, const 
   });
 }
 
-void launch(const OpArgs& args, Stream& stream) {
+void launch(const Args& args, Stream& stream) {
   const auto& op = std::get<ResizeOp>(args.step.op);
-  const Shape& x = args.step.inputs[0];
+  const Shape& x = args.step.inputs[0].shape;
   const std::vector<ResizedAxis> axes = resized_axes(op, x);
   const std::vector<Pass> passes = passes_of(axes, x);
-  if (passes.empty()) std::copy_n(args.inputs[0], element_count(x), args.output);
+  if (passes.empty()) std::copy_n(args.input(0), element_count(x), args.output());
   float* between = static_cast<float*>(args.workspace);
   float* other = between + between_count(passes);
-  const float* from = args.inputs[0];
+  const float* from = args.input(0);
   for (size_t i = 0; i < passes.size(); ++i) {
-    float* to = i + 1 == passes.size() ? args.output : between;
+    float* to = i + 1 == passes.size() ? args.output() : between;
     const ResizeTaps taps = resize_taps(op, axes[passes[i].axis], passes[i].from);
     const auto resize = passes[i].inner == 1 ? resize_rows : resize_axis;
     resize(passes[i], taps, op.extrapolation_value, from, to, *stream.threads());

@@ -19,8 +19,8 @@ struct Window {
 /// Calls each(map, output, window) for every window over x (N C H W). `map` is the index of the plane, n * C + c, and
 /// `output` the index of the window. Threads: a work item is a plane.
 template <class Each>
-void for_each_window(const PoolOp& op, const OpStep& step, ThreadPool& threads, Each each) {
-  const Shape &x = step.inputs[0], &y = step.output;
+void for_each_window(const PoolOp& op, const Step& step, ThreadPool& threads, Each each) {
+  const Shape &x = step.inputs[0].shape, &y = step.outputs[0].shape;
   const Pool pool = resolved_pool(op, x);
   threads.parallel_for(y[0] * y[1], 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t map = begin; map < end; ++map) {
