@@ -109,7 +109,7 @@ std::string device_of(const AblateOptions& options, const Ablation& ablation) {
       std::ranges::find_if(ablation.variants, [](const Variant& each) { return each.source.has_value(); });
   if (file != ablation.variants.end()) return device_for(*file->source, options.compute.device);
   if (options.compute.device != "auto") return options.compute.device;
-  return find_conv_kernel(options.kernels.front(), DeviceKind::cpu) != nullptr ? "cpu" : "auto";
+  return find_kernel(options.kernels.front(), DeviceKind::cpu) != nullptr ? "cpu" : "auto";
 }
 
 void finish(const Ablation& ablation) {

@@ -84,20 +84,20 @@ std::vector<ConvProblem> chosen_problems(const BenchOptions& options, DeviceKind
   return problems;
 }
 
-std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, DeviceKind device) {
-  std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device);
+std::vector<const Kernel*> chosen_kernels(const BenchOptions& options, DeviceKind device) {
+  std::vector<const Kernel*> kernels = kernels_matching(options.kernel, device);
   // The reference kernel takes minutes, so it is timed only if the user names it.
   if (options.kernel == kAllKernels) {
-    std::erase_if(kernels, [](const ConvKernel* kernel) { return kernel->info.rung == 0; });
+    std::erase_if(kernels, [](const Kernel* kernel) { return kernel->info.rung == 0; });
   }
   // Without --sweep and --against, we also time the library.
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     const bool is_library =
         kernel.info.device == device && kernel.info.library && !options.sweep && options.against.empty();
     if (is_library && std::find(kernels.begin(), kernels.end(), &kernel) == kernels.end()) kernels.push_back(&kernel);
   }
   if (options.math) {
-    std::erase_if(kernels, [&](const ConvKernel* kernel) { return kernel->info.math != *options.math; });
+    std::erase_if(kernels, [&](const Kernel* kernel) { return kernel->info.math != *options.math; });
     if (kernels.empty())
       throw bad_input("--kernel {}: no matching kernel computes in {}", options.kernel, name_of(*options.math));
   }
@@ -106,7 +106,7 @@ std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, Devic
 
 /// Returns `plain`, an nchw step; if the kernel does not support it, a step with the kernel's own layout for input and
 /// output; otherwise a network's first step, from nchw to the kernel's layout. Returns `plain` if none is supported.
-ConvStep step_for(const ConvKernel& kernel, const ConvStep& plain, const DeviceCaps& caps) {
+ConvStep step_for(const Kernel& kernel, const ConvStep& plain, const DeviceCaps& caps) {
   if (!kernel.refuses(plain, caps)) return plain;
   for (const Format input : {kernel.format, kNchw}) {
     ConvStep own = plain;
@@ -136,8 +136,8 @@ std::string spread_text(const Summary& summary) {
 /// A table of one problem's kernels.
 class Table {
  public:
-  Table(Output& output, const std::vector<const ConvKernel*>& kernels) : output_(output) {
-    for (const ConvKernel* kernel : kernels) width_ = std::max(width_, kernel->info.name.size());
+  Table(Output& output, const std::vector<const Kernel*>& kernels) : output_(output) {
+    for (const Kernel* kernel : kernels) width_ = std::max(width_, kernel->info.name.size());
   }
 
   void legend() {
@@ -182,7 +182,7 @@ class Table {
     }
   }
 
-  void untimed(const ConvKernel& kernel, Outcome outcome, const std::string& reason) {
+  void untimed(const Kernel& kernel, Outcome outcome, const std::string& reason) {
     output_.print("{:<{}}  {:<6}  {}: {}\n", kernel.info.name, width_, name_of(kernel.info.math), name_of(outcome),
                   reason);
   }
@@ -199,7 +199,7 @@ std::string_view caveat(const Device& device) {
              : "; simt's times are not GPU times: 'convlab predict' estimates which is faster on a GPU";
 }
 
-void print_comparison(Output& output, const Device& device, const ConvKernel& first, const ConvKernel& second,
+void print_comparison(Output& output, const Device& device, const Kernel& first, const Kernel& second,
                       const Comparison& comparison) {
   output.print("{} against {}: {}", first.info.name, second.info.name, name_of(comparison.decision));
   if (!comparison.doubt.empty()) {
@@ -220,7 +220,7 @@ std::string tuning_text(const std::map<std::string, int>& tuning) {
 }
 
 /// Times every combination of the kernel's tunables; prints the best ones and the kernel's own choice.
-std::vector<Record> sweep(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
+std::vector<Record> sweep(const Kernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
                           Output& output) {
   const std::vector<std::vector<int>> grid = tuning_grid(kernel.tunables);
   std::vector<Record> records;
@@ -250,7 +250,7 @@ std::vector<Record> sweep(const ConvKernel& kernel, BenchArrays& arrays, const C
 /// Times the kernels of one session, problem by problem.
 class Session {
  public:
-  Session(const BenchOptions& options, Device& device, std::vector<const ConvKernel*> kernels, const Ceilings& ceilings,
+  Session(const BenchOptions& options, Device& device, std::vector<const Kernel*> kernels, const Ceilings& ceilings,
           Output& output, BenchResults& results)
       : options_(options),
         device_(device),
@@ -273,7 +273,7 @@ class Session {
     arrays_.reset();
     layer_.reset();
     std::vector<Timed> timed;
-    for (const ConvKernel* kernel : kernels_) {
+    for (const Kernel* kernel : kernels_) {
       attempt(*kernel, [&] { time(*kernel, plain, timed); });
     }
     for (const Timed& library : timed) {
@@ -289,7 +289,7 @@ class Session {
 
  private:
   struct Timed {
-    const ConvKernel* kernel;
+    const Kernel* kernel;
     double median_ms;
     bool plain;
     size_t index;  ///< of the Record
@@ -299,7 +299,7 @@ class Session {
   bool special() const { return options_.sweep || other_ != nullptr; }
 
   /// Calls `work` for a kernel. Reports an error, which may show that the kernel is wrong, and goes on.
-  void attempt(const ConvKernel& kernel, const std::function<void()>& work) {
+  void attempt(const Kernel& kernel, const std::function<void()>& work) {
     try {
       work();
     } catch (const Error& error) {
@@ -309,16 +309,16 @@ class Session {
     }
   }
 
-  void untimed(const ConvKernel& kernel, const CaseResult& result) {
+  void untimed(const Kernel& kernel, const CaseResult& result) {
     wrong_ |= result.outcome == Outcome::failed;
     table_.untimed(kernel, result.outcome, result.reason);
   }
 
-  void time(const ConvKernel& kernel, const ConvStep& plain, std::vector<Timed>& timed) {
+  void time(const Kernel& kernel, const ConvStep& plain, std::vector<Timed>& timed) {
     if (const Refusal refusal = refuse_in_all_formats(kernel, plain, device_.caps()))
       return untimed(kernel, {Outcome::skipped, *refusal});
     const ConvStep step = step_for(kernel, plain, device_.caps());
-    for (const ConvKernel* each : {&kernel, other_}) {
+    for (const Kernel* each : {&kernel, other_}) {
       if (each == nullptr) continue;
       const CaseResult result = verify_few(*each, step, device_, oracle_);
       if (result.outcome != Outcome::passed) return untimed(*each, result);
@@ -341,14 +341,14 @@ class Session {
     return results_.add(record);
   }
 
-  void compare(const ConvKernel& kernel, BenchArrays& arrays) {
+  void compare(const Kernel& kernel, BenchArrays& arrays) {
     const size_t index = add(measure(kernel, arrays, ceilings_, effort_));
     add(measure(*other_, arrays, ceilings_, effort_));
     output_.print("\n{}: ", to_text(arrays.step().problem));
     compare_pair(kernel, *other_, arrays, index);
   }
 
-  void compare_pair(const ConvKernel& kernel, const ConvKernel& other, BenchArrays& arrays, size_t index) {
+  void compare_pair(const Kernel& kernel, const Kernel& other, BenchArrays& arrays, size_t index) {
     KernelBench first(kernel, arrays), second(other, arrays);
     const Comparison comparison = compare_kernels(effort_, first, second);
     print_comparison(output_, device_, kernel, other, comparison);
@@ -388,8 +388,8 @@ class Session {
 
   const BenchOptions& options_;
   Device& device_;
-  std::vector<const ConvKernel*> kernels_;
-  const ConvKernel* other_;
+  std::vector<const Kernel*> kernels_;
+  const Kernel* other_;
   const Ceilings& ceilings_;
   Effort effort_ = options_.effort;
   Output& output_;
@@ -406,7 +406,7 @@ void bench(const BenchOptions& options, Output& output) {
   const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
   const DeviceKind kind = device->caps().kind;
   const std::vector<ConvProblem> problems = chosen_problems(options, kind);
-  const std::vector<const ConvKernel*> kernels = chosen_kernels(options, kind);
+  const std::vector<const Kernel*> kernels = chosen_kernels(options, kind);
   if (!options.against.empty()) require_conv_kernel(options.against, kind);
 
   output.print("{}\n", device->caps().description);

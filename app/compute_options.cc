@@ -20,7 +20,7 @@ constexpr int64_t kMostThreads = 1024;
 
 Math ComputeOptions::math() const {
   if (asked_math) return *asked_math;
-  for (const ConvKernel& each : conv_kernels()) {
+  for (const Kernel& each : conv_kernels()) {
     if (each.info.name == kernel) return each.info.math;
   }
   return Math::fp32;
@@ -50,8 +50,7 @@ void note_unused_math(Math wanted, std::span<const Math> steps, std::string_view
 
 void note_unused_math(const Plan& plan) {
   std::vector<Math> steps;
-  for (const PlanStep& step : plan.steps)
-    steps.push_back(step.conv != nullptr ? step.conv->info.math : step.op->info.math);
+  for (const PlanStep& step : plan.steps) steps.push_back(step.kernel->info.math);
   note_unused_math(plan.options.math, steps, "");
 }
 
@@ -71,10 +70,10 @@ void add_math(CLI::App& options, ComputeOptions& compute) {
       [&compute](const std::string& text, const std::string& name) { compute.asked_math = parse_math(text, name); });
 }
 
-std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, DeviceKind device) {
+std::vector<const Kernel*> kernels_matching(const std::string& pattern, DeviceKind device) {
   if (pattern.find_first_of("*?") == std::string::npos) return {&require_conv_kernel(pattern, device)};
-  std::vector<const ConvKernel*> kernels;
-  for (const ConvKernel& kernel : conv_kernels()) {
+  std::vector<const Kernel*> kernels;
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.device == device && glob_match(pattern, kernel.info.name)) kernels.push_back(&kernel);
   }
   if (kernels.empty()) {

@@ -58,7 +58,7 @@ void add_math(CLI::App& options, ComputeOptions& compute);
 
 /// Returns the device's kernels whose names match `pattern`, the value of --kernel; at least one. Throws
 /// Error(bad_input) if there is none, with similar names if `pattern` is a name.
-std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, DeviceKind device);
+std::vector<const Kernel*> kernels_matching(const std::string& pattern, DeviceKind device);
 
 /// Adds --device, --kernel, --math and --threads.
 void add_compute(CLI::App& options, ComputeOptions& compute, std::string_view devices = kOneDevice);

@@ -34,8 +34,8 @@ ClassifyOptions options_for_counting(const RunOptions& options) {
 std::vector<std::string> kernels_of(const Plan& plan) {
   std::vector<std::string> names;
   for (const PlanStep& step : plan.steps) {
-    const bool known = std::ranges::find(names, step.kernel_name()) != names.end();
-    if (step.conv != nullptr && !known) names.emplace_back(step.kernel_name());
+    const bool known = std::ranges::find(names, step.kernel->info.name) != names.end();
+    if (step.is_conv() && !known) names.emplace_back(step.kernel->info.name);
   }
   return names;
 }
@@ -63,9 +63,10 @@ void count(const RunOptions& options, Output& output) {
   if (!classifier) classifier = load_classifier(classify);
   std::vector<CountedKernel> counted;
   for (const PlanStep& step : classifier->engines->first().plan().steps) {
-    if (step.conv == nullptr) continue;
-    const std::string kernel(step.kernel_name());
-    std::vector<KernelCounts> functions = count_kernel(*step.conv, *step.conv_step(), *classifier->devices.front());
+    if (!step.is_conv()) continue;
+    const std::string kernel(step.kernel->info.name);
+    std::vector<KernelCounts> functions =
+        count_kernel(*step.kernel, conv_step(step.what), *classifier->devices.front());
     add_registers(kernel, kUsualCapability, functions);
     for (KernelCounts& counts : functions) {
       counted.push_back({step.name, kernel, std::move(counts)});

@@ -19,7 +19,7 @@ namespace {
 
 void list_kernels(Output& output, Listing& listing) {
   output.print("Kernels\n");
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     const KernelInfo& info = kernel.info;
     output.print("  {:<24} {:<5} rung {:<3} {:<7} {}{}\n", info.name, name_of(info.device), info.rung,
                  name_of(info.math), info.idea, info.after.empty() ? "" : fmt::format(" (after {})", info.after));

@@ -77,7 +77,7 @@ std::map<std::string, double> array_sizes(const std::vector<KernelCounts>& funct
 
 /// Adds the arrays that a file allocates itself: copies of x, w and y, recognized by their size, and others, whose
 /// sizes are extrapolated from those for one image and for the counted images.
-void add_own_arrays(KernelWork& work, const ConvKernel& kernel, const ConvStep& counted, Device& simt) {
+void add_own_arrays(KernelWork& work, const Kernel& kernel, const ConvStep& counted, Device& simt) {
   const auto known = work.arrays;
   std::map<std::string, double> of_one;
   for (const auto& [name, bytes] : array_sizes(work.functions)) {
@@ -105,7 +105,7 @@ void add_own_arrays(KernelWork& work, const ConvKernel& kernel, const ConvStep& 
 /// Counts the kernel on simt for a few of the problem's images.
 KernelWork work_of(const std::string& name, const ConvProblem& problem, const PredictOptions& options,
                    const GpuRates& rates, Device& simt) {
-  const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::simt);
+  const Kernel& kernel = require_conv_kernel(name, DeviceKind::simt);
   const ConvStep all{.problem = problem};
   if (const Refusal refusal = kernel.refuses(all, simt.caps())) {
     throw bad_input("{}: {}: {}", name, to_text(problem), *refusal);

@@ -23,9 +23,9 @@ std::vector<ConvProblem> problems_of_model(const std::string& name) {
   std::vector<ConvProblem> problems;
   for (const PlanStep& step :
        make_plan(graph, input, open_device("cpu", {})->caps(), {.mode = PlanMode::layers}).steps) {
-    const ConvStep* conv = step.conv_step();
-    if (conv == nullptr || std::find(problems.begin(), problems.end(), conv->problem) != problems.end()) continue;
-    problems.push_back(conv->problem);
+    if (!step.is_conv()) continue;
+    const ConvProblem problem = conv_step(step.what).problem;
+    if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(problem);
   }
   if (problems.empty()) throw bad_input("--model {}: model has no convolutions", name);
   return problems;

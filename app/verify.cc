@@ -42,7 +42,7 @@ std::vector<ConvProblem> chosen_problems(const VerifyOptions& options) {
   return default_problems();
 }
 
-void print_case(Output& output, const ConvKernel& kernel, const ConvStep& step, const CaseResult& result) {
+void print_case(Output& output, const Kernel& kernel, const ConvStep& step, const CaseResult& result) {
   if (Progress::visible()) fmt::print(messages_stream(), "\r\033[K");  // the result replaces the progress line
   const std::string detail =
       result.outcome == Outcome::passed ? fmt::format("relative L2 {:.1e}", result.relative_l2) : result.reason;
@@ -55,7 +55,7 @@ void verify(const VerifyOptions& options, Output& output) {
   set_simt_stuck_after(options.stuck_after_seconds > 0 ? options.stuck_after_seconds : kStuckAfter);
   const std::unique_ptr<Device> device =
       open_device(options.compute.device.empty() ? "cpu" : options.compute.device, options.compute.device_options());
-  const std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device->caps().kind);
+  const std::vector<const Kernel*> kernels = kernels_matching(options.kernel, device->caps().kind);
 
   // A problem's cost in addition to its flops; only for the estimate of the time left.
   constexpr double kOverhead = 1e5;
@@ -71,7 +71,7 @@ void verify(const VerifyOptions& options, Output& output) {
     Progress progress("verifying", total);
     Oracle oracle(static_cast<int>(options.compute.threads));
     for (const ConvProblem& problem : problems) {
-      for (const ConvKernel* kernel : kernels) {
+      for (const Kernel* kernel : kernels) {
         for (const ConvStep& step : steps_to_verify(*kernel, problem, device->caps())) {
           const CaseResult result = verify_kernel(*kernel, step, *device, oracle);
           ++counts[static_cast<size_t>(result.outcome)];

@@ -18,13 +18,13 @@ namespace convlab {
 namespace {
 
 /// Returns the CPU kernels that can run here, sorted by name, so that an input means the same in every build.
-std::vector<const ConvKernel*> kernels_here() {
-  std::vector<const ConvKernel*> kernels;
-  for (const ConvKernel& kernel : conv_kernels()) {
+std::vector<const Kernel*> kernels_here() {
+  std::vector<const Kernel*> kernels;
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.device != DeviceKind::cpu || (kernel.absent != nullptr && kernel.absent())) continue;
     kernels.push_back(&kernel);
   }
-  std::ranges::sort(kernels, {}, [](const ConvKernel* kernel) { return kernel->info.name; });
+  std::ranges::sort(kernels, {}, [](const Kernel* kernel) { return kernel->info.name; });
   return kernels;
 }
 
@@ -80,7 +80,7 @@ std::optional<Pool> pool_from(Choices& choices, const ConvProblem& problem) {
   return resolved_pool({pool}, {problem.n, problem.k, problem.p(), problem.q()});
 }
 
-ConvStep step_from(Choices& choices, const ConvKernel& kernel) {
+ConvStep step_from(Choices& choices, const Kernel& kernel) {
   ConvStep step{problem_from(choices)};
   step.epilogue.bias = choices.flag();
   step.epilogue.pool = pool_from(choices, step.problem);
@@ -103,11 +103,11 @@ ConvStep step_from(Choices& choices, const ConvKernel& kernel) {
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace convlab;
-  static const std::vector<const ConvKernel*> kernels = kernels_here();
+  static const std::vector<const Kernel*> kernels = kernels_here();
   static const std::unique_ptr<Device> device = open_cpu({.threads = 2});
   static Oracle oracle(1, /*kept_bytes=*/0);
   Choices choices({data, size});
-  const ConvKernel& kernel = *choices.one_of(kernels);
+  const Kernel& kernel = *choices.one_of(kernels);
   refuse_or_take([&] {
     const ConvStep step = step_from(choices, kernel);
     const CaseResult result = verify_kernel(kernel, step, *device, oracle);

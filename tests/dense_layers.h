@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "convlab/base/rng.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
@@ -20,9 +20,8 @@ inline std::vector<float> random_values(int64_t count, uint64_t seed) {
   return values;
 }
 
-inline const OpKernel& kernel_named(std::string_view name) {
-  return *std::find_if(op_kernels().begin(), op_kernels().end(),
-                       [&](const OpKernel& each) { return each.info.name == name; });
+inline const Kernel& kernel_named(std::string_view name) {
+  return *std::find_if(kernels().begin(), kernels().end(), [&](const Kernel& each) { return each.info.name == name; });
 }
 
 /// Returns a dense layer's step: its inputs but the first are constant, and the first has this format.
@@ -35,7 +34,7 @@ inline Step dense_step(const Op& op, const std::vector<Shape>& inputs, const Sha
 
 /// Prepares and launches an operator kernel on the CPU. inputs[0] has step.inputs[0].format; the result has
 /// step.outputs[0].format. Fails the test if the kernel writes past its output or workspace.
-inline std::vector<float> run_dense(const OpKernel& kernel, const Step& step,
+inline std::vector<float> run_dense(const Kernel& kernel, const Step& step,
                                     const std::vector<std::vector<float>>& values, int threads) {
   const auto device = open_device("cpu", {.threads = threads});
   const auto stream = device->make_stream();
@@ -46,10 +45,10 @@ inline std::vector<float> run_dense(const OpKernel& kernel, const Step& step,
     std::copy(each.begin(), each.end(), static_cast<float*>(buffers.back().data()));
     inputs.push_back(buffers.back().data());
   }
-  const Buffer prepared = device->allocate(kernel.prepared_bytes(step));
-  const size_t workspace_bytes = kernel.workspace_bytes(step);
-  const Buffer workspace = device->allocate(workspace_bytes + 64);
-  std::fill_n(static_cast<unsigned char*>(workspace.data()), workspace_bytes + 64, 0xff);
+  const Buffer prepared = device->allocate(prepared_bytes(kernel, step, device->caps()));
+  const size_t scratch_bytes = workspace_bytes(kernel, step, device->caps());
+  const Buffer workspace = device->allocate(scratch_bytes + 64);
+  std::fill_n(static_cast<unsigned char*>(workspace.data()), scratch_bytes + 64, 0xff);
   const int64_t count = element_count(step.outputs[0].shape, step.outputs[0].format);
   const Buffer output = device->allocate(static_cast<size_t>(count + 16) * sizeof(float));
   auto* y = static_cast<float*>(output.data());
@@ -59,7 +58,7 @@ inline std::vector<float> run_dense(const OpKernel& kernel, const Step& step,
   kernel.prepare(args, *stream);
   kernel.launch(args, *stream);
   for (int64_t i = count; i < count + 16; ++i) EXPECT_TRUE(std::isnan(y[i])) << "written beyond the output";
-  for (size_t i = workspace_bytes; i < workspace_bytes + 64; ++i) {
+  for (size_t i = scratch_bytes; i < scratch_bytes + 64; ++i) {
     EXPECT_EQ(static_cast<unsigned char*>(workspace.data())[i], 0xff) << "written beyond the workspace";
   }
   return {y, y + count};

@@ -12,7 +12,7 @@ namespace convlab {
 /// Whether this build has the ladder's CUDA kernels, for a GPU or for simt on the host.
 inline bool has_cuda_kernels() {
   return std::ranges::any_of(conv_kernels(),
-                             [](const ConvKernel& kernel) { return kernel.info.device != DeviceKind::cpu; });
+                             [](const Kernel& kernel) { return kernel.info.device != DeviceKind::cpu; });
 }
 
 /// A synthetic Record of a GPU kernel that takes `ms`, with a spread of 0.1 %.

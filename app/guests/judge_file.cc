@@ -104,7 +104,7 @@ Json to_json(const FileVerdict& verdict) {
 
 /// For file kinds `own` and `function`: verifies the kernel on every step that steps_to_verify() derives from the
 /// problem. Returns the first failure, otherwise a step that passed, otherwise why no step is supported.
-FileVerdict verified(const ConvKernel& kernel, const ConvProblem& problem, Device& device, Oracle& oracle) {
+FileVerdict verified(const Kernel& kernel, const ConvProblem& problem, Device& device, Oracle& oracle) {
   FileVerdict best{.outcome = Outcome::skipped, .reason = "no step of this problem is supported"};
   std::vector<Finding> warnings;  // of the first step that has any
   for (const ConvStep& step : steps_to_verify(kernel, problem, device.caps())) {
@@ -150,7 +150,7 @@ void judge(const JudgeOptions& options) {
   if (source.kind == FileKind::own || source.kind == FileKind::function) {
     const DeviceKind kind = device->caps().kind;
     load_kernel_file(source, options.library, options.file, kind);
-    const ConvKernel& kernel = require_conv_kernel(options.file, kind);
+    const Kernel& kernel = require_conv_kernel(options.file, kind);
     set_simt_strictness(options.strict ? SimtStrictness::strict : SimtStrictness::usual);
     ask = [&](const FileCase& each) { return verified(kernel, each.problem, *device, oracle); };
   } else {

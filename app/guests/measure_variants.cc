@@ -40,7 +40,7 @@ void report_failure(size_t number, bool refused, const std::string& reason) {
 }
 
 /// Whether the kernel is correct; if not, reports why to the parent.
-bool is_right(size_t number, const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
+bool is_right(size_t number, const Kernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
   const CaseResult result = verify_few(kernel, step, device, oracle);
   if (result.outcome == Outcome::passed) return true;
   report_failure(number, result.outcome == Outcome::skipped, result.reason);
@@ -66,7 +66,7 @@ Json counts_of(const std::vector<KernelCounts>& launched) {
   return json;
 }
 
-void count(const std::vector<const ConvKernel*>& kernels, const ConvStep& step, Device& device) {
+void count(const std::vector<const Kernel*>& kernels, const ConvStep& step, Device& device) {
   for (size_t i = 0; i < kernels.size(); ++i) {
     try {
       const std::vector<KernelCounts> launches = count_kernel(*kernels[i], step, device);
@@ -81,7 +81,7 @@ void count(const std::vector<const ConvKernel*>& kernels, const ConvStep& step, 
 
 /// Times the kernels and reports their times to the parent. Returns the share of its time that this process waited for
 /// a CPU, if the system reports it; nullopt for GPUs.
-std::optional<double> time(const std::vector<const ConvKernel*>& kernels, const ConvStep& step, Device& device,
+std::optional<double> time(const std::vector<const Kernel*>& kernels, const ConvStep& step, Device& device,
                            const Effort& effort, Oracle& oracle) {
   BenchArrays arrays(device, step, timed_layer(step, oracle));
   std::vector<std::unique_ptr<KernelBench>> benches;
@@ -125,7 +125,7 @@ void measure_variants_here(const MeasureOptions& options) {
   device->make_current();
   tell_host(json_text(Json{{"device", caps.name}}, -1));
   const ConvStep step{.problem = parse_problem(options.problem)};
-  std::vector<const ConvKernel*> kernels;
+  std::vector<const Kernel*> kernels;
   for (const std::string& name : options.kernels) kernels.push_back(&require_conv_kernel(name, caps.kind));
 
   const MachineState before = machine_state(caps);

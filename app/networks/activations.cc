@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 double limit_of(const PlanStep& step) {
-  const ConvStep* conv = step.conv_step();
-  return conv != nullptr ? rounding_model(*conv, step.conv->info).relative_l2 : class_limit(step.op->info.math);
+  const KernelInfo& kernel = step.kernel->info;
+  return step.is_conv() ? rounding_model(conv_step(step.what), kernel).relative_l2 : class_limit(kernel.math);
 }
 
 /// Returns the plan options for a node alone. A plan file is for all nodes, so this uses the kernel that it names for
@@ -93,7 +93,7 @@ NodeRun run_node(const Graph& graph, const Node& node, std::span<const Tensor> i
   NodeRun run{.output = std::move(executor.run(inputs)[0]), .math = Math::fp32};
   for (const PlanStep& step : executor.plan().steps) {
     run.limit = std::max(run.limit, limit_of(step));
-    run.math = std::max(run.math, step.conv != nullptr ? step.conv->info.math : step.op->info.math);
+    run.math = std::max(run.math, step.kernel->info.math);
   }
   return run;
 }

@@ -45,12 +45,12 @@ struct ExplainOptions {
 /// Returns why the step has its kernel: why the first kernel that would be preferred in the same layout does not
 /// support the step, or which kernels support it, too.
 std::string why(const PlanStep& step, const PlanOptions& options) {
-  if (step.conv == nullptr) return "";
+  if (!step.is_conv()) return "";
   if (!options.kernel.empty()) return "requested";
   for (const Refused& refused : step.refused) {
-    const ConvKernel* other = find_conv_kernel(refused.kernel, step.conv->info.device);
-    const bool competes = other != nullptr && !other->info.library && other->format == step.conv->format &&
-                          comes_before(other->info, step.conv->info);
+    const Kernel* other = find_kernel(refused.kernel, step.kernel->info.device);
+    const bool competes = other != nullptr && !other->info.library && other->format == step.kernel->format &&
+                          comes_before(other->info, step.kernel->info);
     if (competes) return fmt::format("next after {}, which does not support it: {}", refused.kernel, refused.reason);
   }
   if (step.fitting.size() < 2) return "no other kernel supports it";
@@ -78,8 +78,8 @@ std::vector<ExplainedStep> explained(const Plan& plan, const std::optional<Ceili
   for (const PlanStep& step : plan.steps) {
     ExplainedStep each{.layer = describe_layer(step, images, images, 1), .why = why(step, plan.options)};
     if (!seconds.empty()) each.layer.seconds = seconds[steps.size()];
-    if (tuned != nullptr && step.conv != nullptr) each.why = why(tuned->kernels[convolutions++]);
-    each.output = step.conv_step() != nullptr ? step.conv_step()->output_shape() : step.op_step()->outputs[0].shape;
+    if (tuned != nullptr && step.is_conv()) each.why = why(tuned->kernels[convolutions++]);
+    each.output = step.is_conv() ? step.what.outputs[0].shape : step.what.outputs[0].shape;
     for (const Location& input : step.inputs) {
       const auto found = writer.find({input.place, input.at});
       if (found == writer.end()) continue;  // a constant

@@ -106,7 +106,7 @@ class Tuner {
     own.channel_lanes = true;
     const std::unique_ptr<ModelRun> other = run_of(inputs, engine_of(own));
     return std::ranges::any_of(other->plan().steps, [](const PlanStep& step) {
-      return step.conv != nullptr && (step.conv->format == kNchw8c || step.conv->format.order == Order::nhwc);
+      return step.is_conv() && (step.kernel->format == kNchw8c || step.kernel->format.order == Order::nhwc);
     });
   }
 
@@ -176,7 +176,7 @@ class Tuner {
     const std::unique_ptr<ModelRun> own = run_of(inputs, engine);
     std::vector<Contest> contests;
     for (size_t i = 0; i < own->plan().steps.size(); ++i) {
-      if (own->plan().steps[i].conv != nullptr) contests.emplace_back(own->plan().steps[i], i);
+      if (own->plan().steps[i].is_conv()) contests.emplace_back(own->plan().steps[i], i);
     }
     const PlanChoice frame{.inputs = own->plan().inputs, .channel_lanes = own->plan().channel_lanes};
     const auto run_with = [&](size_t number) {
@@ -236,21 +236,21 @@ class Tuner {
   /// A convolution, and the kernels that compete for it.
   struct Contest {
     Contest(const PlanStep& planned, size_t place) : step(planned), at(place) {
-      for (const ConvKernel* kernel : planned.fitting) {
+      for (const Kernel* kernel : planned.fitting) {
         // The reference kernel is never the fastest, and takes seconds where others take milliseconds.
-        if (kernel == planned.conv || kernel->info.rung > 0) rivals.push_back({kernel, {}});
+        if (kernel == planned.kernel || kernel->info.rung > 0) rivals.push_back({kernel, {}});
       }
     }
 
     struct Rival {
-      const ConvKernel* kernel;
+      const Kernel* kernel;
       std::vector<double> times;
     };
 
     /// Returns the kernel for run `number`; if there are fewer kernels than runs, some run again.
     KernelChoice choice_of(size_t number) const {
       return {.step = printable(step.name),
-              .problem = to_text(step.conv_step()->problem),
+              .problem = to_text(conv_step(step.what).problem),
               .kernel = std::string(rivals[number % rivals.size()].kernel->info.name)};
     }
 

@@ -26,7 +26,7 @@ size_t BenchResults::add(const Record& record) {
   return records_->size() - 1;
 }
 
-void BenchResults::compared(size_t number, const ConvKernel& other, const Comparison& comparison) {
+void BenchResults::compared(size_t number, const Kernel& other, const Comparison& comparison) {
   Json against{{"kernel", other.info.name}, {"decision", name_of(comparison.decision)}, {"ratio", comparison.ratio}};
   if (comparison.layers) against["of"] = "layer_ms";
   if (std::isfinite(comparison.interval.high)) {

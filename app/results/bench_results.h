@@ -25,7 +25,7 @@ class BenchResults {
   size_t add(const Record& record);
 
   /// Adds the interleaved comparison of the kernel of Record `number` with another kernel.
-  void compared(size_t number, const ConvKernel& other, const Comparison& comparison);
+  void compared(size_t number, const Kernel& other, const Comparison& comparison);
 
   void finish();
 

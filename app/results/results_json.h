@@ -9,7 +9,7 @@
 #include "app/runs/layer_result.h"
 #include "app/shards/share.h"
 #include "convlab/device/device.h"
-#include "convlab/kernels/kernel.h"
+#include "convlab/kernels/conv_step.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/report/report.h"
 #include "convlab/verify/verify.h"
@@ -20,7 +20,7 @@ namespace convlab::app {
 // _results.cc build JSON, because the JSON header takes seconds to compile.
 
 struct VerifiedCase {
-  const ConvKernel* kernel;
+  const Kernel* kernel;
   ConvStep step;
   CaseResult result;
 };

@@ -133,7 +133,7 @@ void run_script(const Script& script, CourseOptions& options, Output& output) {
   options.classify.plan = PlanMode::layers;
   const ComputeOptions& compute = options.classify.compute;
   const std::unique_ptr<Device> device = open_device_of(script, compute);
-  if (script.library && find_conv_kernel(compute.kernel, device->caps().kind) == nullptr) {
+  if (script.library && find_kernel(compute.kernel, device->caps().kind) == nullptr) {
     throw unavailable("{} needs {}, which this build does not include; see 'convlab list kernels'", script.name,
                       compute.kernel);
   }

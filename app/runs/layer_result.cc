@@ -9,22 +9,22 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, 
   const double batches = static_cast<double>(images) / static_cast<double>(batch);
   LayerResult layer{.name = step.name,
                     .op = step.op_name(),
-                    .kernel = std::string(step.kernel_name()),
+                    .kernel = std::string(step.kernel->info.name),
+                    .math = step.kernel->info.math,
                     .flops = step.flops() * batches};
-  if (const ConvStep* conv = step.conv_step()) {
-    ConvProblem problem = conv->problem;
-    const size_t of_weight = conv->output_format.order == Order::nhwc ? size_of(conv->output_format.type) : 4;
-    layer.bytes = batches * static_cast<double>(byte_count(problem.input_shape(), conv->input_format) +
-                                                byte_count(conv->output_shape(), conv->output_format)) +
+  if (step.is_conv()) {
+    const ConvStep conv = conv_step(step.what);
+    ConvProblem problem = conv.problem;
+    const size_t of_weight = conv.output_format.order == Order::nhwc ? size_of(conv.output_format.type) : 4;
+    layer.bytes = batches * static_cast<double>(byte_count(problem.input_shape(), conv.input_format) +
+                                                byte_count(conv.output_shape(), conv.output_format)) +
                   static_cast<double>(of_weight) * copies * static_cast<double>(problem.filter_count());
     problem.n = images;
     layer.problem = to_text(problem);
-    layer.math = step.conv->info.math;
-  } else if (const Step* op = step.op_step()) {
-    layer.math = step.op->info.math;
-    for (const Operand& each : op->outputs)
+  } else {
+    for (const Operand& each : step.what.outputs)
       layer.bytes += batches * static_cast<double>(byte_count(each.shape, each.format));
-    for (const Operand& each : op->inputs) {
+    for (const Operand& each : step.what.inputs) {
       const Shape& shape = each.written.empty() ? each.shape : each.written;
       layer.bytes += static_cast<double>(byte_count(shape, each.format)) * (each.constant ? copies : batches);
     }

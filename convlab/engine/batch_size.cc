@@ -29,9 +29,7 @@ Plan plan_of(const Graph& graph, Shape input, int64_t images, const DeviceCaps& 
   return make_plan(graph, input, caps, options);
 }
 
-bool writes_nhwc(const PlanStep& step) {
-  return step.conv_step() != nullptr && step.conv_step()->output_format.order == Order::nhwc;
-}
+bool writes_nhwc(const PlanStep& step) { return step.is_conv() && step.what.outputs[0].format.order == Order::nhwc; }
 
 /// Returns the bytes of the weights as kernels read them. CPU plans in nhwc read bf16 weights, and plans on uint8
 /// values read 8-bit weights, although the graph has float32.
@@ -46,9 +44,7 @@ int64_t weight_bytes(const Graph& graph, const Plan& plan) {
 int64_t written_and_read(const Plan& plan) {
   int64_t bytes = 0;
   for (const PlanStep& step : plan.steps) {
-    bytes += step.conv_step() != nullptr
-                 ? byte_count(step.conv_step()->output_shape(), step.conv_step()->output_format)
-                 : byte_count(step.op_step()->outputs[0].shape, step.op_step()->outputs[0].format);
+    bytes += byte_count(step.what.outputs[0].shape, step.what.outputs[0].format);
   }
   return 2 * bytes;
 }

@@ -16,7 +16,7 @@ void for_each_constant(const Plan& plan, Visit visit) {
   for (const PlanStep& step : plan.steps) {
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       if (step.inputs[i].place != Location::Place::constant) continue;
-      visit(static_cast<ValueId>(step.inputs[i].at), i == PlanStep::kWeights && step.packs_weights());
+      visit(static_cast<ValueId>(step.inputs[i].at), i == PlanStep::kWeights && step.kernel->packs_weights);
     }
   }
 }
@@ -65,7 +65,7 @@ void DeviceConstants::expect(const Plan& plan, bool packs) {
 }
 
 void DeviceConstants::note_packed(const PlanStep& step) {
-  if (!step.packs_weights() || !device_.caps().shares_host_memory()) return;
+  if (!step.kernel->packs_weights || !device_.caps().shares_host_memory()) return;
   const auto value = static_cast<ValueId>(step.inputs[PlanStep::kWeights].at);
   const auto reads = reads_.find(value);
   if (reads != reads_.end() && --reads->second == 0) graph_.constants.at(value).free_elements();

@@ -94,8 +94,8 @@ Shape Engine::output_shape(int64_t n) const {
 
 Shape Engine::scores_shape(int64_t n) const {
   parts_->graph.require_count(n, plan().outputs[0]);
-  return parts_->graph.of_images(
-      parts_->options.labels ? plan().steps.back().op_step()->inputs[0].shape : plan().outputs[0], n);
+  return parts_->graph.of_images(parts_->options.labels ? plan().steps.back().what.inputs[0].shape : plan().outputs[0],
+                                 n);
 }
 
 void Engine::run(const void* images, int64_t n, float* output) {

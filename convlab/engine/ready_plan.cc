@@ -49,11 +49,9 @@ PreparedWeights ReadyPlan::packed(Device& device, Stream& stream, double& second
   }
   if (bytes > 0) weights.buffer = device.allocate(static_cast<size_t>(bytes));
   const auto begin = Clock::now();
-  const auto prepare = [&](const auto& kernel, const auto& args) {
-    if (kernel.prepare != nullptr) kernel.prepare(args, stream);
-  };
   for (const size_t i : order) {
-    visit(i, weights, {}, {}, prepare, prepare);
+    const auto prepare = plan_->steps[i].kernel->prepare;
+    if (prepare != nullptr) call(prepare, i, stream, weights, {}, {});
     constants_.note_packed(plan_->steps[i]);
   }
   stream.synchronize();
@@ -63,15 +61,14 @@ PreparedWeights ReadyPlan::packed(Device& device, Stream& stream, double& second
 
 void ReadyPlan::launch(Stream& stream, Inputs inputs, Outputs outputs, StageObserver* observer,
                        std::vector<double>* seconds) {
-  const auto launch = [&](const auto& kernel, const auto& args) { kernel.launch(args, stream); };
   for (size_t i = 0; i < plan_->steps.size(); ++i) {
     if (seconds != nullptr) stream.synchronize();
     SetAside& aside = stream.attached<SetAside>();
     aside.take();
     const auto begin = Clock::now();
     const PlanStep& step = plan_->steps[i];
-    const Observed part(observer, {Stage::step, step.name, step.kernel_name()});
-    visit(i, *prepared_, inputs, outputs, launch, launch);
+    const Observed part(observer, {Stage::step, step.name, step.kernel->info.name});
+    call(step.kernel->launch, i, stream, *prepared_, inputs, outputs);
     if (seconds == nullptr) continue;
     stream.synchronize();
     (*seconds)[i] += seconds_since(begin) - aside.take().seconds;
@@ -105,39 +102,25 @@ PrefetchHint ReadyPlan::prefetch_after(size_t i, const PreparedWeights& weights)
   return {};
 }
 
-/// Calls on_conv or on_op, depending on the step, with its kernel and arguments.
-template <class OnConv, class OnOp>
-void ReadyPlan::visit(size_t i, const PreparedWeights& weights, Inputs inputs, Outputs outputs, OnConv on_conv,
-                      OnOp on_op) {
+void ReadyPlan::call(void (*function)(const Args&, Stream&), size_t i, Stream& stream, const PreparedWeights& weights,
+                     Inputs inputs, Outputs outputs) {
   const PlanStep& step = plan_->steps[i];
   addresses_.clear();
-  const bool packed = !outputs.empty() && step.packs_weights();
+  const bool packed = !outputs.empty() && step.kernel->packs_weights;
   for (size_t input = 0; input < step.inputs.size(); ++input) {
     const void* at = packed && input == PlanStep::kWeights ? nullptr : address(step.inputs[input], inputs, outputs);
     addresses_.push_back(at);
   }
   void* const y = const_cast<void*>(address(step.output, inputs, outputs));
   void* workspace = step.workspace_bytes > 0 ? memory_.arena() + step.workspace_at : nullptr;
-  if (const ConvStep* conv = step.conv_step()) {
-    const bool bias = conv->epilogue.bias;
-    on_conv(*step.conv, ConvArgs{.step = *conv,
-                                 .x = addresses_[0],
-                                 .w = static_cast<const float*>(addresses_[1]),
-                                 .bias = bias ? static_cast<const float*>(addresses_[2]) : nullptr,
-                                 .added = conv->adds ? static_cast<const float*>(addresses_[bias ? 3 : 2]) : nullptr,
-                                 .y = static_cast<float*>(y),
-                                 .prepared = weights.of(i),
-                                 .workspace = workspace,
-                                 .prefetch = prefetch_after(i, weights)});
-  } else {
-    on_op(*step.op, Args{.step = *step.op_step(),
-                         .inputs = addresses_,
-                         .outputs = {&y, 1},
-                         .prepared = weights.of(i),
-                         .workspace = workspace,
-                         .prefetch = prefetch_after(i, weights),
-                         .turn = turn_});
-  }
+  function({.step = step.what,
+            .inputs = addresses_,
+            .outputs = {&y, 1},
+            .prepared = weights.of(i),
+            .workspace = workspace,
+            .prefetch = prefetch_after(i, weights),
+            .turn = turn_},
+           stream);
 }
 
 }  // namespace convlab

@@ -42,8 +42,9 @@ class ReadyPlan {
   const void* address(const Location& location, Inputs inputs, Outputs outputs) const;
   PreparedWeights packed(Device& device, Stream& stream, double& seconds);
   PrefetchHint prefetch_after(size_t step, const PreparedWeights& weights) const;
-  template <class OnConv, class OnOp>
-  void visit(size_t step, const PreparedWeights& weights, Inputs inputs, Outputs outputs, OnConv on_conv, OnOp on_op);
+  /// Calls the step's kernel's launch or prepare.
+  void call(void (*function)(const Args&, Stream&), size_t step, Stream& stream, const PreparedWeights& weights,
+            Inputs inputs, Outputs outputs);
 
   std::shared_ptr<const Plan> plan_;
   DeviceConstants& constants_;

@@ -11,13 +11,14 @@ namespace {
 
 /// Compares the kernel and all sizes that packed weights may depend on: all except the number of images.
 bool same_weights(const PlanStep& a, const PlanStep& b) {
-  if (a.name != b.name || a.conv != b.conv || a.op != b.op || a.prepared_bytes != b.prepared_bytes) return false;
-  if (const ConvStep* conv = a.conv_step()) {
-    ConvProblem one = conv->problem, other = b.conv_step()->problem;
+  if (a.name != b.name || a.kernel != b.kernel || a.prepared_bytes != b.prepared_bytes) return false;
+  if (a.is_conv() != b.is_conv()) return false;
+  if (a.is_conv()) {
+    ConvProblem one = conv_step(a.what).problem, other = conv_step(b.what).problem;
     one.n = other.n = 1;
     return one == other;
   }
-  return std::ranges::equal(a.op_step()->inputs, b.op_step()->inputs, [](const Operand& one, const Operand& other) {
+  return std::ranges::equal(a.what.inputs, b.what.inputs, [](const Operand& one, const Operand& other) {
     const Shape &x = one.shape, &y = other.shape;
     return x.size() == y.size() && (x.empty() || std::equal(x.begin() + 1, x.end(), y.begin() + 1));
   });

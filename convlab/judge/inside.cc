@@ -86,22 +86,21 @@ void watch_for_device_addresses(const std::string& path) {
 std::string call_kernel(const KernelSource& source, const std::string& library, const ConvProblem& problem,
                         ListRecorder& recorder) {
   load_kernel_file(source, library, "submission", DeviceKind::simt);
-  const ConvKernel& kernel = require_conv_kernel("submission", DeviceKind::simt);
+  const Kernel& kernel = require_conv_kernel("submission", DeviceKind::simt);
   const std::unique_ptr<Device> device = open_device("simt", {.threads = 1});
   const ConvStep step{.problem = problem};
   if (const Refusal refusal = kernel.refuses(step, device->caps())) return *refusal;
-  const auto bytes = [&](auto bytes_of) { return bytes_of == nullptr ? size_t{0} : bytes_of(step, device->caps()); };
   const std::unique_ptr<Stream> stream = device->make_stream();
-  const Buffer prepared = device->allocate(bytes(kernel.prepared_bytes)),
-               workspace = device->allocate(bytes(kernel.workspace_bytes));
+  const Buffer prepared = device->allocate(prepared_bytes(kernel, step, device->caps())),
+               workspace = device->allocate(workspace_bytes(kernel, step, device->caps()));
   const ConvArgs args{.step = step,
                       .x = recorder.device_x(),
                       .w = recorder.device_w(),
                       .y = recorder.device_y(),
                       .prepared = prepared.data(),
                       .workspace = workspace.data()};
-  if (kernel.prepare != nullptr) kernel.prepare(args, *stream);
-  kernel.launch(args, *stream);
+  call(kernel.prepare, args, *stream);
+  call(kernel.launch, args, *stream);
   return "";
 }
 
@@ -262,15 +261,14 @@ void run_inside(const Json& request) {
     const ConvStep step{.problem = problem};
     const bool is_kernel = source.kind == FileKind::own || source.kind == FileKind::function;
     std::optional<LoadedFile> file;
-    const ConvKernel* kernel = nullptr;
+    const Kernel* kernel = nullptr;
     Buffer prepared, workspace;
     if (is_kernel) {
       load_kernel_file(source, library, "submission", DeviceKind::cpu);
       kernel = &require_conv_kernel("submission", DeviceKind::cpu);
       if (const Refusal refusal = kernel->refuses(step, device->caps())) return answer(path, {{"misfit", *refusal}});
-      if (kernel->prepared_bytes != nullptr) prepared = device->allocate(kernel->prepared_bytes(step, device->caps()));
-      if (kernel->workspace_bytes != nullptr)
-        workspace = device->allocate(kernel->workspace_bytes(step, device->caps()));
+      prepared = device->allocate(prepared_bytes(*kernel, step, device->caps()));
+      workspace = device->allocate(workspace_bytes(*kernel, step, device->caps()));
     } else {
       file.emplace(library);
       if (file->entry() == nullptr) throw bad_input("the compiled file has no entry points");
@@ -281,8 +279,8 @@ void run_inside(const Json& request) {
       if (is_kernel) {
         const ConvArgs args{
             .step = step, .x = x, .w = w, .y = y, .prepared = prepared.data(), .workspace = workspace.data()};
-        if (kernel->prepare != nullptr) kernel->prepare(args, *stream);
-        kernel->launch(args, *stream);
+        call(kernel->prepare, args, *stream);
+        call(kernel->launch, args, *stream);
         stream->synchronize();
       } else {
         call_file(*file->entry(), problem, y, x, w);

@@ -47,7 +47,7 @@ void Judging::verify_on_cpu() {
 }
 
 CpuRun::Kernel Judging::reference_on_cpu() const {
-  const ConvKernel& kernel = require_conv_kernel(assignment_.reference, DeviceKind::cpu);
+  const Kernel& kernel = require_conv_kernel(assignment_.reference, DeviceKind::cpu);
   const fs::path file = header_root() / kernel.info.file;
   return {file, compile_kernel_file(read_kernel_source(file), Toolchain::cpu, {}).library};
 }

@@ -17,7 +17,7 @@
 namespace convlab {
 namespace {
 
-/// State that a ConvKernel's plain function pointers cannot carry: each loaded file has a slot and its own functions.
+/// State that a Kernel's plain function pointers cannot carry: each loaded file has a slot and its own functions.
 struct Place {
   std::string name;  ///< of the kernel
   const FileEntry* entry = nullptr;
@@ -100,8 +100,8 @@ void launch(const ConvArgs& args, Stream& stream) {
 }
 
 template <int... kPlace>
-ConvKernel kernel_at(int place, std::integer_sequence<int, kPlace...>) {
-  constexpr std::array kKernels{ConvKernel{.refuses = refuses<kPlace>, .launch = launch<kPlace>}...};
+Kernel kernel_at(int place, std::integer_sequence<int, kPlace...>) {
+  constexpr std::array kKernels{Kernel{.refuses = of_conv<refuses<kPlace>>, .launch = of_conv<launch<kPlace>>}...};
   return kKernels[static_cast<size_t>(place)];
 }
 
@@ -109,14 +109,14 @@ void register_entry(const std::string& name, const FileEntry& entry, const Kerne
   if (taken == kMostFiles) throw bad_input("at most {} kernel files are supported at once", kMostFiles);
   places[static_cast<size_t>(taken)] = {
       .name = name, .entry = &entry, .zero_before = source.kind != FileKind::function, .shapes = passed_shapes(source)};
-  ConvKernel kernel = kernel_at(taken++, std::make_integer_sequence<int, kMostFiles>());
+  Kernel kernel = kernel_at(taken++, std::make_integer_sequence<int, kMostFiles>());
   kernel.info = {.device = device,
                  .math = source.half   ? Math::fp16
                          : source.tf32 ? Math::tf32
                                        : Math::fp32,
                  .repeat = Repeat::order_dependent,
                  .idea = "a kernel file"};
-  const RegisterConvKernel registered(kernel);
+  const RegisterKernel registered(kernel);
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ void load_kernel_file(const KernelSource& source, const std::filesystem::path& l
     throw bad_input("{}: a kernel file must register exactly one convolution kernel, got {}", name,
                     registration.count());
   }
-  if (find_conv_kernel(name, device) == nullptr) {
+  if (find_kernel(name, device) == nullptr) {
     throw bad_input("{}: the kernel is not for device {}", name, name_of(device));
   }
 }

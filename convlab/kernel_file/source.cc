@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMostBytes = 4 << 20;
 
 constexpr std::string_view kKnown =
-    "expected RegisterConvKernel, forward(Tensor& y, ...), GPUInterface::conv_forward_gpu, conv_forward_cpu or "
+    "expected RegisterKernel, forward(Tensor& y, ...), GPUInterface::conv_forward_gpu, conv_forward_cpu or "
     "convolve(...); 'convlab new' writes an example";
 
 constexpr std::string_view kClassOfMinidnn = "GPUInterface";
@@ -256,7 +256,7 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
     return [wanted](std::string_view, std::string_view name) { return name == wanted; };
   };
   std::vector<FileKind> kinds;
-  if (has_name(tokens, "RegisterConvKernel")) kinds.push_back(FileKind::own);
+  if (has_name(tokens, "RegisterKernel") || has_name(tokens, "RegisterConvKernel")) kinds.push_back(FileKind::own);
   std::vector<FileFunction> forwards = definitions(tokens, named("forward"));
   std::erase_if(forwards, [](const FileFunction& f) { return f.parameters.find("Tensor") == std::string::npos; });
   if (!forwards.empty()) kinds.push_back(FileKind::mxnet);

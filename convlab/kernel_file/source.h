@@ -10,7 +10,7 @@ namespace convlab {
 
 /// The kind of a kernel file, detected from its content.
 ///
-///   own       registers itself with RegisterConvKernel, as every file in convlab/kernels does
+///   own       registers itself with RegisterKernel, as every file in convlab/kernels does
 ///   mxnet     the course's files from 2017 to 2019: a function template `forward` on mshadow::Tensors, for GPUs
 ///             (new-forward.cuh) or for CPUs (new-forward.h)
 ///   minidnn   the course's files since 2020: GPUInterface::conv_forward_gpu, optionally with conv_forward_gpu_prolog

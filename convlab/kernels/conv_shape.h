@@ -1,6 +1,6 @@
 #pragma once
 
-#include "convlab/kernels/kernel.h"
+#include "convlab/kernels/conv_step.h"
 
 namespace convlab {
 

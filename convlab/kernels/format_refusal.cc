@@ -9,7 +9,7 @@
 
 namespace convlab {
 
-Refusal refuse_in_all_formats(const ConvKernel& kernel, ConvStep step, const DeviceCaps& caps) {
+Refusal refuse_in_all_formats(const Kernel& kernel, ConvStep step, const DeviceCaps& caps) {
   const Format own = kernel.format, plain = step.input_format == kRawPixels ? kRawPixels : kNchw;
   std::vector<std::string> reasons;
   for (const auto& [input, output] : {std::pair(plain, own), {own, own}, {plain, kNchw}, {own, kNchw}}) {

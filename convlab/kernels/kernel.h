@@ -7,10 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "convlab/conv/epilogue.h"
-#include "convlab/conv/problem.h"
 #include "convlab/device/device.h"
-#include "convlab/tensor/element_type.h"
+#include "convlab/kernels/step.h"
 #include "convlab/tensor/format.h"
 
 namespace convlab {
@@ -31,6 +29,23 @@ enum class Repeat { bitwise, order_dependent };
 /// Integers are within the tolerance, and a NaN may reach more outputs of its image than with direct (never fewer).
 enum class Sum { direct, split, transform };
 
+/// Operators that are verified, measured and listed together. quantized: all operators on integers of 8 bits.
+enum class Family {
+  convolution,
+  transposed_convolution,
+  dense,
+  pooling,
+  softmax,
+  normalization,
+  elementwise,
+  reduction,
+  rearrangement,
+  sampling,
+  quantized
+};
+
+std::string_view name_of(Family family);
+
 /// The rung of all production kernels on GPUs. Rungs of the ladder are below it, libraries above.
 inline constexpr int kProductionRung = 40;
 
@@ -39,7 +54,8 @@ inline constexpr int kProductionRung = 40;
 struct KernelInfo {
   std::string_view name;  ///< "cuda.shared_tile": unique per device, and stable
   DeviceKind device = DeviceKind::cpu;
-  Math math = Math::fp32;  ///< for an operator's kernel: of its matrix products; other operators compute in fp32
+  Family family = Family::convolution;
+  Math math = Math::fp32;  ///< of convolutions and matrix products; other operators compute in fp32
   Repeat repeat = Repeat::bitwise;
   Sum sum = Sum::direct;
   int rung = 0;                ///< position on the ladder; the reference is 0
@@ -53,43 +69,34 @@ struct KernelInfo {
   std::string_view file = {};  ///< "convlab/kernels/ladder/01_basic.cu": set by the registration
 };
 
-/// A convolution and everything fused with it. Filters are always fp32 KCRS and the bias fp32.
-struct ConvStep {
-  ConvProblem problem;
-  Epilogue epilogue;
-  Format input_format = kNchw, output_format = kNchw;
-  /// Adds an array like the output after the bias (residual). Only in nchw8c float32 and nhwc, never with pooling.
-  bool adds = false;
-  /// If not 0, the array is part of a larger (concatenated) one: elements between images in nchw8c,
-  /// between pixels in nhwc.
-  int64_t input_step = 0, added_step = 0, output_step = 0;
-
-  bool operator==(const ConvStep&) const = default;
-
-  /// The shape of the step's output: after pooling if the epilogue pools.
-  Shape output_shape() const;
-};
-
 /// Constant memory that a later step reads: a kernel with idle threads may prefetch it into the device's cache.
 struct PrefetchHint {
   const void* from = nullptr;  ///< aligned to 64 bytes
   int64_t bytes = 0;
 };
 
-/// Addresses in the memory of the kernel's device. `prepared` and `workspace` have the sizes that the kernel requested,
-/// aligned to 64 bytes. prepare() and every launch() with these weights get the same `prepared`; `workspace` is
-/// scratch, and its content is not kept. No two arrays overlap.
-struct ConvArgs {
-  const ConvStep& step;
-  const void* x = nullptr;
-  const float* w = nullptr;
-  const float* bias = nullptr;   ///< K floats, or nullptr unless epilogue.bias
-  const float* added = nullptr;  ///< nullptr unless step.adds
-  float* y = nullptr;
+/// Addresses in the memory of the kernel's device, in the order of the step's operands. `prepared` and `workspace` have
+/// the sizes that the kernel requested, aligned to 64 bytes. prepare() and every launch() with these weights get the
+/// same `prepared`; `workspace` is scratch, and its content is not kept. No two arrays overlap.
+struct Args {
+  const Step& step;
+  std::span<const void* const> inputs;
+  std::span<void* const> outputs;
   void* prepared = nullptr;
   void* workspace = nullptr;
   PrefetchHint prefetch = {};
+  int64_t turn = 0;  ///< counts launches: a kernel that reads much memory may alternate direction to reuse what is
+                     ///< still in the cache
   std::span<const int> tuning = {};  ///< one value per tunable of the kernel; empty: the measured defaults
+
+  template <class Element = float>
+  const Element* input(size_t i = 0) const {
+    return static_cast<const Element*>(inputs[i]);
+  }
+  template <class Element = float>
+  Element* output(size_t i = 0) const {
+    return static_cast<Element*>(outputs[i]);
+  }
 };
 
 /// Time of a launch that is not the operator's own: a course file copies between host and device before and after the
@@ -113,25 +120,33 @@ struct Tunable {
 /// Why a kernel does not support a step, as text for the user; nullopt: it does, and its results are correct.
 using Refusal = std::optional<std::string>;
 
-/// The contract of a convolution kernel. Functions keep no state between calls and depend only on their arguments;
-/// DeviceCaps, or Stream::caps(), describes the device. Calls for two layers may be interleaved. prepared_bytes() and
-/// what prepare() writes must not depend on the step's n or, except in libraries, on the stream's number of threads: a
+/// The contract of a kernel. Functions keep no state between calls and depend only on their arguments; DeviceCaps, or
+/// Stream::caps(), describes the device. Calls for two layers may be interleaved. prepare() gets the addresses of
+/// constant inputs; the others are null. prepared_bytes() and what prepare() writes must not depend on the batch size,
+/// the first dimension of inputs that are not constant, or, except in libraries, on the stream's number of threads: a
 /// smaller last batch uses what was prepared for the full batch, and sessions share it. Launches only read it.
-struct ConvKernel {
+struct Kernel {
   KernelInfo info;
-  Refusal (*refuses)(const ConvStep&, const DeviceCaps&) = nullptr;
-  size_t (*prepared_bytes)(const ConvStep&, const DeviceCaps&) = nullptr;   ///< may be null: 0
-  size_t (*workspace_bytes)(const ConvStep&, const DeviceCaps&) = nullptr;  ///< may be null: 0
-  void (*prepare)(const ConvArgs&, Stream&) = nullptr;  ///< may be null; packs, converts weights once; timed separately
-  void (*launch)(const ConvArgs&, Stream&) = nullptr;   ///< writes all of y
+  /// Also returns a reason for operators other than its own. Never called for steps with formats other than nchw and
+  /// `format`.
+  Refusal (*refuses)(const Step&, const DeviceCaps&) = nullptr;
+  size_t (*prepared_bytes)(const Step&, const DeviceCaps&) = nullptr;   ///< may be null: 0
+  size_t (*workspace_bytes)(const Step&, const DeviceCaps&) = nullptr;  ///< may be null: 0
+  void (*prepare)(const Args&, Stream&) = nullptr;  ///< may be null; packs, converts weights once; timed separately
+  void (*launch)(const Args&, Stream&) = nullptr;   ///< writes all of the outputs
   Refusal (*absent)() = nullptr;  ///< may be null: why this machine cannot run the kernel; it then supports no step
-  std::string (*choice)(const ConvStep&, Stream&) = nullptr;  ///< may be null: what a library chose, and how
-  std::span<const Tunable> tunables = {};                     ///< swept by `convlab bench --sweep`
-  Format format = kNchw;       ///< supported besides nchw; refuses() is never called for steps in others
-  bool packs_weights = false;  ///< prepare() reads all it needs from w: launch() gets no w, which may have been freed
+  std::string (*choice)(const Step&, Stream&) = nullptr;  ///< may be null: what a library chose, and how
+  std::span<const Tunable> tunables = {};                 ///< swept by `convlab bench --sweep`
+  Format format = kNchw;                                  ///< supported besides nchw
+  /// prepare() reads all it needs from inputs[1], the weights: launch() does not get them, and they may have been
+  /// freed.
+  bool packs_weights = false;
+
+  bool is_conv() const { return info.family == Family::convolution; }
 };
 
-/// Returns a reason unless the step is plain fp32 NCHW in and out, without an epilogue. Every ladder rung checks this.
-Refusal refuse_unless_plain(const ConvStep& step);
+/// Return the bytes that the kernel requests for a step.
+size_t prepared_bytes(const Kernel& kernel, const Step& step, const DeviceCaps& caps);
+size_t workspace_bytes(const Kernel& kernel, const Step& step, const DeviceCaps& caps);
 
 }  // namespace convlab

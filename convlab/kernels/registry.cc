@@ -8,7 +8,6 @@
 #include <deque>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include "convlab/base/error.h"
@@ -18,7 +17,6 @@
 namespace convlab {
 namespace {
 
-template <class Kernel>
 std::vector<Kernel>& registered() {
   static std::vector<Kernel> all;
   return all;
@@ -41,11 +39,10 @@ std::string_view path_in_project(std::string_view file) {
 
 }  // namespace
 
-template <class Kernel>
-RegisterKernel<Kernel>::RegisterKernel(Kernel kernel, const char* file) {
+RegisterKernel::RegisterKernel(Kernel kernel, const char* file) {
   kernel.info.file = path_in_project(file);
-  std::vector<Kernel>& all = registered<Kernel>();
-  if (std::is_same_v<Kernel, ConvKernel> && !loading.name.empty()) {
+  std::vector<Kernel>& all = registered();
+  if (!loading.name.empty()) {
     ++loading.count;
     const auto same = std::ranges::find_if(all, [&](const Kernel& each) {
       return each.info.device == kernel.info.device && each.info.name == loading.name;
@@ -65,8 +62,6 @@ RegisterKernel<Kernel>::RegisterKernel(Kernel kernel, const char* file) {
   }
   all.insert(place, kernel);
 }
-template struct RegisterKernel<ConvKernel>;
-template struct RegisterKernel<OpKernel>;
 
 FileRegistration::FileRegistration(std::string name) {
   static std::deque<std::string> names;  // kernels refer to these names
@@ -77,20 +72,27 @@ FileRegistration::~FileRegistration() { loading = {}; }
 
 int FileRegistration::count() const { return loading.count; }
 
-const std::vector<ConvKernel>& conv_kernels() { return registered<ConvKernel>(); }
-const std::vector<OpKernel>& op_kernels() { return registered<OpKernel>(); }
+const std::vector<Kernel>& kernels() { return registered(); }
 
-const ConvKernel* find_conv_kernel(std::string_view name, DeviceKind device) {
-  for (const ConvKernel& kernel : conv_kernels()) {
+std::vector<std::reference_wrapper<const Kernel>> conv_kernels() {
+  std::vector<std::reference_wrapper<const Kernel>> result;
+  for (const Kernel& kernel : kernels()) {
+    if (kernel.is_conv()) result.emplace_back(kernel);
+  }
+  return result;
+}
+
+const Kernel* find_kernel(std::string_view name, DeviceKind device) {
+  for (const Kernel& kernel : kernels()) {
     if (kernel.info.name == name && kernel.info.device == device) return &kernel;
   }
   return nullptr;
 }
 
-const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device) {
-  if (const ConvKernel* kernel = find_conv_kernel(name, device)) return *kernel;
+const Kernel& require_conv_kernel(std::string_view name, DeviceKind device) {
+  if (const Kernel* kernel = find_kernel(name, device); kernel != nullptr && kernel->is_conv()) return *kernel;
   std::vector<std::string> names;
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.name == name) {
       throw unavailable("kernel {} runs on {}, not on {}; use device {}", name, name_of(kernel.info.device),
                         name_of(device), name_of(kernel.info.device));
@@ -119,19 +121,19 @@ std::string_view name_of(Math math) {
   return "?";
 }
 
-Shape ConvStep::output_shape() const {
-  const int64_t p = problem.p(), q = problem.q();
-  if (!epilogue.pool) return {problem.n, problem.k, p, q};
-  return {problem.n, problem.k, epilogue.pool->output_h(p), epilogue.pool->output_w(q)};
+std::string_view name_of(Family family) {
+  constexpr std::string_view kNames[] = {
+      "convolution", "transposed convolution", "dense",    "pooling",  "softmax", "normalization", "elementwise",
+      "reduction",   "rearrangement",          "sampling", "quantized"};
+  return kNames[static_cast<size_t>(family)];
 }
 
-Refusal refuse_unless_plain(const ConvStep& step) {
-  if (!step.epilogue.empty()) {
-    return fmt::format("fusing {} is not supported", to_text(step.epilogue));
-  }
-  if (step.input_format == kRawPixels)
-    return fmt::format("input must be float32, got {}", name_of(step.input_format.type));
-  return std::nullopt;
+size_t prepared_bytes(const Kernel& kernel, const Step& step, const DeviceCaps& caps) {
+  return kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(step, caps) : 0;
+}
+
+size_t workspace_bytes(const Kernel& kernel, const Step& step, const DeviceCaps& caps) {
+  return kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step, caps) : 0;
 }
 
 }  // namespace convlab

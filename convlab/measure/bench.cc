@@ -191,22 +191,20 @@ void BenchArrays::flush_caches() {
   stream_->synchronize();
 }
 
-KernelBench::KernelBench(const ConvKernel& kernel, BenchArrays& arrays, Checked checked, std::span<const int> tuning)
+KernelBench::KernelBench(const Kernel& kernel, BenchArrays& arrays, Checked checked, std::span<const int> tuning)
     : kernel_(kernel),
       arrays_(arrays),
       checked_(checked),
       tuning_(tuning.begin(), tuning.end()),
-      prepared_(arrays.device().allocate(
-          kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(arrays.step(), arrays.device().caps()) : 0)),
-      workspace_(arrays.device().allocate(
-          kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(arrays.step(), arrays.device().caps()) : 0)) {
+      prepared_(arrays.device().allocate(prepared_bytes(kernel, arrays.step(), arrays.device().caps()))),
+      workspace_(arrays.device().allocate(workspace_bytes(kernel, arrays.step(), arrays.device().caps()))) {
   if (kernel_.prepare != nullptr) {
     ConvArgs arguments = arrays_.arguments();
     arguments.prepared = prepared_.data();
     arguments.workspace = workspace_.data();
     arguments.tuning = tuning_;
     const auto begin = Clock::now();
-    kernel_.prepare(arguments, arrays_.stream());
+    call(kernel_.prepare, arguments, arrays_.stream());
     arrays_.stream().synchronize();
     prepare_ms_ = seconds_since(begin) * 1e3;
   }
@@ -265,7 +263,7 @@ void KernelBench::enqueue() {
   arguments.prepared = prepared_.data();
   arguments.workspace = workspace_.data();
   arguments.tuning = tuning_;
-  kernel_.launch(arguments, arrays_.stream());
+  call(kernel_.launch, arguments, arrays_.stream());
 }
 
 KernelBench::Times KernelBench::launch(bool behind_another) {

@@ -11,7 +11,7 @@
 #include "convlab/base/rng.h"
 #include "convlab/device/device.h"
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/kernel.h"
+#include "convlab/kernels/conv_step.h"
 #include "convlab/measure/summary.h"
 #include "convlab/verify/compare.h"
 #include "convlab/verify/oracle.h"
@@ -96,10 +96,10 @@ enum class Caches { hot, cold };
 class KernelBench {
  public:
   /// Prepares the kernel and launches it once. `tuning`: one value per tunable, or empty.
-  KernelBench(const ConvKernel& kernel, BenchArrays& arrays, Checked checked = Checked::ends,
+  KernelBench(const Kernel& kernel, BenchArrays& arrays, Checked checked = Checked::ends,
               std::span<const int> tuning = {});
 
-  const ConvKernel& kernel() const { return kernel_; }
+  const Kernel& kernel() const { return kernel_; }
   BenchArrays& arrays() const { return arrays_; }
   double prepare_ms() const { return prepare_ms_; }
 
@@ -139,7 +139,7 @@ class KernelBench {
   void enqueue();       ///< enqueues one launch on the stream
   void check_output();  ///< of the last launch; throws Error(wrong_result)
 
-  const ConvKernel& kernel_;
+  const Kernel& kernel_;
   BenchArrays& arrays_;
   Checked checked_;
   std::vector<int> tuning_;

@@ -14,7 +14,7 @@ namespace {
 /// may be faster now, a shared host much faster.
 double tolerance(DeviceKind device) { return device == DeviceKind::cuda ? 0.85 : 0.5; }
 
-void refuse_the_impossible(const ConvKernel& kernel, const ConvStep& step, const Ceilings& ceilings, double bytes,
+void refuse_the_impossible(const Kernel& kernel, const ConvStep& step, const Ceilings& ceilings, double bytes,
                            double milliseconds) {
   const double flops = kernel.info.sum == Sum::transform ? 0 : step.problem.flops();
   const Bound floor = ceilings.bound(flops, bytes, kernel.info.math);
@@ -38,7 +38,7 @@ void refuse_clocks_that_disagree(const Record& record) {
 
 }  // namespace
 
-Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
+Record measure(const Kernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
                Checked checked, std::span<const int> tuning) {
   const ConvStep& step = arrays.step();
   const DeviceCaps& caps = arrays.device().caps();

@@ -11,7 +11,7 @@ namespace convlab {
 /// Times one kernel on the arrays, hot and cold. Throws Error(wrong_result) if a checked output is wrong, and
 /// Error(unavailable) if the kernel, on a machine that was not busy, is faster than the bound for moving the arrays
 /// (or, with direct sums, for the arithmetic): its outputs are right, so the clock or the ceilings are wrong.
-Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
+Record measure(const Kernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
                Checked checked = Checked::ends, std::span<const int> tuning = {});
 
 }  // namespace convlab

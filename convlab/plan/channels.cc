@@ -51,7 +51,7 @@ Format channel_format(const PlanRequest& request) {
   } else if (options.math == Math::fp32 || options.math == Math::bf16) {
     format = kNchw8c;  // without a bf16x2 instruction, fp32 sums are faster
   }
-  const auto knows = [format](const ConvKernel* kernel) { return kernel->format == format; };
+  const auto knows = [format](const Kernel* kernel) { return kernel->format == format; };
   return std::ranges::any_of(request.candidates, knows) ? format : kNchw;
 }
 
@@ -111,7 +111,7 @@ std::optional<FusedConv> pooled_conv(const PlanRequest& request, FusedConv fused
   return fused;
 }
 
-std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const std::vector<const ConvKernel*>& kernels,
+std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const std::vector<const Kernel*>& kernels,
                                              const FusedConv& fused, Format x_format) {
   ConvStep step = fused.step;
   step.input_format = x_format;
@@ -120,8 +120,8 @@ std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const s
   step.output_format = plain ? kNchw : request.channels;
   // Images of one pixel are nchw in any plan.
   const bool only_plain = plain && x_format.order == Order::nchw;
-  std::vector<const ConvKernel*> fitting;
-  for (const ConvKernel* kernel : kernels) {
+  std::vector<const Kernel*> fitting;
+  for (const Kernel* kernel : kernels) {
     const bool knows = kernel->format == request.channels || (only_plain && kernel->format.order != Order::nchw);
     if (knows && !kernel->refuses(step, request.caps)) fitting.push_back(kernel);
   }

@@ -44,7 +44,7 @@ std::optional<FusedConv> pooled_conv(const PlanRequest& request, FusedConv fused
 
 /// Returns the first kernel that computes all of this from an input in `x_format` to the plan's layout (nchw for images
 /// of one pixel), and all others that do; or nullopt.
-std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const std::vector<const ConvKernel*>& kernels,
+std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const std::vector<const Kernel*>& kernels,
                                              const FusedConv& fused, Format x_format);
 
 /// Where a value is stored within concatenated channels.

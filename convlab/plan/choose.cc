@@ -16,10 +16,10 @@
 namespace convlab {
 namespace {
 
-bool precise_enough(const ConvKernel& kernel, Math wanted) { return kernel.info.math <= wanted; }
+bool precise_enough(const Kernel& kernel, Math wanted) { return kernel.info.math <= wanted; }
 
 /// Returns why a kernel's layouts do not fit the plan's, or nullopt if they do.
-Refusal why_not_for_format(const PlanRequest& request, const ConvKernel& kernel, Format x_format) {
+Refusal why_not_for_format(const PlanRequest& request, const Kernel& kernel, Format x_format) {
   if (x_format.order != Order::nchw && kernel.format != x_format) {
     return fmt::format("input in {} is not supported", name_of(x_format));
   }
@@ -34,7 +34,7 @@ Refusal why_not_for_format(const PlanRequest& request, const ConvKernel& kernel,
   return fmt::format("batch size must be at least {}: the kernel computes 16 images at a time", kLeastImagesInLanes);
 }
 
-std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const ConvChoice& choice) {
+std::string why_not(const PlanRequest& request, const Kernel& kernel, const ConvChoice& choice) {
   const PlanOptions& options = request.options;
   if (!precise_enough(kernel, options.math)) {
     return fmt::format("{} is less precise than {}", name_of(kernel.info.math), name_of(options.math));
@@ -52,7 +52,7 @@ std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const 
 
 /// Returns the part of the convolution that this kernel computes, with output in `y_format` if possible. Otherwise
 /// returns nullopt and sets `refusal`.
-std::optional<ConvStep> step_by(const PlanRequest& request, const ConvKernel& kernel, const FusedConv& fused,
+std::optional<ConvStep> step_by(const PlanRequest& request, const Kernel& kernel, const FusedConv& fused,
                                 Format x_format, Format y_format, Refusal& refusal) {
   std::vector<Format> inputs{x_format};
   if (x_format == kRawPixels) inputs.push_back(kNchw);
@@ -73,27 +73,27 @@ std::optional<ConvStep> step_by(const PlanRequest& request, const ConvKernel& ke
 
 }  // namespace
 
-std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOptions& options) {
+std::vector<const Kernel*> candidates(const DeviceCaps& caps, const PlanOptions& options) {
   if (!options.kernel.empty()) {
-    const ConvKernel& kernel = require_conv_kernel(options.kernel, caps.kind);
+    const Kernel& kernel = require_conv_kernel(options.kernel, caps.kind);
     if (!precise_enough(kernel, options.math)) {
       throw bad_input("kernel {} computes in {}, which is less precise than {}; set math to {}", kernel.info.name,
                       name_of(kernel.info.math), name_of(options.math), name_of(kernel.info.math));
     }
     return {&kernel};
   }
-  std::vector<const ConvKernel*> result;
-  for (const ConvKernel& kernel : conv_kernels()) {
+  std::vector<const Kernel*> result;
+  for (const Kernel& kernel : conv_kernels()) {
     const bool absent = kernel.absent != nullptr && kernel.absent();
     if (kernel.info.device == caps.kind && precise_enough(kernel, options.math) && !kernel.info.library && !absent) {
       result.push_back(&kernel);
     }
   }
-  std::ranges::sort(result, [](const ConvKernel* a, const ConvKernel* b) { return comes_before(a->info, b->info); });
+  std::ranges::sort(result, [](const Kernel* a, const Kernel* b) { return comes_before(a->info, b->info); });
   return result;
 }
 
-std::vector<const ConvKernel*> kernels_for(const PlanRequest& request, const FusedConv& fused, size_t place) {
+std::vector<const Kernel*> kernels_for(const PlanRequest& request, const FusedConv& fused, size_t place) {
   if (request.chosen == nullptr) return request.candidates;
   const std::string problem = to_text(fused.step.problem);
   const std::vector<KernelChoice>& choices = request.chosen->kernels;
@@ -108,7 +108,7 @@ std::vector<const ConvKernel*> kernels_for(const PlanRequest& request, const Fus
                     choice.problem, problem);
   }
   const auto found =
-      std::ranges::find(request.candidates, choice.kernel, [](const ConvKernel* kernel) { return kernel->info.name; });
+      std::ranges::find(request.candidates, choice.kernel, [](const Kernel* kernel) { return kernel->info.name; });
   if (found == request.candidates.end()) {
     throw bad_input("{}: kernel {} for '{}' is not available on {} in {} on this machine; tune again", line,
                     choice.kernel, choice.step, name_of(request.caps.kind), name_of(request.options.math));
@@ -129,7 +129,7 @@ ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t pla
   const bool named = !request.options.kernel.empty() || request.chosen != nullptr;
   std::optional<ConvChoice> choice;
   std::string refusals;
-  for (const ConvKernel* kernel : kernels_for(request, fused, place)) {
+  for (const Kernel* kernel : kernels_for(request, fused, place)) {
     Refusal refusal = why_not_for_format(request, *kernel, x_format);
     if (refusal && !named) continue;
     if (refusal) {
@@ -161,7 +161,7 @@ ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t pla
 
 std::vector<Refused> refused_besides(const PlanRequest& request, const ConvChoice& choice) {
   std::vector<Refused> result;
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.device == request.caps.kind && &kernel != choice.kernel) {
       result.push_back({kernel.info.name, why_not(request, kernel, choice)});
     }

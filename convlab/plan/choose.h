@@ -11,18 +11,18 @@ namespace convlab {
 /// Returns the kernels that may compute the convolutions of a plan, best first: only options.kernel if it is set;
 /// otherwise all kernels of the device that are precise enough, except libraries, which must be requested by name.
 /// Throws Error(bad_input) if options.kernel does not exist or is less precise than options.math.
-std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOptions& options);
+std::vector<const Kernel*> candidates(const DeviceCaps& caps, const PlanOptions& options);
 
 struct ConvChoice {
-  const ConvKernel* kernel;
-  ConvStep step;                           ///< the part of the fused step that the kernel computes
-  std::vector<const ConvKernel*> fitting;  ///< all kernels that would compute exactly this step, including `kernel`
+  const Kernel* kernel;
+  ConvStep step;                       ///< the part of the fused step that the kernel computes
+  std::vector<const Kernel*> fitting;  ///< all kernels that would compute exactly this step, including `kernel`
 };
 
 /// Returns the kernels that may compute the plan's convolution number `place`: all candidates, or the one that
 /// options.choices selects. Throws Error(bad_input) if that choice is for another convolution, or its kernel is not a
 /// candidate.
-std::vector<const ConvKernel*> kernels_for(const PlanRequest& request, const FusedConv& fused, size_t place);
+std::vector<const Kernel*> kernels_for(const PlanRequest& request, const FusedConv& fused, size_t place);
 
 /// Throws Error(bad_input) unless options.choices has this step name for the plan's convolution number `place`.
 void require_chosen_step(const PlanRequest& request, const std::string& name, size_t place);

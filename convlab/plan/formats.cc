@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "convlab/kernels/conv_step.h"
+#include "convlab/kernels/select.h"
 #include "convlab/model/shapes.h"
 #include "convlab/rewrite/readers.h"
 
@@ -17,7 +19,7 @@ bool can_read(const PlanRequest& request, Format format, const Node& node, const
     const Shape& x = request.shape_of(node.inputs[0]);
     if (!info(format.order).reshapes_freely && written != x) return false;
     const ConvStep step{.problem = conv_problem(*conv, x, request.shape_of(node.inputs[1])), .input_format = format};
-    return std::ranges::any_of(request.candidates, [&](const ConvKernel* kernel) {
+    return std::ranges::any_of(request.candidates, [&](const Kernel* kernel) {
       return kernel->format == format && !kernel->refuses(step, request.caps);
     });
   }
@@ -28,7 +30,7 @@ bool can_read(const PlanRequest& request, Format format, const Node& node, const
   }
   step.inputs[0].format = format;
   step.inputs[0].written = written;
-  return find_op_kernel(step, request.caps.kind, request.options.math) != nullptr;
+  return find_kernel(step, request.caps, request.options.math) != nullptr;
 }
 
 /// Whether all consumers of the value, under any shape, can read it in this layout.
@@ -57,14 +59,14 @@ bool consumers_can_read(const PlanRequest& request, Format format, ValueId value
 }  // namespace
 
 std::vector<Format> inner_formats(int64_t images, const DeviceCaps& caps, const PlanOptions& options,
-                                  const std::vector<const ConvKernel*>& candidates) {
+                                  const std::vector<const Kernel*>& candidates) {
   if (options.mode == PlanMode::layers || images == 0) return {};
   if (caps.runs_cuda()) {
     return options.math >= Math::fp16 ? std::vector{kNchw8cF16} : std::vector<Format>{};
   }
   std::vector<Format> formats;
   if (images < kLeastImagesInLanes) return formats;
-  for (const ConvKernel* kernel : candidates) {
+  for (const Kernel* kernel : candidates) {
     const bool is_new = std::ranges::find(formats, kernel->format) == formats.end();
     if (info(kernel->format.order).interleaves_images && is_new) formats.push_back(kernel->format);
   }
@@ -79,7 +81,7 @@ Format format_for_readers(const PlanRequest& request, ValueId value) {
 
 Format op_output_format(const PlanRequest& request, Step step, ValueId value) {
   step.outputs[0].format = format_for_readers(request, value);
-  const bool written = find_op_kernel(step, request.caps.kind, request.options.math) != nullptr;
+  const bool written = find_kernel(step, request.caps, request.options.math) != nullptr;
   return written ? step.outputs[0].format : kNchw;
 }
 

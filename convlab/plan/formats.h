@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 #include "convlab/plan/request.h"
 
 namespace convlab {
@@ -10,7 +10,7 @@ namespace convlab {
 /// Returns the layouts other than nchw in which a plan of this mode, math and batch keeps values between its steps if
 /// their consumers support it; best first.
 std::vector<Format> inner_formats(int64_t images, const DeviceCaps& caps, const PlanOptions& options,
-                                  const std::vector<const ConvKernel*>& candidates);
+                                  const std::vector<const Kernel*>& candidates);
 
 /// Returns the layout for a value that a kernel can write either way: the plan's best layout that all consumers can
 /// read.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "convlab/kernels/conv_step.h"
 #include "convlab/plan/request.h"
 
 namespace convlab {

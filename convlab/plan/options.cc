@@ -50,7 +50,7 @@ PlanMode parse_plan(const std::string& text, const std::string& name) {
 void require_math(Math math, DeviceKind kind, const std::string& name) {
   const auto exists = [kind](Math wanted) {
     return std::ranges::any_of(
-        conv_kernels(), [&](const ConvKernel& each) { return each.info.device == kind && each.info.math == wanted; });
+        conv_kernels(), [&](const Kernel& each) { return each.info.device == kind && each.info.math == wanted; });
   };
   if (exists(math)) return;
   std::vector<std::string_view> others;

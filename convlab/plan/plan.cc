@@ -32,31 +32,27 @@ std::string text_of(const Location& location) {
 
 }  // namespace
 
-std::string_view PlanStep::kernel_name() const { return conv != nullptr ? conv->info.name : op->info.name; }
-
 std::string PlanStep::op_name() const {
-  if (const ConvStep* step = conv_step()) {
-    const std::string after = to_text(step->epilogue);
-    return std::string("Conv") + (step->adds ? "+add" : "") + (after.empty() ? "" : "+") + after;
+  if (is_conv()) {
+    const std::string after = to_text(what.epilogue);
+    return std::string("Conv") + (conv_step(what).adds ? "+add" : "") + (after.empty() ? "" : "+") + after;
   }
-  const Step& step = *op_step();
-  const auto* activation = std::get_if<ActivationOp>(&step.op);
+  const auto* activation = std::get_if<ActivationOp>(&what.op);
   if (activation != nullptr && activation->activation.kind == ActivationKind::none) {
-    return step.inputs[0].format == kRawPixels ? "Convert" : "Copy";
+    return what.inputs[0].format == kRawPixels ? "Convert" : "Copy";
   }
-  const std::string name = name_of(step.op);
-  const Activation& after = step.epilogue.activation;
+  const std::string name = name_of(what.op);
+  const Activation& after = what.epilogue.activation;
   return after.kind == ActivationKind::none ? name : name + "+" + to_text(after);
 }
 
 double PlanStep::flops() const {
-  if (const ConvStep* step = conv_step()) return step->problem.flops();
-  const Step& step = *op_step();
-  const auto outputs = static_cast<double>(element_count(step.outputs[0].shape));
-  if (const auto* gemm = std::get_if<GemmOp>(&step.op)) {
-    return 2 * outputs * static_cast<double>(step.inputs[0].shape[gemm->transpose_a ? 0 : 1]);
+  if (is_conv()) return conv_step(what).problem.flops();
+  const auto outputs = static_cast<double>(element_count(what.outputs[0].shape));
+  if (const auto* gemm = std::get_if<GemmOp>(&what.op)) {
+    return 2 * outputs * static_cast<double>(what.inputs[0].shape[gemm->transpose_a ? 0 : 1]);
   }
-  if (std::holds_alternative<MatMulOp>(step.op)) return 2 * outputs * static_cast<double>(step.inputs[0].shape.back());
+  if (std::holds_alternative<MatMulOp>(what.op)) return 2 * outputs * static_cast<double>(what.inputs[0].shape.back());
   return 0;
 }
 
@@ -67,13 +63,11 @@ std::string to_text(const Plan& plan) {
   for (const PlanStep& step : plan.steps) {
     std::string inputs;
     for (const Location& input : step.inputs) inputs += (inputs.empty() ? "" : ", ") + text_of(input);
-    const ConvStep* conv = step.conv_step();
-    const Shape& shape = conv != nullptr ? conv->output_shape() : step.op_step()->outputs[0].shape;
-    const Format format = conv != nullptr ? conv->output_format : step.op_step()->outputs[0].format;
+    const Operand& y = step.what.outputs[0];
     text += fmt::format("  {}: {}{} by {}: {} -> {} {}{}", step.name, step.op_name(),
-                        conv != nullptr ? " " + to_text(conv->problem) : "", step.kernel_name(), inputs,
-                        text_of(step.output), to_text(shape),
-                        format.order == Order::nchw ? "" : fmt::format(", in {}", name_of(format)));
+                        step.is_conv() ? " " + to_text(conv_step(step.what).problem) : "", step.kernel->info.name,
+                        inputs, text_of(step.output), to_text(y.shape),
+                        y.format.order == Order::nchw ? "" : fmt::format(", in {}", name_of(y.format)));
     if (step.prepared_bytes != 0) text += fmt::format(", prepared {} bytes", step.prepared_bytes);
     if (step.workspace_bytes != 0) {
       text += fmt::format(", workspace arena {} of {} bytes", step.workspace_at, step.workspace_bytes);

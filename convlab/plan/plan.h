@@ -4,11 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "convlab/kernels/kernel.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/conv_step.h"
 #include "convlab/model/graph.h"
 #include "convlab/plan/options.h"
 
@@ -32,26 +30,19 @@ struct Refused {
 /// One launch of one kernel.
 struct PlanStep {
   std::string name;  ///< the names of the nodes that it computes, joined by '+'
-  std::variant<ConvStep, Step> what;
-  const ConvKernel* conv = nullptr;        ///< of a ConvStep
-  const OpKernel* op = nullptr;            ///< of an Step
-  std::vector<const ConvKernel*> fitting;  ///< all that compute exactly this ConvStep, in order of preference
-  std::vector<Refused> refused;            ///< every other convolution kernel of the device; empty for an Step
-  std::vector<Location>
-      inputs;  ///< in the operator's order; of a ConvStep: x, w and, if present, the bias and the value to add
+  Step what;
+  const Kernel* kernel = nullptr;
+  std::vector<const Kernel*> fitting;  ///< of a convolution: all that compute exactly this step, in order of preference
+  std::vector<Refused> refused;        ///< of a convolution: every other convolution kernel of the device
+  std::vector<Location> inputs;        ///< in the order of what.inputs
   Location output;
   size_t prepared_bytes = 0;
   size_t workspace_bytes = 0;
   int64_t workspace_at = 0;  ///< byte offset in the arena
 
-  const ConvStep* conv_step() const { return std::get_if<ConvStep>(&what); }
-  const Step* op_step() const { return std::get_if<Step>(&what); }
-  std::string_view kernel_name() const;
+  bool is_conv() const { return convlab::is_conv(what); }
 
   static constexpr size_t kWeights = 1;  ///< index of the weights among the inputs, if a step has weights
-
-  /// Whether launches read the weights, which are constant, from the prepared memory (see ConvKernel).
-  bool packs_weights() const { return conv != nullptr ? conv->packs_weights : op->packs_weights; }
 
   /// Returns "Conv+bias+max2x2/2+tanh", "Gemm+tanh", "Softmax"; "Copy" and "Convert" (pixels to float32) are steps that
   /// the plan adds.

@@ -13,6 +13,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/diagnostics/finding.h"
+#include "convlab/kernels/select.h"
 #include "convlab/model/shapes.h"
 #include "convlab/plan/arrays.h"
 #include "convlab/plan/bytes.h"
@@ -211,7 +212,7 @@ class Planner {
           {.shape = shape_of(input), .format = begins || constant ? kNchw : kNhwc4U8, .constant = constant});
     }
     if (!begins) step.inputs[0].written = step.inputs[0].shape;
-    if (!only && find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
+    if (!only && find_kernel(step, request_.caps, request_.options.math) == nullptr) return false;
     std::vector<Source> operands;
     for (const ValueId input : node.inputs) {
       const bool plain = begins || graph_.constants.contains(input);
@@ -258,7 +259,7 @@ class Planner {
   /// Returns the step and the kernels that compute the convolution from this input: from uint8 pixels, nchw, or the
   /// plan's layout of channels.
   std::optional<ConvChoice> choose_joined(const FusedConv& fused, const Source& given) {
-    const std::vector<const ConvKernel*> kernels = kernels_for(request_, fused, convolutions_);
+    const std::vector<const Kernel*> kernels = kernels_for(request_, fused, convolutions_);
     std::optional<ConvChoice> choice;
     for (const Format input : {kRawPixels, kNchw}) {
       if (choice || !lies_plain(given) || (input == kRawPixels && !is_pixels(given.array))) continue;
@@ -277,7 +278,7 @@ class Planner {
     for (const ValueId input : gate->inputs) operands.push_back(operand(input));
     Step step = step_of(gate->op, operands, shape_of(gate->output));
     step.outputs[0].format = request_.channels;
-    if (find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
+    if (find_kernel(step, request_.caps, request_.options.math) == nullptr) return false;
 
     for (const size_t node : gate->nodes) done_[node] = true;
     const size_t output = channels_array(gate->output);
@@ -306,7 +307,7 @@ class Planner {
     step.inputs[0].format = request_.channels;
     step.inputs[0].written = step.inputs[0].shape;
     y.format = channels_of(y.shape);
-    if (find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
+    if (find_kernel(step, request_.caps, request_.options.math) == nullptr) return false;
     std::string name = node.name;
     const ValueId result = fuse_activation(node, step, name);
 
@@ -331,7 +332,7 @@ class Planner {
       value = graph_.nodes[*reader].output;
     }
     step.outputs[0].format = kNchw;
-    return find_op_kernel(step, request_.caps.kind, request_.options.math) != nullptr;
+    return find_kernel(step, request_.caps, request_.options.math) != nullptr;
   }
 
   /// Plans a Concat. Most inputs were written directly to their part of the output; the others are copied there now.
@@ -441,7 +442,7 @@ class Planner {
     const auto* op = next ? std::get_if<ActivationOp>(&graph_.nodes[*next].op) : nullptr;
     if (op == nullptr) return std::nullopt;
     step.epilogue.activation = op->activation;
-    return find_op_kernel(step, request_.caps.kind, request_.options.math) != nullptr ? next : std::nullopt;
+    return find_kernel(step, request_.caps, request_.options.math) != nullptr ? next : std::nullopt;
   }
 
   /// Returns the step of an operator, with nchw output.
@@ -458,7 +459,7 @@ class Planner {
   void note_unsupported(const Step& step, const std::string& name) {
     const std::string op = name_of(step.op);
     if (unsupported_.empty()) {
-      const std::string why = why_unsupported(step, request_.caps.kind, request_.options.math);
+      const std::string why = why_unsupported(step, request_.caps, request_.options.math);
       first_unsupported_ = fmt::format("{} (node '{}'){}{}", op, printable(name), why.empty() ? "" : ": ", why);
     }
     unsupported_.push_back(op);
@@ -486,31 +487,28 @@ class Planner {
       inputs.push_back(operands[i].array);
       if (i > 0) step.inputs[i].format = arrays_[operands[i].array].format;
     }
-    const OpKernel* const found = find_op_kernel(step, request_.caps.kind, request_.options.math);
+    const Kernel* const found = find_kernel(step, request_.caps, request_.options.math);
     if (found == nullptr) {
       note_unsupported(step, name);
       arrays_.note_step(std::move(inputs), output);
       return;
     }
-    const OpKernel& kernel = *found;
-    PlanStep result{.name = std::move(name), .op = &kernel};
-    if (kernel.prepared_bytes != nullptr) result.prepared_bytes = kernel.prepared_bytes(step);
-    result.workspace_bytes = workspace_bytes(kernel, step, request_.caps.threads);
-    result.what = std::move(step);
-    emit(std::move(result), std::move(inputs), output);
+    emit({.name = std::move(name), .what = std::move(step), .kernel = found}, std::move(inputs), output);
   }
 
   void emit_conv(const ConvChoice& choice, std::vector<size_t> inputs, size_t output, std::string name) {
     require_chosen_step(request_, name, convolutions_++);
-    const ConvKernel& kernel = *choice.kernel;
-    PlanStep result{.name = std::move(name), .what = choice.step, .conv = &kernel, .fitting = choice.fitting};
-    result.refused = refused_besides(request_, choice);
-    if (kernel.prepared_bytes != nullptr) result.prepared_bytes = kernel.prepared_bytes(choice.step, request_.caps);
-    if (kernel.workspace_bytes != nullptr) result.workspace_bytes = kernel.workspace_bytes(choice.step, request_.caps);
-    emit(std::move(result), std::move(inputs), output);
+    emit({.name = std::move(name),
+          .what = choice.step,
+          .kernel = choice.kernel,
+          .fitting = choice.fitting,
+          .refused = refused_besides(request_, choice)},
+         std::move(inputs), output);
   }
 
   void emit(PlanStep step, std::vector<size_t> inputs, size_t output) {
+    step.prepared_bytes = prepared_bytes(*step.kernel, step.what, request_.caps);
+    step.workspace_bytes = workspace_bytes(*step.kernel, step.what, request_.caps);
     arrays_.note_step(std::move(inputs), output);
     plan_.steps.push_back(std::move(step));
   }

@@ -16,8 +16,8 @@ struct PlanRequest {
   const Graph& graph;
   const DeviceCaps& caps;
   const PlanOptions& options;
-  std::vector<Shape> shapes;                  ///< by ValueId, from infer_shapes()
-  std::vector<const ConvKernel*> candidates;  ///< for convolutions: see candidates()
+  std::vector<Shape> shapes;              ///< by ValueId, from infer_shapes()
+  std::vector<const Kernel*> candidates;  ///< for convolutions: see candidates()
   Readers readers;
   std::vector<Format> formats;         ///< other than nchw, for values between steps: see inner_formats()
   bool bytes = false;                  ///< 8-bit values are in nhwc4 uint8: see bytes.h

@@ -24,7 +24,7 @@ Buffer filled(Device& device, Stream& stream, const Tensor& tensor, std::string_
 
 }  // namespace
 
-std::vector<KernelCounts> count_kernel(const ConvKernel& kernel, const ConvStep& step, Device& simt) {
+std::vector<KernelCounts> count_kernel(const Kernel& kernel, const ConvStep& step, Device& simt) {
   const DeviceCaps& caps = simt.caps();
   if (const Refusal refusal = kernel.refuses(step, caps)) {
     throw bad_input("{}: {}: {}", kernel.info.name, to_text(step.problem), *refusal);
@@ -35,11 +35,8 @@ std::vector<KernelCounts> count_kernel(const ConvKernel& kernel, const ConvStep&
   Buffer bias;
   if (step.epilogue.bias) bias = filled(simt, *stream, fill_bias(step, Fill::reals, {}, 0), "bias");
   const Buffer y = array(simt, static_cast<size_t>(element_count(step.output_shape())) * sizeof(float), "y", true);
-  const auto scratch = [&](auto bytes_of, std::string_view name) {
-    return array(simt, bytes_of == nullptr ? 0 : bytes_of(step, caps), name, true);
-  };
-  const Buffer prepared = scratch(kernel.prepared_bytes, "prepared");
-  const Buffer workspace = scratch(kernel.workspace_bytes, "workspace");
+  const Buffer prepared = array(simt, prepared_bytes(kernel, step, caps), "prepared", true);
+  const Buffer workspace = array(simt, workspace_bytes(kernel, step, caps), "workspace", true);
   const ConvArgs args{.step = step,
                       .x = x.data(),
                       .w = static_cast<const float*>(w.data()),
@@ -47,10 +44,10 @@ std::vector<KernelCounts> count_kernel(const ConvKernel& kernel, const ConvStep&
                       .y = static_cast<float*>(y.data()),
                       .prepared = prepared.data(),
                       .workspace = workspace.data()};
-  if (kernel.prepare != nullptr) kernel.prepare(args, *stream);
+  call(kernel.prepare, args, *stream);
   start_simt_counting();
   try {
-    kernel.launch(args, *stream);
+    call(kernel.launch, args, *stream);
   } catch (...) {
     stop_simt_counting();
     throw;

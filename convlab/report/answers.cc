@@ -88,12 +88,11 @@ Answers answer(const std::string& model, const std::string& folder) {
   engine.run(images.raw(), count, answers.scores.data());
   answers.predicted = labels_of(answers.scores, Answers::kClasses);
   for (const PlanStep& step : engine.plan().steps) {
-    if (const ConvStep* conv = step.conv_step()) {
-      ConvProblem problem = conv->problem;
-      problem.n = 1;
-      answers.problems.push_back(to_text(problem));
-      answers.names.push_back(step.name.substr(0, step.name.find('+')));
-    }
+    if (!step.is_conv()) continue;
+    ConvProblem problem = conv_step(step.what).problem;
+    problem.n = 1;
+    answers.problems.push_back(to_text(problem));
+    answers.names.push_back(step.name.substr(0, step.name.find('+')));
   }
   return answers;
 }

@@ -24,7 +24,7 @@ std::vector<KernelFacts> all_kernels(const std::vector<Record>& records) {
     facts.source = embedded_file(facts.file);
     kernels.push_back(std::move(facts));
   };
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     const KernelInfo& info = kernel.info;
     add({.name = std::string(info.name),
          .math = std::string(name_of(info.math)),

@@ -15,8 +15,8 @@ struct KernelFacts {
   std::string name, math, idea, after;
   std::string file, source;  ///< path from the root, and its text; "" if unknown to this build
   int rung = 0;
-  DeviceKind device = DeviceKind::cpu;     ///< cuda for the CUDA kernels, even if this build has them only for simt
-  const ConvKernel* registered = nullptr;  ///< null if unknown to this build
+  DeviceKind device = DeviceKind::cpu;  ///< cuda for the CUDA kernels, even if this build has them only for simt
+  const Kernel* registered = nullptr;   ///< null if unknown to this build
 
   /// Returns whether it is a CUDA kernel of the ladder or a library's, for which the course asks for times and
   /// counters. Production kernels have a separate table.

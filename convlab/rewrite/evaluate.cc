@@ -9,8 +9,8 @@
 #include "convlab/base/error.h"
 #include "convlab/base/overloaded.h"
 #include "convlab/device/cpu.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/select.h"
 #include "convlab/model/einsum.h"
 #include "convlab/model/shapes.h"
 
@@ -23,19 +23,19 @@ constexpr size_t kAlwaysScratchBytes = size_t{1} << 28;
 void convolve(const ConvOp& op, const std::vector<const Tensor*>& inputs, Tensor& output, Stream& stream) {
   ConvStep step{.problem = conv_problem(op, inputs[0]->shape(), inputs[1]->shape())};
   step.epilogue.bias = inputs.size() > 2;
-  require_conv_kernel("cpu.reference", DeviceKind::cpu)
-      .launch({.step = step,
-               .x = inputs[0]->raw(),
-               .w = inputs[1]->values<float>().data(),
-               .bias = step.epilogue.bias ? inputs[2]->values<float>().data() : nullptr,
-               .y = output.values<float>().data()},
-              stream);
+  call(require_conv_kernel("cpu.reference", DeviceKind::cpu).launch,
+       {.step = step,
+        .x = inputs[0]->raw(),
+        .w = inputs[1]->values<float>().data(),
+        .bias = step.epilogue.bias ? inputs[2]->values<float>().data() : nullptr,
+        .y = output.values<float>().data()},
+       stream);
 }
 
 void compute(const Step& step, const std::vector<const Tensor*>& inputs, Tensor& output, Device& device, Stream& stream,
              int64_t bytes_left) {
-  const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
-  const size_t scratch = workspace_bytes(kernel, step, 1);
+  const Kernel& kernel = choose_kernel(step, device.caps());
+  const size_t scratch = workspace_bytes(kernel, step, device.caps());
   if (scratch > static_cast<size_t>(bytes_left) + kAlwaysScratchBytes) {
     throw bad_input("constant folding needs {} bytes of scratch memory; the limit for a model of this size is {}",
                     scratch, bytes_left);
@@ -43,7 +43,7 @@ void compute(const Step& step, const std::vector<const Tensor*>& inputs, Tensor&
   std::vector<const void*> addresses;
   for (const Tensor* input : inputs) addresses.push_back(input->values<float>().data());
   void* const result = output.values<float>().data();
-  const Buffer prepared = device.allocate(kernel.prepared_bytes ? kernel.prepared_bytes(step) : 0);
+  const Buffer prepared = device.allocate(prepared_bytes(kernel, step, device.caps()));
   const Buffer workspace = device.allocate(scratch);
   const Args args{.step = step,
                   .inputs = addresses,

@@ -46,8 +46,10 @@ int forks() {
 std::vector<Session::Step> steps_of(const Plan& plan) {
   std::vector<Session::Step> steps;
   for (const PlanStep& step : plan.steps) {
-    steps.push_back(
-        {.name = step.name, .op = step.op_name(), .kernel = std::string(step.kernel_name()), .flops = step.flops()});
+    steps.push_back({.name = step.name,
+                     .op = step.op_name(),
+                     .kernel = std::string(step.kernel->info.name),
+                     .flops = step.flops()});
   }
   return steps;
 }

@@ -67,7 +67,7 @@ std::vector<ConvStep> steps_beyond_plain(const ConvProblem& problem) {
 
 /// Adds steps from and to the kernel's own layout, all that the kernel supports. Always adds the convolution alone in
 /// that layout from end to end, so that an unsupported problem is reported.
-void add_steps_in_own_format(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps,
+void add_steps_in_own_format(const Kernel& kernel, const ConvProblem& problem, const DeviceCaps& caps,
                              std::vector<ConvStep>& steps) {
   const Format own = kernel.format;
   const size_t first = steps.size();
@@ -130,7 +130,7 @@ std::vector<ConvProblem> default_problems() {
   return all;
 }
 
-std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps) {
+std::vector<ConvStep> steps_to_verify(const Kernel& kernel, const ConvProblem& problem, const DeviceCaps& caps) {
   std::vector<ConvStep> steps{{problem}};
   const std::vector<ConvStep> beyond = steps_beyond_plain(problem);
   if (std::any_of(beyond.begin(), beyond.end(), [&](const ConvStep& step) { return !kernel.refuses(step, caps); })) {

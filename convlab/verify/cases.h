@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "convlab/kernels/kernel.h"
+#include "convlab/kernels/conv_step.h"
 
 namespace convlab {
 
@@ -24,7 +24,7 @@ std::vector<ConvProblem> default_problems();
 /// is reported. If the kernel supports any of them, adds steps with an epilogue and with uint8 pixels, one of each
 /// kind. If the kernel has a layout of its own (such as nchw16n or nchw8c), adds all steps that it supports from that
 /// layout, to it, and both.
-std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps);
+std::vector<ConvStep> steps_to_verify(const Kernel& kernel, const ConvProblem& problem, const DeviceCaps& caps);
 
 /// Returns "n2_c12h33w33_k24r5s5 bias+max2x2/2+tanh uint8".
 std::string describe(const ConvStep& step);

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "convlab/kernels/kernel.h"
+#include "convlab/kernels/conv_step.h"
 #include "convlab/verify/oracle.h"
 
 namespace convlab {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "convlab/kernels/kernel.h"
+#include "convlab/kernels/conv_step.h"
 #include "convlab/tensor/tensor.h"
 
 namespace convlab {

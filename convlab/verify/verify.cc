@@ -36,7 +36,7 @@ struct LayerMemory {
 /// A kernel with guarded memory for two layers of the same step.
 class Rig {
  public:
-  Rig(const ConvKernel& kernel, const ConvStep& step, Device& device)
+  Rig(const Kernel& kernel, const ConvStep& step, Device& device)
       : kernel_(kernel),
         step_(step),
         device_(device),
@@ -45,8 +45,7 @@ class Rig {
            Role::input),
         y_(device, *stream_, "y", static_cast<size_t>(byte_count(step.output_shape(), step.output_format)),
            Role::output),
-        workspace_(device, *stream_, "workspace",
-                   kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step, device.caps()) : 0, Role::output) {
+        workspace_(device, *stream_, "workspace", workspace_bytes(kernel, step, device.caps()), Role::output) {
     for (int layer = 0; layer < 2; ++layer) layers_.push_back(make_layer());
   }
 
@@ -65,14 +64,14 @@ class Rig {
     layer.prepared.mark_uninitialized(*stream_);
     workspace_.mark_uninitialized(*stream_);
     if (kernel_.prepare == nullptr) return;
-    kernel_.prepare(arguments(layer, nullptr), *stream_);
+    call(kernel_.prepare, arguments(layer, nullptr), *stream_);
     check_memory("prepare");
   }
 
   std::vector<float> launch(int index) {
     y_.mark_uninitialized(*stream_);
     workspace_.mark_uninitialized(*stream_);
-    kernel_.launch(arguments(layers_[index], static_cast<float*>(y_.data())), *stream_);
+    call(kernel_.launch, arguments(layers_[index], static_cast<float*>(y_.data())), *stream_);
     check_memory("launch");
     return download_plain(*stream_, y_.data(), step_.output_shape(), step_.output_format);
   }
@@ -82,7 +81,7 @@ class Rig {
 
  private:
   LayerMemory make_layer() {
-    const size_t prepared = kernel_.prepared_bytes != nullptr ? kernel_.prepared_bytes(step_, device_.caps()) : 0;
+    const size_t prepared = prepared_bytes(kernel_, step_, device_.caps());
     LayerMemory layer{
         .w = {device_, *stream_, "w", static_cast<size_t>(step_.problem.filter_count()) * sizeof(float), Role::input},
         .prepared = {device_, *stream_, "prepared", prepared, Role::output}};
@@ -126,7 +125,7 @@ class Rig {
     }
   }
 
-  const ConvKernel& kernel_;
+  const Kernel& kernel_;
   const ConvStep& step_;
   Device& device_;
   std::unique_ptr<Stream> stream_;
@@ -146,7 +145,7 @@ Verdict require_right(Rig& rig, int layer, std::span<const float> got, const Con
   throw FindingError(ErrorKind::wrong_result, wrong_output(verdict, wrong, likely_cause(wrong)));
 }
 
-void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
+void check_integers(Rig& rig, const Kernel& kernel, const ConvStep& step, Oracle& oracle) {
   const IntegerLimits limits = integer_limits(step, kernel.info.math);
   const ErrorModel model = kernel.info.sum == Sum::transform ? rounding_model(step, kernel.info) : exact_model(step);
   for (int layer : {0, 1}) rig.load(layer, oracle.layer(step, Fill::integers, limits, layer));
@@ -166,7 +165,7 @@ void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Or
 }
 
 /// Returns the relative L2 error.
-double check_reals(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
+double check_reals(Rig& rig, const Kernel& kernel, const ConvStep& step, Oracle& oracle) {
   rig.load(0, oracle.layer(step, Fill::reals, {}, 0));
   const std::vector<float> first = rig.launch(0);
   const Verdict verdict = require_right(rig, 0, first, step, rounding_model(step, kernel.info));
@@ -183,7 +182,7 @@ double check_reals(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Ora
   return verdict.relative_l2;
 }
 
-void check_nan(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
+void check_nan(Rig& rig, const Kernel& kernel, const ConvStep& step, Oracle& oracle) {
   if (step.input_format == kRawPixels) return;
   rig.load(0, oracle.layer(step, Fill::one_nan, {}, 0));
   const Verdict verdict =
@@ -228,7 +227,7 @@ std::string_view name_of(Outcome outcome) {
   return "?";
 }
 
-CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
+CaseResult verify_kernel(const Kernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
   if (const Refusal refusal = kernel.refuses(step, device.caps())) return {Outcome::skipped, *refusal};
   require_host_memory(step);
   std::optional<Rig> memory;
@@ -258,7 +257,7 @@ CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device&
   return result;
 }
 
-CaseResult verify_few(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
+CaseResult verify_few(const Kernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
   if (const Refusal refusal = kernel.refuses(step, device.caps())) return {Outcome::skipped, *refusal};
   if (kernel.info.library) return {Outcome::passed, ""};
   ConvStep few = step;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "convlab/device/simt.h"
-#include "convlab/kernels/kernel.h"
+#include "convlab/kernels/conv_step.h"
 #include "convlab/verify/oracle.h"
 
 namespace convlab {
@@ -32,10 +32,10 @@ struct CaseResult {
 ///
 /// Errors of the kernel itself, such as a launch failure, fail the case with their message. A case whose arrays do not
 /// fit into device memory is skipped. Throws Error(bad_input) if the host has too little memory.
-CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle);
+CaseResult verify_kernel(const Kernel& kernel, const ConvStep& step, Device& device, Oracle& oracle);
 
 /// Checks a kernel before it is timed: verify_kernel() on at most two images of the step. A library is trusted; timing
 /// checks outputs at the problem's own size.
-CaseResult verify_few(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle);
+CaseResult verify_few(const Kernel& kernel, const ConvStep& step, Device& device, Oracle& oracle);
 
 }  // namespace convlab

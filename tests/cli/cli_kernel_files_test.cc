@@ -34,6 +34,18 @@ TEST_F(KernelFiles, EveryTemplatePasses) {
   EXPECT_EQ(own[0]["cases"][0]["verdict"], "PASSED");
 }
 
+TEST_F(KernelFiles, OfTheFirstContractStillPass) {
+  std::string text = text_of(make("own", "own.cu"));
+  for (const auto& [now, then] : {std::pair("RegisterKernel", "RegisterConvKernel"),
+                                  {"of_conv<refuses>", "refuses"},
+                                  {"of_conv<launch_mine>", "launch_mine"}}) {
+    ASSERT_THAT(text, HasSubstr(now));
+    text.replace(text.find(now), std::string_view(now).size(), then);
+  }
+  const Json file = verified({write("first.cu", text), "--device", "simt", "--problem", "n2_c3h9w9_k4r3s3_p1"}, 0)[0];
+  EXPECT_EQ(file["verdict"], "PASSED") << file;
+}
+
 TEST_F(KernelFiles, ATemplateReplacesNothing) {
   const std::string file = write("mine.cu", "precious");
   const ProgramRun run = run_program({"new", "own", "-o", file});

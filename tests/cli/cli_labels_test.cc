@@ -26,7 +26,7 @@ class Labels : public testing::TestWithParam<std::string> {};
 TEST_P(Labels, AreThoseOfTheReferenceWhateverTheKernel) {
   const json expected = classify(GetParam(), {"--kernel", "cpu.reference", "--plan", "layers"});
   ASSERT_EQ(expected["labels"].size(), 200U);
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.device != DeviceKind::cpu || kernel.info.math != Math::fp32) continue;
     // Skipped: transform kernels do not support every convolution, and nchw8c kernels support none in these networks.
     // The plans below use those that pay off.

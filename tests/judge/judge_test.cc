@@ -47,7 +47,7 @@ class Right : public testing::TestWithParam<std::filesystem::path> {};
 
 /// Returns the arithmetic that the registered kernel of a file declares. Templates compute in fp32.
 Math declared_math(const std::filesystem::path& file) {
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.file == file) return kernel.info.math;
   }
   return Math::fp32;

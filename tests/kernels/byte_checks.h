@@ -78,11 +78,11 @@ inline Step byte_step(const Op& op, const std::vector<const Tensor*>& inputs, si
 }
 
 /// Runs the kernel and returns its output as plain fp32, whatever layouts the step has.
-inline Tensor run_on_bytes(const OpKernel& kernel, const Step& step, const std::vector<const Tensor*>& inputs,
+inline Tensor run_on_bytes(const Kernel& kernel, const Step& step, const std::vector<const Tensor*>& inputs,
                            int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
-  EXPECT_EQ(kernel.refuses(step), std::nullopt) << kernel.info.name;
+  EXPECT_EQ(kernel.refuses(step, device->caps()), std::nullopt) << kernel.info.name;
   std::vector<std::unique_ptr<GuardedBytes>> arrays;
   std::vector<const void*> addresses, known;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -99,8 +99,8 @@ inline Tensor run_on_bytes(const OpKernel& kernel, const Step& step, const std::
     known.push_back(step.inputs[i].constant ? addresses.back() : nullptr);
   }
   const GuardedBytes output(*device, static_cast<size_t>(byte_count(step.outputs[0].shape, step.outputs[0].format)));
-  const GuardedBytes prepared(*device, kernel.prepared_bytes ? kernel.prepared_bytes(step) : 0);
-  const GuardedBytes workspace(*device, workspace_bytes(kernel, step, threads));
+  const GuardedBytes prepared(*device, prepared_bytes(kernel, step, device->caps()));
+  const GuardedBytes workspace(*device, workspace_bytes(kernel, step, device->caps()));
   const Args first{step, known, {}, prepared.first(), nullptr};
   if (kernel.prepare != nullptr) kernel.prepare(first, *stream);
   if (kernel.packs_weights) addresses[1] = nullptr;
@@ -112,9 +112,9 @@ inline Tensor run_on_bytes(const OpKernel& kernel, const Step& step, const std::
 }
 
 /// Returns the operator kernel with this name.
-inline const OpKernel& op_kernel(std::string_view name) {
-  const auto found = std::ranges::find(op_kernels(), name, [](const OpKernel& kernel) { return kernel.info.name; });
-  EXPECT_NE(found, op_kernels().end()) << name;
+inline const Kernel& op_kernel(std::string_view name) {
+  const auto found = std::ranges::find(kernels(), name, [](const Kernel& kernel) { return kernel.info.name; });
+  EXPECT_NE(found, kernels().end()) << name;
   return *found;
 }
 

@@ -88,6 +88,7 @@ TEST(KernelSource, ToldApartByContent) {
   EXPECT_TRUE(source_of(kMxnet).cuda);
   EXPECT_EQ(source_of(kProlog + kCall + kEpilog).kind, FileKind::minidnn);
   EXPECT_EQ(source_of(kCall).kind, FileKind::minidnn);
+  EXPECT_EQ(source_of("const RegisterKernel registered{{}};").kind, FileKind::own);
   EXPECT_EQ(source_of("const RegisterConvKernel registered{{}};").kind, FileKind::own);
   const KernelSource function = source_of(
       "void convolve(const float* x, const float* w, float* y, int N, int C, int H, int W, int K, int R, int S) {}");

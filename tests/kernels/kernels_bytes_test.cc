@@ -109,8 +109,8 @@ Conv conv_of(const char* text, uint64_t seed, bool adds) {
 bool has_avx3() { return (hwy::SupportedTargets() & HWY_AVX3) != 0; }
 
 /// Returns why the kernel does not support the step, except for missing AMX: its tiles are emulated.
-Refusal refuses(const OpKernel& kernel, const Step& step) {
-  const Refusal refusal = kernel.refuses(step);
+Refusal refuses(const Kernel& kernel, const Step& step) {
+  const Refusal refusal = kernel.refuses(step, {});
   const bool imitated = has_avx3() && refusal == refuse_without(ByteUnit::tiles);
   return imitated ? std::nullopt : refusal;
 }
@@ -162,9 +162,9 @@ class ByteConvolution : public testing::TestWithParam<std::tuple<int64_t, const 
     const Tensor numbers = numbers_of(conv);
     int kernels = 0;
     for (const char* name : kKernels) {
-      OpKernel kernel = op_kernel(name);
+      Kernel kernel = op_kernel(name);
       if (refuses(kernel, step)) continue;
-      kernel.refuses = [](const Step&) { return Refusal(); };
+      kernel.refuses = [](const Step&, const DeviceCaps&) { return Refusal(); };
       ++kernels;
       for (const int threads : {1, 3}) {
         SCOPED_TRACE(fmt::format("{} with {} threads", name, threads));
@@ -360,18 +360,18 @@ TEST_P(Bytes, NoNumberIsTheLowestLevel) {
 
 TEST(ByteKernels, SayWhatTheyDoNotCompute) {
   const Conv odd = conv_of("n1_c6h4w4_k4r1s1_g2", 1, false);
-  EXPECT_EQ(op_kernel("cpu.byte_conv").refuses(odd.step()), "input channels per group must be a multiple of 4");
-  EXPECT_EQ(op_kernel("cpu.byte_depthwise").refuses(odd.step()),
+  EXPECT_EQ(op_kernel("cpu.byte_conv").refuses(odd.step(), {}), "input channels per group must be a multiple of 4");
+  EXPECT_EQ(op_kernel("cpu.byte_depthwise").refuses(odd.step(), {}),
             "only depthwise convolution with depth multiplier 1 is supported");
   Step plain = conv_of("n1_c4h4w4_k4r1s1", 1, false).step();
   plain.inputs[0].format = kNchw;
   for (const char* name : kKernels) {
-    EXPECT_EQ(op_kernel(name).refuses(plain), "input and output must be nhwc4 uint8") << name;
+    EXPECT_EQ(op_kernel(name).refuses(plain, {}), "input and output must be nhwc4 uint8") << name;
   }
   const Tensor x = whole({1, 4, 4, 4}, 0, 255, 1), scales = filled({4}, {1, 2, 3, 4});
   Step several = byte_step(QuantizeOp{}, {&x, &scales}, 1);
   several.inputs[0].format = kNchw;
-  EXPECT_EQ(op_kernel("cpu.byte_reorder").refuses(several), "scale and zero point must be scalars");
+  EXPECT_EQ(op_kernel("cpu.byte_reorder").refuses(several, {}), "scale and zero point must be scalars");
 }
 
 }  // namespace

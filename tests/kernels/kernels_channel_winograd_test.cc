@@ -71,7 +71,7 @@ struct Case {
   std::vector<float> computed(int threads) const {
     const auto device = open_device("cpu", {.threads = threads});
     const auto stream = device->make_stream();
-    const ConvKernel& kernel = require_conv_kernel("cpu.channel_winograd", DeviceKind::cpu);
+    const Kernel& kernel = require_conv_kernel("cpu.channel_winograd", DeviceKind::cpu);
     EXPECT_EQ(kernel.refuses(step, device->caps()).value_or(""), "");
     std::vector<float> y(
         static_cast<size_t>(step.problem.n * image_step(step.output_step, step.problem.output_shape())), 77.0f);
@@ -86,8 +86,8 @@ struct Case {
                         .y = y.data(),
                         .prepared = prepared.data(),
                         .workspace = workspace.data()};
-    kernel.prepare(args, *stream);
-    kernel.launch(args, *stream);
+    call(kernel.prepare, args, *stream);
+    call(kernel.launch, args, *stream);
     return y;
   }
 
@@ -184,7 +184,7 @@ TEST_P(ChannelWinograd, GivesTheSameBitsForAnyNumberOfThreadsAndImages) {
 
 TEST(ChannelWinogradRefusals, AreExplained) {
   const auto device = open_device("cpu", {.threads = 1});
-  const ConvKernel& kernel = require_conv_kernel("cpu.channel_winograd", DeviceKind::cpu);
+  const Kernel& kernel = require_conv_kernel("cpu.channel_winograd", DeviceKind::cpu);
   const auto refusal = [&](const ConvStep& step) { return kernel.refuses(step, device->caps()).value_or(""); };
   EXPECT_EQ(refusal(step_of("c16h8w8_k16r3s3_p1")), "");
   for (const char* problem :

@@ -53,7 +53,7 @@ Inputs inputs_of(const ConvProblem& problem) {
           random(problem.output_shape(), 4)};
 }
 
-Tensor convolve(const ConvKernel& kernel, ConvStep step, const Inputs& inputs, bool joint, int threads) {
+Tensor convolve(const Kernel& kernel, ConvStep step, const Inputs& inputs, bool joint, int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
   step.output_format = kNchw8c;
@@ -77,8 +77,8 @@ Tensor convolve(const ConvKernel& kernel, ConvStep step, const Inputs& inputs, b
                       .y = y.first(),
                       .prepared = prepared.data(),
                       .workspace = workspace.data()};
-  kernel.prepare(args, *stream);
-  kernel.launch(args, *stream);
+  call(kernel.prepare, args, *stream);
+  call(kernel.launch, args, *stream);
   stream->synchronize();
   return y.images();
 }
@@ -86,7 +86,7 @@ Tensor convolve(const ConvKernel& kernel, ConvStep step, const Inputs& inputs, b
 class ChannelConvolution : public testing::TestWithParam<std::tuple<int64_t, Case>> {
  protected:
   Case kase() const { return std::get<1>(GetParam()); }
-  const ConvKernel& kernel() const { return require_conv_kernel(kase().kernel, DeviceKind::cpu); }
+  const Kernel& kernel() const { return require_conv_kernel(kase().kernel, DeviceKind::cpu); }
   ConvProblem problem() const { return parse_problem(kase().problem); }
 
  private:

@@ -88,7 +88,7 @@ bool is_for_avx3(std::string_view kernel) {
 class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const char*>> {
  protected:
   int64_t target() const { return std::get<0>(GetParam()); }
-  const ConvKernel& kernel() const { return require_conv_kernel(std::get<1>(GetParam()), DeviceKind::cpu); }
+  const Kernel& kernel() const { return require_conv_kernel(std::get<1>(GetParam()), DeviceKind::cpu); }
 
   /// Returns the steps to verify on kProblems[problem]: all steps. But kernels in bf16x2 pairs compute 16 images for
   /// one, with up to three products each; for instruction sets that are slow at this, every third step is verified,
@@ -138,12 +138,14 @@ TEST_P(CpuConvolution, IsRight) {
 
 TEST(CpuConvolutionRefusals, OfWinogradAreExplainedAndLeaveEveryFilterWidth) {
   const auto device = open_device("cpu", {.threads = 3});
-  const ConvKernel& kernel = require_conv_kernel("cpu.winograd", DeviceKind::cpu);
+  const Kernel& kernel = require_conv_kernel("cpu.winograd", DeviceKind::cpu);
   const auto refusal = [&](const char* text, Epilogue epilogue = {}) {
     return kernel
-        .refuses(
-            {.problem = parse_problem(text), .epilogue = epilogue, .input_format = kNchw16n, .output_format = kNchw16n},
-            device->caps())
+        .refuses(ConvStep{.problem = parse_problem(text),
+                          .epilogue = epilogue,
+                          .input_format = kNchw16n,
+                          .output_format = kNchw16n},
+                 device->caps())
         .value_or("");
   };
   for (const char* s : {"3", "4", "5", "6", "7"}) {
@@ -158,7 +160,7 @@ TEST(CpuConvolutionRefusals, OfWinogradAreExplainedAndLeaveEveryFilterWidth) {
   EXPECT_NE(refusal("n2_c400h12w16_k9r3s3"), "");
   EXPECT_NE(refusal("n2_c5h12w16_k9r3s3", {.pool = Pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2}}),
             "");
-  EXPECT_NE(kernel.refuses({.problem = parse_problem("n2_c5h12w16_k9r3s3")}, device->caps()).value_or(""), "");
+  EXPECT_NE(kernel.refuses(ConvStep{.problem = parse_problem("n2_c5h12w16_k9r3s3")}, device->caps()).value_or(""), "");
 }
 
 TEST(CpuConvolutionRefusals, AreFew) {
@@ -167,7 +169,7 @@ TEST(CpuConvolutionRefusals, AreFew) {
   const auto device = open_device("cpu", {.threads = 3});
   for (const char* name : {"cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes", "cpu.pairs_bf16"}) {
     const bool in_pairs = std::string_view(name) == "cpu.pairs_bf16";
-    const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
+    const Kernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
     for (const char* text : kProblems) {
       for (const ConvStep& step : steps_to_verify(kernel, parse_problem(text), device->caps())) {
         const std::optional<Pool>& pool = step.epilogue.pool;

@@ -13,8 +13,8 @@
 #include "convlab/base/rng.h"
 #include "convlab/kernels/cpu/bf16.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/select.h"
 #include "convlab/tensor/format.h"
 #include "tests/dense_layers.h"
 #include "tests/kernels_simd_targets.h"
@@ -283,7 +283,7 @@ std::vector<double> dense_by_definition(const Step& step, const std::vector<std:
 void expect_dense_is_right(const Step& step, const char* what, Math math) {
   const auto device = open_device("cpu", {.threads = 2});
   const auto stream = device->make_stream();
-  const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu, math);
+  const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::cpu}, math);
   ASSERT_EQ(kernel.info.name, math == Math::bf16 ? "cpu.dense_bf16" : "cpu.dense") << what;
   std::vector<std::vector<float>> values;
   std::vector<const void*> inputs, constants;
@@ -294,8 +294,8 @@ void expect_dense_is_right(const Step& step, const char* what, Math math) {
     inputs.push_back(values[i].data());
     constants.push_back(step.inputs[i].constant ? values[i].data() : nullptr);
   }
-  const Buffer prepared = device->allocate(kernel.prepared_bytes(step));
-  const Buffer workspace = device->allocate(kernel.workspace_bytes(step));
+  const Buffer prepared = device->allocate(prepared_bytes(kernel, step, device->caps()));
+  const Buffer workspace = device->allocate(workspace_bytes(kernel, step, device->caps()));
   std::vector<float> output(static_cast<size_t>(element_count(step.outputs[0].shape)), NAN);
   kernel.prepare({.step = step, .inputs = constants, .prepared = prepared.data(), .workspace = workspace.data()},
                  *stream);
@@ -346,7 +346,7 @@ TEST_P(CpuGemm, ImagesInLanesGiveTheBitsOfPlainOnes) {
         const Tensor lanes = pack(Tensor::of<float>({m, k}, values[0]), kNchw16n);
         values[0].assign(lanes.values<float>().begin(), lanes.values<float>().end());
         step.inputs[0].format = kNchw16n;
-        const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
+        const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::cpu});
         EXPECT_EQ(kernel.info.name, "cpu.dense_lanes");
         EXPECT_EQ(run_dense(kernel, step, values, threads), expected) << m << " " << n << " " << k;
         step.outputs[0].format = kNchw16n;
@@ -359,12 +359,12 @@ TEST_P(CpuGemm, ImagesInLanesGiveTheBitsOfPlainOnes) {
 }
 
 TEST(CpuDense, InLanesRefusesInWords) {
-  const OpKernel& kernel = kernel_named("cpu.dense_lanes");
+  const Kernel& kernel = kernel_named("cpu.dense_lanes");
   const Step step = dense_step(GemmOp{}, {{20, 4}, {4, 3}, {3}}, {20, 3}, kNchw16n);
   const auto refusal = [&](const auto& change) {
     Step changed = step;
     change(changed);
-    return kernel.refuses(changed).value_or("");
+    return kernel.refuses(changed, {}).value_or("");
   };
   EXPECT_EQ(refusal([](Step&) {}), "");
   EXPECT_NE(refusal([](Step& s) { s.op = MatMulOp{}; }), "");
@@ -375,13 +375,13 @@ TEST(CpuDense, InLanesRefusesInWords) {
   EXPECT_NE(refusal([](Step& s) { s.inputs[0].format = kNchw; }), "");
   // Kernels that support only plain arrays are not even asked.
   Step softmax{.op = SoftmaxOp{}, .inputs = {{{20, 4}, kNchw16n}}, .outputs = {{{20, 4}}}};
-  EXPECT_EQ(find_op_kernel(softmax, DeviceKind::cpu), nullptr);
+  EXPECT_EQ(find_kernel(softmax, {.kind = DeviceKind::cpu}), nullptr);
 }
 
 TEST(CpuDense, RefusesInWords) {
   const auto refusal = [](const Step& step) {
-    for (const OpKernel& kernel : op_kernels()) {
-      if (kernel.info.name == "cpu.dense") return kernel.refuses(step).value_or("");
+    for (const Kernel& kernel : kernels()) {
+      if (kernel.info.name == "cpu.dense") return kernel.refuses(step, {}).value_or("");
     }
     return std::string("not registered");
   };

@@ -11,8 +11,8 @@
 #include "convlab/base/bf16.h"
 #include "convlab/base/rng.h"
 #include "convlab/kernels/cpu/bf16.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/select.h"
 #include "convlab/tensor/format.h"
 #include "tests/dense_layers.h"
 #include "tests/kernels_simd_targets.h"
@@ -35,9 +35,9 @@ class CpuPairs : public testing::TestWithParam<std::tuple<int64_t, const char*>>
  protected:
   ForcedTarget forced_{std::get<0>(GetParam())};
 
-  const OpKernel& kernel() const {
-    return *std::find_if(op_kernels().begin(), op_kernels().end(),
-                         [](const OpKernel& each) { return each.info.name == std::get<1>(GetParam()); });
+  const Kernel& kernel() const {
+    return *std::find_if(kernels().begin(), kernels().end(),
+                         [](const Kernel& each) { return each.info.name == std::get<1>(GetParam()); });
   }
 };
 
@@ -61,8 +61,8 @@ std::vector<float> random_values(int64_t count, uint64_t seed) {
 
 /// Runs a kernel on nchw images of shape step.inputs[0].written, with its workspace and output filled with NaN; returns
 /// its output in the plain order.
-std::vector<float> run(const OpKernel& kernel, const Step& step, const std::vector<float>& x,
-                       const std::vector<float>& w, const std::vector<float>& bias, int threads) {
+std::vector<float> run(const Kernel& kernel, const Step& step, const std::vector<float>& x, const std::vector<float>& w,
+                       const std::vector<float>& bias, int threads) {
   const Tensor pairs = pack(Tensor::of<float>(step.inputs[0].written, x), kernel.format);
   const auto device = open_device("cpu", {.threads = threads});
   const auto stream = device->make_stream();
@@ -80,8 +80,8 @@ std::vector<float> run(const OpKernel& kernel, const Step& step, const std::vect
     return buffer;
   };
   const auto bytes = static_cast<size_t>(byte_count(step.outputs[0].shape, step.outputs[0].format));
-  const Buffer prepared = guarded(kernel.prepared_bytes(step)), workspace = guarded(kernel.workspace_bytes(step)),
-               output = guarded(bytes);
+  const Buffer prepared = guarded(prepared_bytes(kernel, step, device->caps())),
+               workspace = guarded(workspace_bytes(kernel, step, device->caps())), output = guarded(bytes);
   const void* inputs[] = {images.data(), weights.data(), added.data()};
   void* const outputs[] = {output.data()};
   const Args args{step, inputs, outputs, prepared.data(), workspace.data()};
@@ -99,7 +99,7 @@ struct Case {
 };
 
 TEST_P(CpuPairs, DenseLayersAreRight) {
-  const OpKernel& dense = kernel();
+  const Kernel& dense = kernel();
   const bool split = dense.info.math == Math::bf16x2;
   for (const Case& size :
        {Case{1, 1, 1, 1}, {16, 2, 16, 16}, {17, 3, 11, 17}, {50, 12, 40, 33}, {33, 31, 1, 10}, {100, 5, 121, 50}}) {
@@ -110,7 +110,7 @@ TEST_P(CpuPairs, DenseLayersAreRight) {
                              {{size.n, terms}, weights, {size.outputs}}, {size.n, size.outputs}, dense.format);
       step.epilogue.activation = {ActivationKind::tanh};
       step.inputs[0].written = {size.n, size.c, size.pixels, 1};
-      if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
+      if (const Refusal refusal = dense.refuses(step, {})) GTEST_SKIP() << *refusal;
       const std::vector<float> plain = random_values(size.n * terms, 1), b = random_values(terms * size.outputs, 2),
                                bias = random_values(size.outputs, 3);
       for (const Format format : {kNchw, dense.format}) {
@@ -139,7 +139,7 @@ TEST_P(CpuPairs, DenseLayersAreRight) {
 }
 
 TEST_P(CpuPairs, TanhIsTheNearestNumberOrAlmost) {
-  const OpKernel& dense = kernel();
+  const Kernel& dense = kernel();
   std::vector<float> x;
   for (uint16_t bits = to_bf16(0x1p-60f); bits < to_bf16(INFINITY); ++bits) {
     x.push_back(from_bf16(bits));
@@ -150,7 +150,7 @@ TEST_P(CpuPairs, TanhIsTheNearestNumberOrAlmost) {
   step.epilogue.activation = {ActivationKind::tanh};
   step.inputs[0].written = {count, 1};
   step.outputs[0].format = dense.format;
-  if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
+  if (const Refusal refusal = dense.refuses(step, {})) GTEST_SKIP() << *refusal;
   const std::vector<float> got = run(dense, step, x, {1}, {0}, 1);
   // Rounding to bf16 is off by at most half a unit; TanhTable adds at most a quarter, or a little more beyond its
   // limit.
@@ -164,10 +164,10 @@ TEST_P(CpuPairs, TanhIsTheNearestNumberOrAlmost) {
 }
 
 TEST_P(CpuPairs, ANanStaysInItsImage) {
-  const OpKernel& dense = kernel();
+  const Kernel& dense = kernel();
   Step step = dense_step(GemmOp{.transpose_b = true}, {{20, 63}, {5, 63}, {5}}, {20, 5}, dense.format);
   step.inputs[0].written = {20, 7, 9, 1};
-  if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
+  if (const Refusal refusal = dense.refuses(step, {})) GTEST_SKIP() << *refusal;
   std::vector<float> plain = random_values(20 * 63, 1);
   plain[18 * 63 + 62] = NAN;
   const std::vector<float> got = run(dense, step, plain, random_values(5 * 63, 2), random_values(5, 3), 2);
@@ -175,14 +175,14 @@ TEST_P(CpuPairs, ANanStaysInItsImage) {
 }
 
 TEST_P(CpuPairs, RefusesInWords) {
-  const OpKernel& dense = kernel();
+  const Kernel& dense = kernel();
   Step step = dense_step(GemmOp{}, {{20, 4}, {4, 3}, {3}}, {20, 3}, dense.format);
   step.inputs[0].written = {20, 4};
-  if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
+  if (const Refusal refusal = dense.refuses(step, {})) GTEST_SKIP() << *refusal;
   const auto refusal = [&](const auto& change) {
     Step changed = step;
     change(changed);
-    return dense.refuses(changed).value_or("");
+    return dense.refuses(changed, {}).value_or("");
   };
   EXPECT_NE(refusal([](Step& s) { s.op = MatMulOp{}; }), "");
   EXPECT_NE(refusal([](Step& s) { s.op = GemmOp{.beta = 2}; }), "");
@@ -191,14 +191,14 @@ TEST_P(CpuPairs, RefusesInWords) {
   EXPECT_NE(refusal([](Step& s) { s.inputs[1].constant = false; }), "");
   EXPECT_NE(refusal([](Step& s) { s.inputs[0].format = kNchw; }), "");
   EXPECT_NE(refusal([](Step& s) { s.inputs[0].written = {20}; }), "");
-  EXPECT_EQ(find_op_kernel(step, DeviceKind::cpu), nullptr) << "fp32 is asked for";
+  EXPECT_EQ(find_kernel(step, {.kind = DeviceKind::cpu}), nullptr) << "fp32 is asked for";
 }
 
 TEST(CpuPairsOfBytes, ANanWeightSpoilsItsMapAlone) {
   const auto device = open_device("cpu", {.threads = 2});
   const auto stream = device->make_stream();
   for (const char* name : {"cpu.pairs_bf16", "cpu.pairs_bf16x2", "cpu.avx512_bf16", "cpu.amx_bf16", "cpu.amx_bf16x2"}) {
-    const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
+    const Kernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
     const ConvStep step{.problem = parse_problem("n16_c1h9w9_k4r3s3"),
                         .epilogue = {.pool = Pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2},
                                      .activation = {ActivationKind::tanh}},
@@ -220,8 +220,8 @@ TEST(CpuPairsOfBytes, ANanWeightSpoilsItsMapAlone) {
                         .y = static_cast<float*>(y.data()),
                         .prepared = prepared.data(),
                         .workspace = workspace.data()};
-    kernel.prepare(args, *stream);
-    kernel.launch(args, *stream);
+    call(kernel.prepare, args, *stream);
+    call(kernel.launch, args, *stream);
     const std::vector<float> got = unpack(y.data(), step.output_shape(), kernel.format);
     for (size_t i = 0; i < got.size(); ++i) {
       EXPECT_EQ(std::isnan(got[i]), i / 9 % 4 == 1) << name << " " << i;
@@ -235,7 +235,7 @@ TEST(CpuUnits, AbsentOnesSaySoAndVectorsAreEverywhere) {
   for (const auto& [name, unit] : {std::pair{"cpu.pairs_bf16", Bf16Unit::vectors},
                                    {"cpu.avx512_bf16", Bf16Unit::avx512_bf16},
                                    {"cpu.amx_bf16x2", Bf16Unit::amx}}) {
-    const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
+    const Kernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
     EXPECT_EQ(kernel.absent().has_value(), !has_unit(unit)) << name;
     EXPECT_EQ(kernel.refuses(step, {}).has_value(), !has_unit(unit)) << name;
   }
@@ -243,7 +243,7 @@ TEST(CpuUnits, AbsentOnesSaySoAndVectorsAreEverywhere) {
 
 // Otherwise `verify` and `bench` would crash with an illegal instruction.
 TEST(CpuUnits, AbsentKernelsRefuseEveryStep) {
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.absent == nullptr || !kernel.absent()) continue;
     for (const Format input : {kernel.format, kNchw}) {
       const ConvStep step{

@@ -39,7 +39,7 @@ class DeepLayer : public testing::TestWithParam<const char*> {
   }
 
   std::unique_ptr<Device> device_;
-  const ConvKernel* kernel_ = nullptr;
+  const Kernel* kernel_ = nullptr;
 };
 
 INSTANTIATE_TEST_SUITE_P(Simt, DeepLayer, testing::Values("cuda.deep_layer_fp16", "cuda.deep_layer_1xfp16"),
@@ -81,7 +81,7 @@ TEST_P(DeepLayer, RefusesInWords) {
 }
 
 /// Runs the kernel on nchw arrays on the device and returns y.
-std::vector<float> convolved(const ConvKernel& kernel, const ConvStep& step, Device& device, std::span<const float> x,
+std::vector<float> convolved(const Kernel& kernel, const ConvStep& step, Device& device, std::span<const float> x,
                              std::span<const float> w) {
   const std::unique_ptr<Stream> stream = device.make_stream();
   const auto uploaded = [&](std::span<const float> values) {
@@ -98,8 +98,8 @@ std::vector<float> convolved(const ConvKernel& kernel, const ConvStep& step, Dev
                       .w = static_cast<const float*>(device_w.data()),
                       .y = static_cast<float*>(device_y.data()),
                       .prepared = prepared.data()};
-  kernel.prepare(args, *stream);
-  kernel.launch(args, *stream);
+  call(kernel.prepare, args, *stream);
+  call(kernel.launch, args, *stream);
   stream->download(y.data(), device_y.data(), y.size() * sizeof(float));
   stream->synchronize();
   return y;
@@ -144,7 +144,7 @@ TEST(DeepLayerRange, IsNoticedAndComputedByDefinition) {
   } catch (const Error& error) {
     GTEST_SKIP() << error.what();
   }
-  const ConvKernel& kernel = require_conv_kernel("cuda.deep_layer_1xfp16", DeviceKind::simt);
+  const Kernel& kernel = require_conv_kernel("cuda.deep_layer_1xfp16", DeviceKind::simt);
   const ConvStep step{.problem = parse_problem("n5_c12h11w10_k10r5s5")};
   const Tensor images = fill_images(step, Fill::reals, {}), filters = fill_filters(step, Fill::reals, {}, 0);
   const std::vector<float> x(images.values<float>().begin(), images.values<float>().end());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "convlab/base/checked.h"
+#include "convlab/kernels/select.h"
 #include "convlab/tensor/format.h"
 #include "tests/dense_layers.h"
 #include "tests/kernels_simd_targets.h"
@@ -210,7 +211,7 @@ TEST_P(DenseStrassen, WeightsThatMustNotBeCoupledAreMultipliedDirectly) {
 TEST(DenseStrassenPlan, IsTakenWhereItPays) {
   const auto chosen = [](int64_t n, int64_t m, int64_t k, Format format = kNchw16n) {
     const Step step = dense_step(GemmOp{}, {{n, k}, {k, m}, {m}}, {n, m}, format);
-    return choose_op_kernel(step, DeviceKind::cpu).info.name;
+    return choose_kernel(step, {.kind = DeviceKind::cpu}).info.name;
   };
   EXPECT_EQ(chosen(1000, 500, 7200), "cpu.dense_strassen");
   EXPECT_EQ(chosen(500, 160, 20184), "cpu.dense_strassen");

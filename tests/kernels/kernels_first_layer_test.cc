@@ -33,7 +33,7 @@ ConvStep pooled_step(const char* problem, Format input, Activation activation, F
 class FirstLayer : public testing::Test {
  protected:
   void SetUp() override {
-    if (find_conv_kernel("cuda.first_layer_fp16", DeviceKind::simt) == nullptr) GTEST_SKIP() << "a build without simt";
+    if (find_kernel("cuda.first_layer_fp16", DeviceKind::simt) == nullptr) GTEST_SKIP() << "a build without simt";
     device_ = open_device("simt", {});
     stream_ = device_->make_stream();
   }
@@ -55,7 +55,7 @@ class FirstLayer : public testing::Test {
 
   /// Returns the output's bytes, which were 0xee before.
   std::vector<uint8_t> launch(const char* name, const ConvStep& step, std::vector<int> tuning = {}) {
-    const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::simt);
+    const Kernel& kernel = require_conv_kernel(name, DeviceKind::simt);
     EXPECT_EQ(kernel.refuses(step, device_->caps()), std::nullopt);
     std::vector<uint8_t> output(static_cast<size_t>(byte_count(step.output_shape(), step.output_format)));
     const Buffer x = device_->allocate(x_.bytes()), w = device_->allocate(w_.bytes());
@@ -64,13 +64,14 @@ class FirstLayer : public testing::Test {
     stream_->upload(w.data(), w_.raw(), w_.bytes());
     stream_->upload(bias.data(), bias_.raw(), bias_.bytes());
     stream_->fill(y.data(), 0xee, output.size());
-    kernel.launch({.step = step,
-                   .x = x.data(),
-                   .w = static_cast<const float*>(w.data()),
-                   .bias = static_cast<const float*>(bias.data()),
-                   .y = static_cast<float*>(y.data()),
-                   .tuning = tuning},
-                  *stream_);
+    call(kernel.launch,
+         {.step = step,
+          .x = x.data(),
+          .w = static_cast<const float*>(w.data()),
+          .bias = static_cast<const float*>(bias.data()),
+          .y = static_cast<float*>(y.data()),
+          .tuning = tuning},
+         *stream_);
     stream_->download(output.data(), y.data(), output.size());
     stream_->synchronize();
     return output;
@@ -177,7 +178,7 @@ TEST_F(FirstLayer, HoweverTheWorkIsDividedTheBitsAreTheSame) {
   const ConvStep steps[] = {{parse_problem("n2_c1h70w70_k12r5s5")},
                             {parse_problem("n2_c1h37w41_k10r7s7")},
                             pooled_step("n2_c1h70w70_k12r5s5", kRawPixels, {ActivationKind::tanh})};
-  const ConvKernel& kernel = require_conv_kernel("cuda.first_layer_3xfp16", DeviceKind::simt);
+  const Kernel& kernel = require_conv_kernel("cuda.first_layer_3xfp16", DeviceKind::simt);
   ASSERT_EQ(kernel.tunables.size(), 5u);
   for (const ConvStep& step : steps) {
     fill(step);

@@ -42,7 +42,7 @@ struct Inputs {
   Tensor x, w, bias, added;
 };
 
-Tensor convolve(const ConvKernel& kernel, ConvStep step, const Inputs& inputs, bool joint, int threads) {
+Tensor convolve(const Kernel& kernel, ConvStep step, const Inputs& inputs, bool joint, int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
   std::optional<HalfArray> x;
@@ -64,9 +64,9 @@ Tensor convolve(const ConvKernel& kernel, ConvStep step, const Inputs& inputs, b
                 .y = y.first(),
                 .prepared = prepared.data(),
                 .workspace = workspace.data()};
-  kernel.prepare(args, *stream);
+  call(kernel.prepare, args, *stream);
   args.w = nullptr;
-  kernel.launch(args, *stream);
+  call(kernel.launch, args, *stream);
   stream->synchronize();
   return y.images();
 }
@@ -76,7 +76,7 @@ class HalfConvolution : public testing::TestWithParam<std::tuple<int64_t, const 
   void SetUp() override {
     if (kernel().absent != nullptr && kernel().absent()) GTEST_SKIP() << *kernel().absent();
   }
-  const ConvKernel& kernel() const { return require_conv_kernel(std::get<1>(GetParam()), DeviceKind::cpu); }
+  const Kernel& kernel() const { return require_conv_kernel(std::get<1>(GetParam()), DeviceKind::cpu); }
 
  private:
   ForcedTarget forced_{std::get<0>(GetParam())};

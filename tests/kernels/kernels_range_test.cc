@@ -68,7 +68,7 @@ TEST_P(SplitRange, IsAsRightAsItsTerms) {
   } catch (const Error& error) {
     GTEST_SKIP() << error.what();
   }
-  const ConvKernel* kernel = find_conv_kernel(split.kernel, device->caps().kind);
+  const Kernel* kernel = find_kernel(split.kernel, device->caps().kind);
   if (kernel == nullptr) GTEST_SKIP() << "a build without " << split.kernel;
   const std::unique_ptr<Stream> stream = device->make_stream();
   const ConvStep step{parse_problem(split.problem)};
@@ -99,8 +99,8 @@ TEST_P(SplitRange, IsAsRightAsItsTerms) {
                       .y = static_cast<float*>(device_y.data()),
                       .prepared = prepared.data(),
                       .workspace = workspace.data()};
-  if (kernel->prepare) kernel->prepare(args, *stream);
-  kernel->launch(args, *stream);
+  call(kernel->prepare, args, *stream);
+  call(kernel->launch, args, *stream);
   std::vector<float> got(expected.value.size());
   stream->download(got.data(), device_y.data(), device_y.bytes());
   stream->synchronize();

@@ -17,7 +17,7 @@
 
 #include "convlab/base/rng.h"
 #include "convlab/device/cpu.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/select.h"
 #include "convlab/model/shapes.h"
 #include "convlab/tensor/tensor.h"
 
@@ -68,8 +68,7 @@ inline Step step_of(const Op& op, const std::vector<const Tensor*>& inputs) {
   return step;
 }
 
-inline Tensor run_with(const OpKernel& kernel, const Step& step, const std::vector<const Tensor*>& inputs,
-                       int threads) {
+inline Tensor run_with(const Kernel& kernel, const Step& step, const std::vector<const Tensor*>& inputs, int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
   std::vector<const void*> addresses;
@@ -78,9 +77,9 @@ inline Tensor run_with(const OpKernel& kernel, const Step& step, const std::vect
   const size_t bytes = static_cast<size_t>(element_count(step.outputs[0].shape)) * sizeof(float);
   const Buffer output = device->allocate(bytes + 2 * kGuard);
   std::memset(output.data(), 0xff, output.bytes());
-  const Buffer prepared = device->allocate(kernel.prepared_bytes ? kernel.prepared_bytes(step) : 0);
-  const size_t workspace_bytes = kernel.workspace_bytes ? kernel.workspace_bytes(step) : 0;
-  const Buffer workspace = device->allocate(workspace_bytes + kGuard);
+  const Buffer prepared = device->allocate(prepared_bytes(kernel, step, device->caps()));
+  const size_t scratch_bytes = workspace_bytes(kernel, step, device->caps());
+  const Buffer workspace = device->allocate(scratch_bytes + kGuard);
   std::memset(workspace.data(), 0xff, workspace.bytes());
   auto* first = static_cast<unsigned char*>(output.data()) + kGuard;
   const OneOutput written{first};
@@ -91,7 +90,7 @@ inline Tensor run_with(const OpKernel& kernel, const Step& step, const std::vect
   for (size_t i = 0; i < kGuard; ++i) {
     EXPECT_EQ(first[-1 - static_cast<int64_t>(i)], 0xff) << "written before the output";
     EXPECT_EQ(first[bytes + i], 0xff) << "written behind the output";
-    EXPECT_EQ(static_cast<unsigned char*>(workspace.data())[workspace_bytes + i], 0xff) << "behind the workspace";
+    EXPECT_EQ(static_cast<unsigned char*>(workspace.data())[scratch_bytes + i], 0xff) << "behind the workspace";
   }
   Tensor result(ElementType::f32, step.outputs[0].shape);
   std::memcpy(result.raw(), first, bytes);
@@ -100,7 +99,7 @@ inline Tensor run_with(const OpKernel& kernel, const Step& step, const std::vect
 
 /// Runs the operator with one thread and with three; the results must be bitwise equal.
 inline Tensor run(const Step& step, const std::vector<const Tensor*>& inputs) {
-  const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
+  const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::cpu});
   Tensor result = run_with(kernel, step, inputs, 1);
   const Tensor again = run_with(kernel, step, inputs, 3);
   EXPECT_EQ(std::memcmp(result.raw(), again.raw(), result.bytes()), 0) << kernel.info.name << " depends on the threads";

@@ -23,7 +23,7 @@ Step channel_step(const Op& op, const std::vector<GivenTensor>& operands) {
   return step;
 }
 
-Tensor run_in_lanes(const OpKernel& kernel, Step step, const std::vector<GivenTensor>& operands, bool joint,
+Tensor run_in_lanes(const Kernel& kernel, Step step, const std::vector<GivenTensor>& operands, bool joint,
                     int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
@@ -49,7 +49,7 @@ Tensor run_in_lanes(const OpKernel& kernel, Step step, const std::vector<GivenTe
 /// them.
 Tensor result_of(const char* name, const Op& op, const std::vector<GivenTensor>& operands) {
   const Step step = channel_step(op, operands);
-  const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
+  const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::cpu});
   EXPECT_EQ(kernel.info.name, name);
   Tensor result = run_in_lanes(kernel, step, operands, false, 1);
   for (const int64_t target : simd_targets()) {
@@ -120,9 +120,9 @@ TEST(ChannelOps, MeansOfMaps) {
   expect_like_plain("cpu.channel_global_average_pool", ReduceOp{ReduceKind::mean, {-1, -2}}, {{&x}}, kUnit);
   Step step = channel_step(GlobalAveragePoolOp{}, {{&x}});
   step.outputs[0].format = kNchw;
-  EXPECT_EQ(choose_op_kernel(step, DeviceKind::cpu).info.name, "cpu.channel_global_average_pool");
+  EXPECT_EQ(choose_kernel(step, {.kind = DeviceKind::cpu}).info.name, "cpu.channel_global_average_pool");
   step.op = ReduceOp{ReduceKind::max, {2, 3}};
-  EXPECT_EQ(find_op_kernel(step, DeviceKind::cpu), nullptr);
+  EXPECT_EQ(find_kernel(step, {.kind = DeviceKind::cpu}), nullptr);
 }
 
 TEST(ChannelOps, NumbersForEachChannel) {
@@ -159,7 +159,7 @@ TEST(ChannelOps, Concat) {
   const Tensor a = random({3, 8, 4, 5}, 13), b = random({3, 24, 4, 5}, 14), c = random({3, 16, 4, 5}, 15);
   expect_like_plain("cpu.channel_concat", ConcatOp{1}, {{&a}, {&b}, {&c}});
   expect_like_plain("cpu.channel_concat", ConcatOp{-3}, {{&b}});
-  EXPECT_EQ(find_op_kernel(channel_step(ConcatOp{2}, {{&a}, {&a}}), DeviceKind::cpu), nullptr);
+  EXPECT_EQ(find_kernel(channel_step(ConcatOp{2}, {{&a}, {&a}}), {.kind = DeviceKind::cpu}), nullptr);
 }
 
 TEST(ChannelOps, Reorder) {
@@ -175,7 +175,7 @@ TEST(ChannelOps, Reorder) {
           const LaneArray lanes(*device, shape, joint);
           step.inputs[0].format = kNchw;
           step.outputs[0].pitch = lanes.step();
-          const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
+          const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::cpu});
           EXPECT_EQ(kernel.info.name, "cpu.channel_reorder");
           const void* const plain = images.raw();
           kernel.launch({step, {&plain, 1}, OneOutput{lanes.first()}}, *stream);
@@ -184,7 +184,7 @@ TEST(ChannelOps, Reorder) {
           Step back = channel_step(ActivationOp{}, {{&images}});
           back.outputs[0].format = kNchw;
           back.inputs[0].pitch = lanes.step();
-          EXPECT_EQ(&choose_op_kernel(back, DeviceKind::cpu), &kernel);
+          EXPECT_EQ(&choose_kernel(back, {.kind = DeviceKind::cpu}), &kernel);
           Tensor again(ElementType::f32, shape);
           const void* const from = lanes.first();
           kernel.launch({back, {&from, 1}, OneOutput{again.raw()}}, *stream);

@@ -11,8 +11,8 @@
 
 #include "convlab/base/half.h"
 #include "convlab/base/rng.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/select.h"
 #include "convlab/model/shapes.h"
 #include "tests/kernels/op_checks.h"
 
@@ -401,9 +401,9 @@ TEST(OpKernels, RefuseOtherOperatorsInWords) {
   const Tensor x = random({2, 2}, 24);
   const Step step = step_of(SoftmaxOp{}, {&x});
   int refusing = 0;
-  for (const OpKernel& kernel : op_kernels()) {
+  for (const Kernel& kernel : kernels()) {
     if (kernel.info.device != DeviceKind::cpu) continue;
-    const Refusal refusal = kernel.refuses(step);
+    const Refusal refusal = kernel.refuses(step, {});
     EXPECT_EQ(refusal.has_value(), kernel.info.name != "cpu.softmax") << kernel.info.name;
     refusing += refusal.has_value() && !refusal->empty();
   }
@@ -412,8 +412,8 @@ TEST(OpKernels, RefuseOtherOperatorsInWords) {
 
 TEST(OpKernels, AStepThatNoneTakesIsUnavailable) {
   const Step step{.op = FlattenOp{}, .inputs = {{{2, 2}}}, .outputs = {{{2, 2}}}};
-  EXPECT_EQ(find_op_kernel(step, DeviceKind::cpu), nullptr);
-  EXPECT_THROW(choose_op_kernel(step, DeviceKind::cpu), Error);
+  EXPECT_EQ(find_kernel(step, {.kind = DeviceKind::cpu}), nullptr);
+  EXPECT_THROW(choose_kernel(step, {.kind = DeviceKind::cpu}), Error);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "convlab/base/half.h"
 #include "convlab/base/rng.h"
 #include "convlab/device/simt.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 #include "convlab/kernels/registry.h"
 #include "tests/dense_layers.h"
 
@@ -82,13 +82,13 @@ struct Dense {
   }
 
   std::vector<float> run(std::string_view name, Format format = kNchw) const {
-    const OpKernel* kernel = nullptr;
-    for (const OpKernel& each : op_kernels()) {
+    const Kernel* kernel = nullptr;
+    for (const Kernel& each : kernels()) {
       if (each.info.name == name && each.info.device == DeviceKind::simt) kernel = &each;
     }
     if (kernel == nullptr) throw std::runtime_error("no kernel " + std::string(name));
     const Step step = this->step(format);
-    if (const Refusal refusal = kernel->refuses(step)) throw std::runtime_error(*refusal);
+    if (const Refusal refusal = kernel->refuses(step, {})) throw std::runtime_error(*refusal);
     const std::unique_ptr<Device> device = open_simt({});
     const std::unique_ptr<Stream> stream = device->make_stream();
     std::vector<Buffer> buffers;
@@ -108,8 +108,8 @@ struct Dense {
     const Args args{step,
                     inputs,
                     {&output, 1},
-                    place(nullptr, kernel->prepared_bytes != nullptr ? kernel->prepared_bytes(step) : 0),
-                    place(nullptr, kernel->workspace_bytes != nullptr ? kernel->workspace_bytes(step) : 0)};
+                    place(nullptr, prepared_bytes(*kernel, step, device->caps())),
+                    place(nullptr, workspace_bytes(*kernel, step, device->caps()))};
     if (kernel->prepare != nullptr) kernel->prepare(args, *stream);
     kernel->launch(args, *stream);
     stream->download(result.data(), output, result.size() * 4);
@@ -274,24 +274,24 @@ TEST_F(CudaDense, WeightsOfAnySizeAreScaledIntoHalves) {
 }
 
 TEST_F(CudaDense, WhatIsNotComputedIsRefused) {
-  for (const OpKernel& kernel : op_kernels()) {
+  for (const Kernel& kernel : kernels()) {
     if (kernel.info.device != DeviceKind::simt || !kernel.info.name.starts_with("cuda.dense_")) continue;
     SCOPED_TRACE(kernel.info.name);
     const bool wide = kernel.info.name == "cuda.dense_rows";
     const Dense dense({.input = {4, wide ? 32 : 30}, .columns = wide ? 512 : 6});
     const Format format = kernel.format;
-    EXPECT_FALSE(kernel.refuses(dense.step(format)));
+    EXPECT_FALSE(kernel.refuses(dense.step(format), {}));
     Step transposed = dense.step(format);
     transposed.inputs[0].shape = {30, 4};
     std::get<GemmOp>(transposed.op).transpose_a = true;
-    EXPECT_TRUE(kernel.refuses(transposed));
+    EXPECT_TRUE(kernel.refuses(transposed, {}));
     Step other = dense.step(format);
     other.op = MatMulOp{};
-    EXPECT_TRUE(kernel.refuses(other));
+    EXPECT_TRUE(kernel.refuses(other, {}));
     if (kernel.prepare == nullptr) continue;
     Step variable = dense.step(format);
     variable.inputs[1].constant = false;
-    EXPECT_TRUE(kernel.refuses(variable));
+    EXPECT_TRUE(kernel.refuses(variable, {}));
   }
 }
 

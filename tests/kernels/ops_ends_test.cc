@@ -17,6 +17,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/engine/engine.h"
 #include "convlab/engine/labels.h"
+#include "convlab/kernels/select.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/rewrite/ends.h"
 #include "tests/errors.h"
@@ -41,10 +42,10 @@ std::vector<std::string> devices() {
 
 /// Runs the device's kernel on x and returns the output's bytes; bytes that were not written are 0xff.
 std::vector<uint8_t> run_op(Device& device, const Step& step, const Tensor& x, size_t output_bytes) {
-  const OpKernel& kernel = choose_op_kernel(step, device.caps().kind);
+  const Kernel& kernel = choose_kernel(step, device.caps());
   const std::unique_ptr<Stream> stream = device.make_stream();
   const Buffer from = device.allocate(x.bytes()), to = device.allocate(output_bytes);
-  const Buffer prepared = device.allocate(kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(step) : 0);
+  const Buffer prepared = device.allocate(prepared_bytes(kernel, step, device.caps()));
   const void* inputs[] = {from.data()};
   void* const outputs[] = {to.data()};
   const Args args{.step = step, .inputs = inputs, .outputs = outputs, .prepared = prepared.data()};
@@ -141,11 +142,11 @@ TEST(Scale, RefusesInWords) {
   Step floats = scale_step({1, 1, 28, 28}, 70);
   floats.inputs[0].format = kNchw;
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::simt}) {
-    if (find_op_kernel(scale_step({1, 1, 28, 28}, 70), kind) == nullptr) continue;  // a build without simt
-    EXPECT_EQ(find_op_kernel(floats, kind), nullptr);
+    if (find_kernel(scale_step({1, 1, 28, 28}, 70), {.kind = kind}) == nullptr) continue;  // a build without simt
+    EXPECT_EQ(find_kernel(floats, {.kind = kind}), nullptr);
   }
-  EXPECT_EQ(find_op_kernel(scale_step({1, 1, 28, 6000}, 70), DeviceKind::simt), nullptr);
-  EXPECT_NE(find_op_kernel(scale_step({1, 1, 28, 6000}, 70), DeviceKind::cpu), nullptr);
+  EXPECT_EQ(find_kernel(scale_step({1, 1, 28, 6000}, 70), {.kind = DeviceKind::simt}), nullptr);
+  EXPECT_NE(find_kernel(scale_step({1, 1, 28, 6000}, 70), {.kind = DeviceKind::cpu}), nullptr);
 }
 
 TEST(ArgMax, OnEveryDeviceIsWhatTheHostFinds) {

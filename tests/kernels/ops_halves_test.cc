@@ -27,7 +27,7 @@ Step half_step(const Op& op, const std::vector<HalfOperand>& operands) {
   return step;
 }
 
-Tensor run_in_halves(const OpKernel& kernel, Step step, const std::vector<HalfOperand>& operands, bool joint,
+Tensor run_in_halves(const Kernel& kernel, Step step, const std::vector<HalfOperand>& operands, bool joint,
                      int threads) {
   const std::unique_ptr<Device> device = open_cpu({.threads = threads});
   const std::unique_ptr<Stream> stream = device->make_stream();
@@ -68,7 +68,7 @@ void expect_like_rounded(const char* name, const Op& op, const std::vector<HalfO
   for (const Tensor& tensor : halves) inputs.push_back(&tensor);
   const Tensor expected = run(op, inputs);
   const Step step = half_step(op, operands);
-  const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu, Math::bf16);
+  const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::cpu}, Math::bf16);
   EXPECT_EQ(kernel.info.name, name);
   for (const int64_t target : simd_targets()) {
     const ForcedTarget forced(target);
@@ -141,7 +141,7 @@ TEST(HalfOps, Reorder) {
           Step step = half_step(ActivationOp{}, {{&images}});
           step.inputs[0].format = from, step.inputs[0].pitch = x_step;
           step.outputs[0].format = to, step.outputs[0].pitch = y_step;
-          const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu, Math::bf16);
+          const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::cpu}, Math::bf16);
           EXPECT_EQ(kernel.info.name, "cpu.half_reorder");
           kernel.launch({step, {&x, 1}, OneOutput{y}}, *stream);
         };

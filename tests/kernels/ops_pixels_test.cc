@@ -32,7 +32,7 @@ Step pixel_step_of(Format format, const Op& op, const std::vector<GivenTensor>& 
 
 class PixelOps : public PixelTest {
  protected:
-  Tensor run_on_pixels(const OpKernel& kernel, Step step, const std::vector<GivenTensor>& operands, bool joint) {
+  Tensor run_on_pixels(const Kernel& kernel, Step step, const std::vector<GivenTensor>& operands, bool joint) {
     std::vector<PixelArray> arrays;
     std::vector<Buffer> copies;
     std::vector<const void*> inputs;
@@ -46,8 +46,8 @@ class PixelOps : public PixelTest {
         inputs.push_back(arrays.back().first());
       }
     }
-    const Buffer workspace = simt_->uninitialized(kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step) : 0);
-    const Buffer prepared = simt_->uninitialized(kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(step) : 0);
+    const Buffer workspace = simt_->uninitialized(workspace_bytes(kernel, step, simt_->device().caps()));
+    const Buffer prepared = simt_->uninitialized(prepared_bytes(kernel, step, simt_->device().caps()));
     if (kernel.prepare != nullptr) {
       kernel.prepare({step, inputs, {}, prepared.data(), workspace.data()}, simt_->stream());
     }
@@ -77,7 +77,7 @@ class PixelOps : public PixelTest {
     for (const Tensor& tensor : given) inputs.push_back(&tensor);
     const Tensor expected = run(op, inputs);
     const Step step = pixel_step_of(GetParam(), op, operands);
-    const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
+    const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::simt}, math());
     EXPECT_EQ(kernel.info.name, named(name));
     for (const bool joint : {false, true}) {
       SCOPED_TRACE(joint ? "joint" : "dense");
@@ -109,7 +109,7 @@ TEST_P(PixelOps, PoolToPlainImages) {
     Step step = pixel_step_of(GetParam(), op, {{&x}});
     step.outputs[0].format = kNchw;
     const Tensor expected = run(op, {&of_elements});
-    const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
+    const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::simt}, math());
     EXPECT_EQ(kernel.info.name, named("cuda.pixel_pool"));
     for (const bool joint : {false, true}) {
       const Tensor got = run_on_pixels(kernel, step, {{&x}}, joint);
@@ -124,7 +124,7 @@ TEST_P(PixelOps, PoolOfManyRows) {  // each thread computes several rows
   const Step step = pixel_step_of(GetParam(), PoolOp{pool}, {{&x}});
   ASSERT_GE(element_count(step.outputs[0].shape), int64_t{8} * 4 * 256 * 1024);
   const Tensor expected = run(PoolOp{pool}, {&x});
-  const Tensor got = run_on_pixels(choose_op_kernel(step, DeviceKind::simt, math()), step, {{&x}}, false);
+  const Tensor got = run_on_pixels(choose_kernel(step, {.kind = DeviceKind::simt}, math()), step, {{&x}}, false);
   EXPECT_EQ(std::memcmp(got.raw(), rounded(expected).raw(), got.bytes()), 0);
 }
 
@@ -182,7 +182,7 @@ TEST_P(PixelOps, SqueezeExcite) {
     const Tensor w2 = random({channels, each.hidden, 1, 1}, 5), b2 = random({channels}, 6);
     const std::vector<GivenTensor> operands{{&x}, {&w1, true}, {&b1, true}, {&w2, true}, {&b2, true}};
     const Step step = pixel_step_of(GetParam(), op, operands);
-    const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
+    const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::simt}, math());
     EXPECT_EQ(kernel.info.name, named("cuda.pixel_squeeze_excite"));
     const std::vector<double> expected = squeezed_and_excited({&x, &w1, &b1, &w2, &b2});
     for (const bool joint : {false, true}) {
@@ -200,9 +200,9 @@ TEST_P(PixelOps, SqueezeExciteLeavesFewLargeImagesToOthers) {
     step.inputs.push_back({.shape = shape});
   }
   step.inputs[0].format = step.outputs[0].format = GetParam();
-  EXPECT_EQ(find_op_kernel(step, DeviceKind::simt, math()), nullptr);
+  EXPECT_EQ(find_kernel(step, {.kind = DeviceKind::simt}, math()), nullptr);
   step.inputs[0].shape[0] = step.outputs[0].shape[0] = 8;
-  EXPECT_NE(find_op_kernel(step, DeviceKind::simt, math()), nullptr);
+  EXPECT_NE(find_kernel(step, {.kind = DeviceKind::simt}, math()), nullptr);
 }
 
 TEST_P(PixelOps, NumbersForEachChannel) {
@@ -227,7 +227,7 @@ TEST_P(PixelOps, ClampsWhatIsNormalized) {
   const std::vector<GivenTensor> operands{{&x}, {&ones, true}, {&zeros, true}, {&zeros, true}, {&ones, true}};
   Step step = pixel_step_of(GetParam(), BatchNormOp{0}, operands);
   step.epilogue.activation = {ActivationKind::clip, -0.25f, 0.5f};
-  const Tensor got = run_on_pixels(choose_op_kernel(step, DeviceKind::simt, math()), step, operands, true);
+  const Tensor got = run_on_pixels(choose_kernel(step, {.kind = DeviceKind::simt}, math()), step, operands, true);
   expect_close(got, x.shape(), unit(), [&](const Index& index) {
     const double value = at(x, index);
     return std::isnan(value) ? value : std::clamp(value, -0.25, 0.5);
@@ -278,7 +278,7 @@ TEST_P(PixelOps, Reorder) {
         Step step = pixel_step_of(GetParam(), ActivationOp{}, {{&images}});
         step.inputs[0].format = from, step.inputs[0].pitch = x_step;
         step.outputs[0].format = to, step.outputs[0].pitch = y_step;
-        const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
+        const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::simt}, math());
         EXPECT_EQ(kernel.info.name, named("cuda.pixel_reorder"));
         kernel.launch({step, {&x, 1}, OneOutput{y}}, simt_->stream());
       };
@@ -311,7 +311,7 @@ TEST(PlainOps, FunctionsOfNumbers) {
     SCOPED_TRACE(kind);
     const UnaryOp op{static_cast<UnaryKind>(kind), 0.75f, 0.5f};
     const Step step = step_of(op, {&x});
-    const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt);
+    const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::simt});
     EXPECT_EQ(kernel.info.name, "cuda.unary");
     const Buffer output = simt.uninitialized(x.bytes());
     kernel.launch({step, {&from, 1}, OneOutput{output.data()}}, simt.stream());
@@ -325,7 +325,9 @@ TEST(PlainOps, FunctionsOfNumbers) {
 
 TEST_P(PixelOps, RefuseWhatTheyDoNotCompute) {
   const Tensor odd = random({1, 12, 3, 3}, 18), even = random({1, 16, 3, 3}, 19);
-  const auto refused = [](const Step& step) { return find_op_kernel(step, DeviceKind::simt, math()) == nullptr; };
+  const auto refused = [](const Step& step) {
+    return find_kernel(step, {.kind = DeviceKind::simt}, math()) == nullptr;
+  };
   EXPECT_TRUE(refused(pixel_step_of(GetParam(), AddOp{}, {{&odd}, {&odd}})));
   Step pool = pixel_step_of(GetParam(), PoolOp{{.kernel_h = 2, .kernel_w = 2}}, {{&even}});
   EXPECT_FALSE(refused(pool));

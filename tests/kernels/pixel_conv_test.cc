@@ -96,10 +96,10 @@ class PixelConv : public PixelTest {
  protected:
   explicit PixelConv(std::string kernel) : kernel_(std::move(kernel)) {}
 
-  const ConvKernel& kernel() const { return require_conv_kernel(kernel_, DeviceKind::simt); }
+  const Kernel& kernel() const { return require_conv_kernel(kernel_, DeviceKind::simt); }
 
   Tensor convolve(ConvStep step, const Inputs& inputs, bool joint) {
-    const ConvKernel& kernel = this->kernel();
+    const Kernel& kernel = this->kernel();
     const DeviceCaps& caps = simt_->device().caps();
     EXPECT_EQ(kernel.refuses(step, caps), std::nullopt);
     const PixelArray x = array(inputs.x, joint), added = array(inputs.added, joint);
@@ -114,9 +114,9 @@ class PixelConv : public PixelTest {
                   .added = step.adds ? added.first() : nullptr,
                   .y = y.first(),
                   .prepared = prepared.data()};
-    kernel.prepare(args, simt_->stream());
+    call(kernel.prepare, args, simt_->stream());
     args.w = nullptr;
-    kernel.launch(args, simt_->stream());
+    call(kernel.launch, args, simt_->stream());
     return y.images();
   }
 

@@ -58,10 +58,7 @@ std::string stem_of(const KernelInfo& info) {
 TEST(Registry, EveryCompiledFileRegistersAKernel) {
   std::set<std::string> files, registered;
   for (const Compiled& kernel : compiled()) files.insert(kernel.file.string() + " on " + device_of(kernel));
-  for (const ConvKernel& kernel : conv_kernels()) {
-    registered.insert(fmt::format("{} on {}", kernel.info.file, name_of(kernel.info.device)));
-  }
-  for (const OpKernel& kernel : op_kernels()) {
+  for (const Kernel& kernel : kernels()) {
     registered.insert(fmt::format("{} on {}", kernel.info.file, name_of(kernel.info.device)));
   }
   EXPECT_FALSE(files.empty());
@@ -83,7 +80,7 @@ TEST(Registry, PreferredKernelsAreListedOnceAndExist) {
 
 TEST(Registry, ProductionKernelsAreAmongThePreferred) {
   const auto preferred = preferred_kernels();
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.library) continue;
     if (kernel.info.device != DeviceKind::cpu && kernel.info.rung != kProductionRung) continue;
     EXPECT_THAT(preferred, testing::Contains(kernel.info.name));
@@ -101,7 +98,7 @@ TEST(Registry, PreferredKernelsComeInTheirOrderAndBeforeOthers) {
 }
 
 TEST(Registry, FilesOfConvolutionsBearTheirNames) {
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     std::string stem = stem_of(kernel.info);
     std::ranges::replace(stem, '.', '_');
     EXPECT_EQ(std::filesystem::path(kernel.info.file).stem(), stem);
@@ -117,7 +114,7 @@ TEST(Registry, EveryKernelsFileStandsInCMakeLists) {
 }
 
 TEST(Registry, EveryKernelKeepsTheContract) {
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     const std::string name(kernel.info.name);
     EXPECT_NE(kernel.refuses, nullptr) << name;
     EXPECT_NE(kernel.launch, nullptr) << name;
@@ -128,26 +125,93 @@ TEST(Registry, EveryKernelKeepsTheContract) {
       EXPECT_NE(kernel.info.threads, "") << name;
       EXPECT_NE(kernel.info.cost, "") << name;
     }
-    const bool known = std::ranges::any_of(
-        conv_kernels(), [&](const ConvKernel& other) { return other.info.name == kernel.info.after; });
+    const bool known =
+        std::ranges::any_of(conv_kernels(), [&](const Kernel& other) { return other.info.name == kernel.info.after; });
     EXPECT_TRUE(kernel.info.after.empty() || known)
         << name << " changes " << kernel.info.after << ", which is not there";
   }
-  for (const OpKernel& kernel : op_kernels()) {
+  for (const Kernel& kernel : kernels()) {
     EXPECT_NE(kernel.refuses, nullptr) << kernel.info.name;
     EXPECT_NE(kernel.launch, nullptr) << kernel.info.name;
   }
 }
 
 TEST(Registry, KernelsComeByDeviceAndRung) {
-  const auto key = [](const ConvKernel& kernel) { return std::pair(kernel.info.device, kernel.info.rung); };
-  EXPECT_TRUE(std::ranges::is_sorted(conv_kernels(), {}, key));
+  const auto key = [](const Kernel& kernel) { return std::pair(kernel.info.device, kernel.info.rung); };
+  EXPECT_TRUE(std::ranges::is_sorted(kernels(), {}, key));
+}
+
+TEST(Registry, OnlyConvolutionsAreOfTheirFamily) {
+  const Step conv = ConvStep{.problem = parse_problem("n16_c16h8w8_k16r1s1")};
+  Step softmax{.op = SoftmaxOp{}, .inputs = conv.inputs, .outputs = conv.outputs};
+  for (const Kernel& kernel : kernels()) {
+    SCOPED_TRACE(kernel.info.name);
+    const DeviceCaps caps{.kind = kernel.info.device};
+    if (kernel.is_conv()) {
+      EXPECT_EQ(kernel.refuses(softmax, caps), "only convolutions are supported");
+    } else {
+      EXPECT_TRUE(kernel.refuses(conv, caps));
+    }
+  }
+}
+
+TEST(ConvSteps, KeepEverythingAsSteps) {
+  const ConvProblem problem = parse_problem("n2_c4h7w9_k6r3s2_p1x2x3x4_st2x1_d1x2_g2");
+  const Pool pool{.kernel_h = 2, .kernel_w = 2};
+  const ConvStep steps[] = {
+      {problem},
+      {problem, {.bias = true, .pool = pool, .activation = {ActivationKind::relu}}, kRawPixels, kNchw16n},
+      {.problem = problem,
+       .epilogue = {.bias = true},
+       .input_format = kNchw8c,
+       .output_format = kNchw8c,
+       .adds = true,
+       .input_step = 1000,
+       .added_step = 2000,
+       .output_step = 3000},
+      {.problem = problem, .input_format = kNhwcF16, .output_format = kNhwcF16, .adds = true},
+  };
+  for (const ConvStep& conv : steps) {
+    const Step step = conv;
+    EXPECT_EQ(step.inputs.size(), 2U + conv.epilogue.bias + conv.adds);
+    EXPECT_EQ(step.outputs[0].shape, conv.output_shape());
+    EXPECT_TRUE(is_conv(step));
+    EXPECT_EQ(conv_step(step), conv);
+  }
+}
+
+std::vector<const void*> received;
+
+void receive(const ConvArgs& args, Stream&) {
+  received = {args.x, args.w, args.bias, args.added, args.y, args.prepared, args.workspace, args.prefetch.from};
+  received.push_back(args.tuning.data());
+}
+
+TEST(ConvSteps, CallsPassEveryAddress) {
+  const auto stream = open_device("cpu", {.threads = 1})->make_stream();
+  const float in[5] = {};
+  float out[3] = {};
+  const int tuning[] = {1, 2};
+  const ConvStep step{.problem = parse_problem("c4h4w4_k4r1s1"), .epilogue = {.bias = true}, .adds = true};
+  const ConvArgs args{.step = step,
+                      .x = &in[0],
+                      .w = &in[1],
+                      .bias = &in[2],
+                      .added = &in[3],
+                      .y = &out[0],
+                      .prepared = &out[1],
+                      .workspace = &out[2],
+                      .prefetch = {&in[4], 64},
+                      .tuning = tuning};
+  call(of_conv<receive>, args, *stream);
+  EXPECT_THAT(received,
+              testing::ElementsAre(&in[0], &in[1], &in[2], &in[3], &out[0], &out[1], &out[2], &in[4], tuning));
 }
 
 TEST(Registry, AKernelIsFoundByNameAndDevice) {
-  EXPECT_EQ(find_conv_kernel("cpu.reference", DeviceKind::cpu)->info.name, "cpu.reference");
-  EXPECT_EQ(find_conv_kernel("cpu.reference", DeviceKind::cuda), nullptr);
-  EXPECT_EQ(find_conv_kernel("", DeviceKind::cpu), nullptr);
+  EXPECT_EQ(find_kernel("cpu.reference", DeviceKind::cpu)->info.name, "cpu.reference");
+  EXPECT_EQ(find_kernel("cpu.reference", DeviceKind::cuda), nullptr);
+  EXPECT_EQ(find_kernel("", DeviceKind::cpu), nullptr);
   EXPECT_EQ(require_conv_kernel("cpu.reference", DeviceKind::cpu).info.rung, 0);
 }
 

@@ -26,12 +26,20 @@ namespace {
 
 using testing::HasSubstr;
 
-const ConvKernel& right() { return require_conv_kernel("cpu.direct", DeviceKind::cpu); }
+const Kernel& right() { return require_conv_kernel("cpu.direct", DeviceKind::cpu); }
 
-ConvKernel fake(void (*launch)(const ConvArgs&, Stream&)) {
-  ConvKernel kernel = right();
+void launch_right(const ConvArgs& args, Stream& stream) { call(right().launch, args, stream); }
+
+void (*launch_now)(const ConvArgs&, Stream&);
+
+void launch_fake(const ConvArgs& args, Stream& stream) { launch_now(args, stream); }
+
+/// Returns a kernel that calls `launch` until the next call of fake().
+Kernel fake(void (*launch)(const ConvArgs&, Stream&)) {
+  launch_now = launch;
+  Kernel kernel = right();
   kernel.info.name = "test.fake";
-  kernel.launch = launch;
+  kernel.launch = of_conv<launch_fake>;
   return kernel;
 }
 
@@ -56,7 +64,7 @@ struct Bench {
 const ConvStep kStep{parse_problem("n70_c3h12w12_k4r3s3")};  // more images than distinct ones
 
 void expect_caught(
-    const ConvKernel& kernel, const char* reason, void (*before_each)() = [] {}) {
+    const Kernel& kernel, const char* reason, void (*before_each)() = [] {}) {
   for (const Checked checked : {Checked::ends, Checked::all}) {
     Bench bench(kStep);
     before_each();
@@ -85,7 +93,7 @@ TEST(Bench, RightKernelsPass) {
 TEST(Bench, AKernelThatDoesNothingAfterSixtyLaunchesIsCaught) {
   static int launches = 0;
   expect_caught(fake([](const ConvArgs& args, Stream& stream) {
-                  if (++launches <= 60) right().launch(args, stream);
+                  if (++launches <= 60) launch_right(args, stream);
                 }),
                 "never written", [] { launches = 0; });
 }
@@ -95,7 +103,7 @@ TEST(Bench, AKernelThatKeepsItsAnswerByAddressIsCaught) {
   expect_caught(fake([](const ConvArgs& args, Stream& stream) {
                   std::vector<char>& answer = answers[args.x];
                   if (answer.empty()) {
-                    right().launch(args, stream);
+                    launch_right(args, stream);
                     answer.resize(output_bytes(args));
                     std::memcpy(answer.data(), args.y, answer.size());
                   }
@@ -108,7 +116,7 @@ TEST(Bench, AKernelThatGivesItsFirstAnswerForeverIsCaught) {
   static std::vector<char> answer;
   expect_caught(fake([](const ConvArgs& args, Stream& stream) {
                   if (answer.empty()) {
-                    right().launch(args, stream);
+                    launch_right(args, stream);
                     answer.resize(output_bytes(args));
                     std::memcpy(answer.data(), args.y, answer.size());
                   }
@@ -123,7 +131,7 @@ TEST(Bench, AKernelThatComputesWhereItWasLaunchedFirstIsCaught) {
                   if (x == nullptr) x = args.x;
                   ConvArgs stale = args;
                   stale.x = x;
-                  right().launch(stale, stream);
+                  launch_right(stale, stream);
                 }),
                 "wrong", [] { x = nullptr; });
 }
@@ -133,21 +141,21 @@ TEST(Bench, AKernelThatLeavesOutTheLastImageIsCaught) {
   expect_caught(fake([](const ConvArgs& args, Stream& stream) {
                   ConvStep step = args.step;
                   if (step.problem.n > 2) --step.problem.n;
-                  right().launch({.step = step,
-                                  .x = args.x,
-                                  .w = args.w,
-                                  .y = args.y,
-                                  .prepared = args.prepared,
-                                  .workspace = args.workspace},
-                                 stream);
+                  launch_right({.step = step,
+                                .x = args.x,
+                                .w = args.w,
+                                .y = args.y,
+                                .prepared = args.prepared,
+                                .workspace = args.workspace},
+                               stream);
                 }),
                 "first: image 69, output channel 0, row 0, column 0");
 }
 
 TEST(Bench, AWrongLaunchBetweenTheEndsShowsWhereAllAreChecked) {
   static int launches = 0;
-  const ConvKernel kernel = fake([](const ConvArgs& args, Stream& stream) {
-    if (++launches != 21) right().launch(args, stream);
+  const Kernel kernel = fake([](const ConvArgs& args, Stream& stream) {
+    if (++launches != 21) launch_right(args, stream);
   });
   Bench bench(kStep);
   measure(kernel, bench.arrays, kAnything, kEffort, Checked::ends);
@@ -175,7 +183,7 @@ TEST(Bench, FewImagesAreOthersEachTime) {
 }
 
 TEST(Bench, KernelsAreTimedInTheLayoutThatTheyKnow) {
-  const ConvKernel& kernel = require_conv_kernel("cpu.image_lanes", DeviceKind::cpu);
+  const Kernel& kernel = require_conv_kernel("cpu.image_lanes", DeviceKind::cpu);
   ConvStep step{parse_problem("n70_c3h12w12_k4r3s3")};
   step.input_format = step.output_format = kNchw16n;
   Bench bench(step);
@@ -214,7 +222,7 @@ TEST(Contention, LeavesAVerdictUndecided) {
     GTEST_SKIP() << "this system keeps no books of waiting threads";
   }
   Bench bench(kStep);
-  const ConvKernel& slow = require_conv_kernel("cpu.reference", DeviceKind::cpu);
+  const Kernel& slow = require_conv_kernel("cpu.reference", DeviceKind::cpu);
   KernelBench first(slow, bench.arrays), second(right(), bench.arrays);
   const Busy busy;
   const Comparison comparison =
@@ -229,7 +237,7 @@ TEST(Libraries, TakeNoMoreThreadsThanThereAre) {
     return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
   };
   const auto device = open_device("cpu", {.threads = 4 * usable_threads()});
-  const ConvKernel* library = find_conv_kernel("onednn", DeviceKind::cpu);
+  const Kernel* library = find_kernel("onednn", DeviceKind::cpu);
   if (library == nullptr) GTEST_SKIP() << "this build has no oneDNN";
   Oracle oracle(1);
   BenchArrays arrays(*device, kStep, timed_layer(kStep, oracle));

@@ -93,7 +93,7 @@ const RegisterConvKernel far_conv{{
     .info = {.name = "cuda.test_in_flight", .device = DeviceKind::cuda, .rung = -1, .idea = "for tests"},
     .refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_unless_plain(step); },
     .launch = [](const ConvArgs& args,
-                 Stream& stream) { find_conv_kernel("cpu.reference", DeviceKind::cpu)->launch(args, stream); },
+                 Stream& stream) { call(find_kernel("cpu.reference", DeviceKind::cpu)->launch, args, stream); },
 }};
 
 /// Returns how many failures, each at a later call, a run of three batches has before it succeeds.

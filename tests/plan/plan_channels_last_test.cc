@@ -63,10 +63,10 @@ TEST_P(LastPlan, KeepsAllSo) {
                                           "Conv+bias+sigmoid", "Mul", "Conv+bias", "Conv+bias", "Copy"));
   EXPECT_TRUE(plan.channel_lanes);
   for (const size_t step : {0u, 1u, 2u, 6u, 7u}) {
-    EXPECT_EQ(plan.steps[step].conv_step()->output_format, format()) << step;
+    EXPECT_EQ(plan.steps[step].what.outputs[0].format, format()) << step;
   }
-  EXPECT_EQ(plan.steps[3].op_step()->outputs[0].format, kNchw) << "images of one pixel are plain";
-  EXPECT_EQ(plan.steps[4].kernel_name(), "cuda.one_pixel");
+  EXPECT_EQ(plan.steps[3].what.outputs[0].format, kNchw) << "images of one pixel are plain";
+  EXPECT_EQ(plan.steps[4].kernel->info.name, "cuda.one_pixel");
   expect_as_by_layers(graph.graph(), 2);
 }
 
@@ -77,7 +77,7 @@ TEST_P(LastPlan, SqueezesAndExcitesInOneStep) {
   graph.conv(scaled, 24, 16, 1);
   const Plan plan = plan_of(graph.graph(), 2);
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "SqueezeExcite", "Conv+bias", "Copy"));
-  const auto& op = std::get<SqueezeExciteOp>(plan.steps[2].op_step()->op);
+  const auto& op = std::get<SqueezeExciteOp>(plan.steps[2].what.op);
   EXPECT_EQ(op.squeeze.kind, ActivationKind::swish);
   EXPECT_EQ(op.excite.kind, ActivationKind::sigmoid);
   expect_as_by_layers(graph.graph(), 3);
@@ -114,7 +114,7 @@ TEST_P(LastPlan, PoolsGiveDenseLayersTheirOrder) {
   graph.add(GemmOp{.transpose_b = true}, {flat, graph.constant({10, 24 * (kHeight / 2) * (kWidth / 2)})});
   const Plan plan = plan_of(graph.graph(), 2);
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "AveragePool", "Gemm"));
-  EXPECT_EQ(plan.steps[2].op_step()->outputs[0].format, kNchw);
+  EXPECT_EQ(plan.steps[2].what.outputs[0].format, kNchw);
   expect_as_by_layers(graph.graph(), 3);
 }
 
@@ -123,7 +123,7 @@ TEST_P(LastPlan, PixelsAreTakenAsTheyAre) {
   graph.conv(graph.conv(graph.input(), 3, 16, 3), 16, 32, 3);
   const Plan plan = plan_of(graph.graph(), 2, ElementType::u8);
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Copy"));
-  EXPECT_EQ(plan.steps[0].conv_step()->input_format, kRawPixels);
+  EXPECT_EQ(plan.steps[0].what.inputs[0].format, kRawPixels);
 }
 
 TEST_P(LastPlan, RandomNetworksAsByLayers) {

@@ -79,7 +79,7 @@ TEST(ChannelPlan, WhatIsConcatenatedIsWrittenWhereItBelongs) {
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Copy"));
   constexpr int64_t kPixels = kHeight * kWidth;
   EXPECT_EQ(plan.steps[1].output.at - plan.steps[0].output.at, 16 * kPixels * 4);
-  EXPECT_EQ(plan.steps[2].conv_step()->input_step, 40 * kPixels);
+  EXPECT_EQ(plan.steps[2].what.inputs[0].pitch, 40 * kPixels);
   EXPECT_EQ(plan.steps[2].inputs[0], plan.steps[0].output) << "the whole begins with its first part";
   expect_as_by_layers(graph.graph(), 3);
 }
@@ -88,7 +88,7 @@ TEST(ChannelPlan, NetworksOfFewChannelsKeepImagesInLanesOrNone) {
   GraphBuilder graph({-1, 1, 12, 12});
   graph.conv(graph.conv(graph.input(), 6, 1, 5), 16, 6, 5);
   const Plan plan = make_plan(graph.graph(), Shape{1, 1, 12, 12}, open_cpu({.threads = 1})->caps(), {});
-  for (const PlanStep& step : plan.steps) EXPECT_EQ(step.conv_step()->output_format, kNchw);
+  for (const PlanStep& step : plan.steps) EXPECT_EQ(step.what.outputs[0].format, kNchw);
 }
 
 /// Returns why a network of one 5x5 convolution does not use the kernel.

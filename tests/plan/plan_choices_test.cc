@@ -41,7 +41,7 @@ Plan plan_of(const Graph& graph, PlanOptions options = {}) {
 std::vector<const PlanStep*> convolutions(const Plan& plan) {
   std::vector<const PlanStep*> steps;
   for (const PlanStep& step : plan.steps) {
-    if (step.conv != nullptr) steps.push_back(&step);
+    if (step.is_conv()) steps.push_back(&step);
   }
   return steps;
 }
@@ -50,9 +50,9 @@ std::vector<const PlanStep*> convolutions(const Plan& plan) {
 PlanChoices choices_of(const Plan& plan, bool last) {
   PlanChoice choice{.inputs = plan.inputs, .channel_lanes = plan.channel_lanes, .line = 10};
   for (const PlanStep* step : convolutions(plan)) {
-    const ConvKernel* kernel = last ? step->fitting.back() : step->conv;
+    const Kernel* kernel = last ? step->fitting.back() : step->kernel;
     choice.kernels.push_back({.step = printable(step->name),
-                              .problem = to_text(step->conv_step()->problem),
+                              .problem = to_text(conv_step(step->what).problem),
                               .kernel = std::string(kernel->info.name),
                               .line = 11 + static_cast<int>(choice.kernels.size())});
   }
@@ -80,7 +80,7 @@ TEST(ChosenPlan, ItsOwnChoicesGiveTheSamePlan) {
       ASSERT_EQ(replayed.steps.size(), own.steps.size());
       for (size_t i = 0; i < own.steps.size(); ++i) {
         EXPECT_EQ(replayed.steps[i].name, own.steps[i].name);
-        EXPECT_EQ(replayed.steps[i].kernel_name(), own.steps[i].kernel_name());
+        EXPECT_EQ(replayed.steps[i].kernel->info.name, own.steps[i].kernel->info.name);
         EXPECT_EQ(replayed.steps[i].output, own.steps[i].output);
       }
     }
@@ -96,7 +96,7 @@ TEST(ChosenPlan, TakesTheChosenKernelsAndLooksForNoOthers) {
     ASSERT_EQ(got.size(), expected.size());
     EXPECT_GT(expected.back()->fitting.size(), 1u) << "there is a choice";
     for (size_t i = 0; i < got.size(); ++i) {
-      EXPECT_EQ(*got[i]->conv_step(), *expected[i]->conv_step());
+      EXPECT_EQ(conv_step(got[i]->what), conv_step(expected[i]->what));
       EXPECT_THAT(got[i]->fitting, ElementsAre(expected[i]->fitting.back())) << "nobody else was asked";
     }
   }

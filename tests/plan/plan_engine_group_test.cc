@@ -11,6 +11,7 @@
 #include "convlab/device/cuda.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/select.h"
 #include "convlab/model/formats/zoo.h"
 #include "tests/engine_group.h"
 #include "tests/errors.h"
@@ -27,16 +28,15 @@ const RegisterConvKernel far_conv{{
     .info = {.name = "cuda.test_conv", .device = DeviceKind::cuda, .idea = "for tests"},
     .refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return std::nullopt; },
     .launch = [](const ConvArgs& args,
-                 Stream& stream) { find_conv_kernel("cpu.reference", DeviceKind::cpu)->launch(args, stream); },
+                 Stream& stream) { call(find_kernel("cpu.reference", DeviceKind::cpu)->launch, args, stream); },
 }};
-const RegisterOpKernel far_op{{
-    .info = {.name = "cuda.test_op", .device = DeviceKind::cuda},
-    .refuses = [](const Step& step) -> Refusal {
+const RegisterKernel far_op{{
+    .info = {.name = "cuda.test_op", .device = DeviceKind::cuda, .family = Family::rearrangement},
+    .refuses = [](const Step& step, const DeviceCaps&) -> Refusal {
       if (!std::holds_alternative<PoolOp>(step.op)) return "is no pooling";
       return std::nullopt;
     },
-    .launch = [](const Args& args,
-                 Stream& stream) { find_op_kernel(args.step, DeviceKind::cpu)->launch(args, stream); },
+    .launch = [](const Args& args, Stream& stream) { find_kernel(args.step, DeviceCaps())->launch(args, stream); },
 }};
 
 TEST(Shares, AreEvenInWholeSixteens) {
@@ -141,7 +141,7 @@ TEST(EngineGroup, DevicesWithMemoryOfTheirOwnGetTheirShares) {
 }
 
 TEST(EngineGroup, GpusGetTheirSharesInChunks) {
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.device == DeviceKind::cuda && kernel.info.name != "cuda.test_conv") {
       GTEST_SKIP() << "this build has real kernels for GPUs, which the test's devices are not";
     }

@@ -39,7 +39,7 @@ const RegisterConvKernel scripted{{
     .launch =
         [](const ConvArgs& args, Stream& stream) {
           if (script) script(*static_cast<const float*>(args.x));
-          find_conv_kernel("cpu.reference", DeviceKind::cpu)->launch(args, stream);
+          call(find_kernel("cpu.reference", DeviceKind::cpu)->launch, args, stream);
         },
 }};
 

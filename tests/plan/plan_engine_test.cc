@@ -15,6 +15,7 @@
 
 #include "convlab/device/cpu.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/select.h"
 #include "tests/errors.h"
 #include "tests/graph_builder.h"
 
@@ -45,7 +46,7 @@ const RegisterConvKernel counting{{
           largest_launch = std::max(largest_launch, args.step.problem.n);
           ConvArgs from_prepared = args;
           from_prepared.w = static_cast<const float*>(args.prepared);
-          find_conv_kernel("cpu.reference", DeviceKind::cpu)->launch(from_prepared, stream);
+          call(find_kernel("cpu.reference", DeviceKind::cpu)->launch, from_prepared, stream);
         },
 }};
 
@@ -86,36 +87,34 @@ const RegisterConvKernel far_conv{{
             EXPECT_TRUE(FarDevice::has(address));
           }
           EXPECT_EQ(FarDevice::has(args.bias), args.step.epilogue.bias);
-          find_conv_kernel("cpu.reference", DeviceKind::cpu)->launch(args, stream);
+          call(find_kernel("cpu.reference", DeviceKind::cpu)->launch, args, stream);
         },
 }};
-const RegisterOpKernel far_op{{
-    .info = {.name = "cuda.test_op", .device = DeviceKind::cuda},
-    .refuses = [](const Step& step) -> Refusal {
-      if (find_op_kernel(step, DeviceKind::cpu) == nullptr) return "is not the CPU's";
+const RegisterKernel far_op{{
+    .info = {.name = "cuda.test_op", .device = DeviceKind::cuda, .family = Family::rearrangement},
+    .refuses = [](const Step& step, const DeviceCaps&) -> Refusal {
+      if (find_kernel(step, DeviceCaps()) == nullptr) return "is not the CPU's";
       return std::nullopt;
     },
-    .prepared_bytes = [](const Step& step) -> size_t {
-      auto* of_kernel = find_op_kernel(step, DeviceKind::cpu)->prepared_bytes;
-      return of_kernel != nullptr ? of_kernel(step) : 0;
+    .prepared_bytes = [](const Step& step, const DeviceCaps& caps) -> size_t {
+      return prepared_bytes(*find_kernel(step, DeviceCaps()), step, caps);
     },
-    .workspace_bytes = [](const Step& step) -> size_t {
-      auto* of_kernel = find_op_kernel(step, DeviceKind::cpu)->workspace_bytes;
-      return of_kernel != nullptr ? of_kernel(step) : 0;
+    .workspace_bytes = [](const Step& step, const DeviceCaps& caps) -> size_t {
+      return workspace_bytes(*find_kernel(step, DeviceCaps()), step, caps);
     },
     .prepare =
         [](const Args& args, Stream& stream) {
           for (size_t i = 0; i < args.inputs.size(); ++i) {
             EXPECT_EQ(FarDevice::has(args.inputs[i]), args.step.inputs[i].constant) << "input " << i;
           }
-          const OpKernel* kernel = find_op_kernel(args.step, DeviceKind::cpu);
+          const Kernel* kernel = find_kernel(args.step, DeviceCaps());
           if (kernel->prepare != nullptr) kernel->prepare(args, stream);
         },
     .launch =
         [](const Args& args, Stream& stream) {
           for (const void* input : args.inputs) EXPECT_TRUE(FarDevice::has(input));
           EXPECT_TRUE(FarDevice::has(args.output()));
-          find_op_kernel(args.step, DeviceKind::cpu)->launch(args, stream);
+          find_kernel(args.step, DeviceCaps())->launch(args, stream);
         },
 }};
 
@@ -274,7 +273,7 @@ TEST(Engine, FusedIsAsByLayersOnRandomGraphs) {
 /// different rounding.
 std::vector<std::string> bitwise_kernels() {
   std::vector<std::string> names{""};
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     const bool ours = kernel.info.name.starts_with("cpu.") && kernel.info.math == Math::fp32;
     const bool direct = kernel.info.sum == Sum::direct && kernel.format != kNchw8c;
     if (ours && direct && kernel.info.repeat == Repeat::bitwise) names.emplace_back(kernel.info.name);
@@ -285,7 +284,7 @@ std::vector<std::string> bitwise_kernels() {
 TEST(Engine, PreparedWeightsDoNotDependOnTheBatch) {
   const std::unique_ptr<Device> device = open_cpu({});
   int compared = 0;
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.device != DeviceKind::cpu || kernel.prepared_bytes == nullptr) continue;
     for (const char* text : {"c1h70w70_k12r5s5", "c12h33w33_k24r5s5", "c12h33w33_k24r7s7", "c8h9w9_k8r3s3_p1_g2"}) {
       ConvStep one{.problem = parse_problem(text)}, many = one;
@@ -519,7 +518,7 @@ TEST(Engine, ChoosesBatchesThatKeepTheArenaSmall) {
 }
 
 TEST(Engine, GivesKernelsOfAnotherDeviceItsOwnMemory) {
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.device == DeviceKind::cuda && kernel.info.name != "cuda.test_conv") {
       GTEST_SKIP() << "this build has real kernels for GPUs, which the test's device is not";
     }
@@ -530,14 +529,14 @@ TEST(Engine, GivesKernelsOfAnotherDeviceItsOwnMemory) {
     const Tensor x = images({11, 1, 20, 20}, type);
     FarDevice device;
     Engine engine(copy_of(builder.graph()), x.shape(), device, {.plan = {.input = type}, .batch = 4});
-    EXPECT_EQ(engine.plan().steps[0].kernel_name(), "cuda.test_conv");
+    EXPECT_EQ(engine.plan().steps[0].kernel->info.name, "cuda.test_conv");
     expect_close(engine.run(x), run(builder.graph(), x, {.plan = {.kernel = "cpu.reference"}}), 1e-6);
     expect_close(engine.run(x), engine.run(x), 0);
   }
 }
 
 TEST(Engine, SharesOutUploadsToTheSameResult) {
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.device == DeviceKind::cuda && kernel.info.name != "cuda.test_conv") {
       GTEST_SKIP() << "this build has real kernels for GPUs, which the test's device is not";
     }

@@ -379,7 +379,7 @@ TEST(EveryOp, PlansInBytes) {
 TEST(EveryOp, PlansOnGpus) {
   for (const DeviceKind kind : {DeviceKind::simt, DeviceKind::cuda}) {
     const bool present =
-        std::ranges::any_of(op_kernels(), [kind](const OpKernel& kernel) { return kernel.info.device == kind; });
+        std::ranges::any_of(kernels(), [kind](const Kernel& kernel) { return kernel.info.device == kind; });
     if (!present) continue;
     for (const int capability : {80, 90}) {
       const DeviceCaps caps{.kind = kind,

@@ -250,7 +250,7 @@ TEST(Fold, AMeanAfterAConvolutionBecomesAWiderFilterWithItsStride) {
   const auto device = open_cpu({.threads = 1});
   const Engine engine(copy_of(builder.graph()), {64, 3, 20, 20}, *device, {.plan = {.mode = PlanMode::folded}});
   ASSERT_EQ(engine.plan().steps.size(), 1u);
-  EXPECT_EQ(to_text(engine.plan().steps[0].conv_step()->problem), "n64_c3h20w20_k8r6s6_st2");
+  EXPECT_EQ(to_text(conv_step(engine.plan().steps[0].what).problem), "n64_c3h20w20_k8r6s6_st2");
 }
 
 TEST(Fold, StopsAtWhatIsNotLinearAndAtValuesReadTwice) {

@@ -57,11 +57,11 @@ TEST_F(HalfPlan, KeepsAllInHalves) {
                                           "Conv+bias+sigmoid", "Mul", "Conv+bias", "Conv+bias", "Copy"));
   EXPECT_TRUE(plan.channel_lanes);
   for (const size_t in_halves : {0u, 1u, 2u, 6u, 7u}) {
-    EXPECT_EQ(plan.steps[in_halves].conv_step()->output_format, kNhwcBf16) << in_halves;
+    EXPECT_EQ(plan.steps[in_halves].what.outputs[0].format, kNhwcBf16) << in_halves;
   }
-  EXPECT_EQ(plan.steps[3].op_step()->outputs[0].format, kNchw) << "images of one pixel are plain";
-  EXPECT_EQ(plan.steps[5].kernel_name(), "cpu.half_scale");
-  EXPECT_EQ(plan.steps[6].kernel_name(), "cpu.half_depthwise");
+  EXPECT_EQ(plan.steps[3].what.outputs[0].format, kNchw) << "images of one pixel are plain";
+  EXPECT_EQ(plan.steps[5].kernel->info.name, "cpu.half_scale");
+  EXPECT_EQ(plan.steps[6].kernel->info.name, "cpu.half_depthwise");
   expect_as_by_layers(graph.graph(), 2);
 }
 
@@ -71,7 +71,7 @@ TEST_F(HalfPlan, WhatIsConcatenatedIsWrittenWhereItBelongs) {
   const Plan plan = plan_of(graph.graph(), 2);
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Copy"));
   EXPECT_EQ(plan.steps[1].output.at - plan.steps[0].output.at, 16 * 2);
-  EXPECT_EQ(plan.steps[2].conv_step()->input_step, 40);
+  EXPECT_EQ(plan.steps[2].what.inputs[0].pitch, 40);
   expect_as_by_layers(graph.graph(), 3);
 }
 
@@ -89,7 +89,7 @@ TEST_F(HalfPlan, PixelsAreTakenAsTheyAre) {
   const Plan plan = make_plan(graph.graph(), Shape{2, 3, kHeight, kWidth}, open_cpu({.threads = 2})->caps(),
                               {.math = Math::bf16, .input = ElementType::u8});
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Copy"));
-  EXPECT_EQ(plan.steps[0].conv_step()->input_format, kRawPixels);
+  EXPECT_EQ(plan.steps[0].what.inputs[0].format, kRawPixels);
 }
 
 TEST_F(HalfPlan, RandomNetworksAsByLayers) {

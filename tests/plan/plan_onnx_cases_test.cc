@@ -66,7 +66,7 @@ TEST(OnnxCases, GiveWhatOnnxDefines) {
   ASSERT_GE(cases.size(), 50u) << "where have the cases gone? " << kFolder;
   const std::unique_ptr<Device> device = open_cpu({.threads = 2});
   std::vector<std::string> kernels{""};
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.device == DeviceKind::cpu && kernel.info.math == Math::fp32) {
       kernels.emplace_back(kernel.info.name);
     }

@@ -138,7 +138,7 @@ TEST(ConstantsOfADevice, AreThereForPackingOnlyWhereLaunchesDoNotReadThem) {
   constants.place(plan, weights, nullptr);
   for (int pass = 0; pass < 2; ++pass) {
     for (const PlanStep& step : plan.steps) {
-      if (!step.packs_weights()) continue;
+      if (!step.kernel->packs_weights) continue;
       ++packs;
       EXPECT_THROW(address_of_weights(step), std::out_of_range) << step.name;
       const DeviceConstants::Packing all(constants, plan);

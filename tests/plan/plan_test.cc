@@ -88,9 +88,7 @@ void expect_no_overlap(const Plan& plan) {
   };
   std::vector<Array> arrays;
   const auto output_bytes = [](const PlanStep& step) {
-    const ConvStep* conv = step.conv_step();
-    return conv != nullptr ? byte_count(conv->output_shape(), conv->output_format)
-                           : byte_count(step.op_step()->outputs[0].shape, step.op_step()->outputs[0].format);
+    return byte_count(step.what.outputs[0].shape, step.what.outputs[0].format);
   };
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
@@ -139,7 +137,7 @@ TEST(Plan, FusesWhatTheCourseHas) {
   EXPECT_THAT(steps_of(plan), ElementsAre("conv1+pool1+tanh1: Conv+bias+max2x2/2+tanh", "conv2: Conv+bias",
                                           "fc1+tanh2: Gemm+tanh", "fc2: Gemm", "softmax: Softmax"));
   EXPECT_EQ(plan.outputs[0], (Shape{4, 10}));
-  EXPECT_EQ(plan.steps[0].conv_step()->input_format, kRawPixels);
+  EXPECT_EQ(plan.steps[0].what.inputs[0].format, kRawPixels);
   EXPECT_EQ(plan.steps[0].inputs[0].place, Location::Place::input);
   EXPECT_EQ(plan.steps[0].inputs[1].place, Location::Place::constant);
   EXPECT_EQ(plan.steps[4].output.place, Location::Place::output);
@@ -276,7 +274,7 @@ TEST(Plan, PixelsAreConvertedOnceWhereAStepTakesNone) {
   builder.add(AddOp{}, {a, b}, "add");
   const Plan plan = plan_of(builder, {.input = ElementType::u8});
   EXPECT_THAT(steps_of(plan), ElementsAre("x: Convert", "max: MaxPool", "average: AveragePool", "add: Add"));
-  EXPECT_EQ(plan.steps[0].op_step()->inputs[0].format, kRawPixels);
+  EXPECT_EQ(plan.steps[0].what.inputs[0].format, kRawPixels);
   expect_no_overlap(plan);
 }
 
@@ -309,10 +307,10 @@ TEST(Plan, AnOutputThatIsReshapedIsWrittenInPlace) {
 TEST(Plan, AForcedKernelIsTheOneAndTheOthersSayWhyNot) {
   GraphBuilder builder = course_network();
   const Plan plan = plan_of(builder, {.kernel = "cpu.reference"});
-  EXPECT_EQ(plan.steps[0].kernel_name(), "cpu.reference");
-  EXPECT_EQ(plan.steps[1].kernel_name(), "cpu.reference");
+  EXPECT_EQ(plan.steps[0].kernel->info.name, "cpu.reference");
+  EXPECT_EQ(plan.steps[1].kernel->info.name, "cpu.reference");
   size_t others = 0;
-  for (const ConvKernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : conv_kernels()) {
     others += kernel.info.device == DeviceKind::cpu && kernel.info.name != "cpu.reference";
   }
   EXPECT_EQ(plan.steps[0].refused.size(), others);
@@ -333,8 +331,8 @@ TEST(Plan, WhatAKernelRefusesBecomesStepsOfTheirOwn) {
   EXPECT_THAT(steps_of(plan),
               ElementsAre("x: Convert", "conv1: Conv", "conv1.bias: Add", "pool1: MaxPool", "tanh1: Tanh",
                           "conv2: Conv", "conv2.bias: Add", "fc1+tanh2: Gemm+tanh", "fc2: Gemm", "softmax: Softmax"));
-  EXPECT_EQ(plan.steps[1].kernel_name(), "cpu.test_plain");
-  EXPECT_EQ(plan.steps[5].kernel_name(), "cpu.test_plain");
+  EXPECT_EQ(plan.steps[1].kernel->info.name, "cpu.test_plain");
+  EXPECT_EQ(plan.steps[5].kernel->info.name, "cpu.test_plain");
   expect_no_overlap(plan);
 }
 
@@ -350,9 +348,10 @@ TEST(Plan, AKernelKeepsWhatItTakes) {
 TEST(Plan, NeverComputesLessPreciselyThanAsked) {
   GraphBuilder builder = course_network();
   for (const PlanStep& step : plan_of(builder).steps) {
-    EXPECT_TRUE(step.conv == nullptr || step.conv->info.math == Math::fp32) << step.kernel_name();
+    EXPECT_TRUE(!step.is_conv() || step.kernel->info.math == Math::fp32) << step.kernel->info.name;
   }
-  EXPECT_EQ(plan_of(builder, {.math = Math::bf16, .kernel = "cpu.test_bf16"}).steps[0].kernel_name(), "cpu.test_bf16");
+  EXPECT_EQ(plan_of(builder, {.math = Math::bf16, .kernel = "cpu.test_bf16"}).steps[0].kernel->info.name,
+            "cpu.test_bf16");
   const std::string message =
       bad_input_message([&] { plan_of(builder, {.math = Math::tf32, .kernel = "cpu.test_bf16"}); });
   EXPECT_THAT(message, AllOf(HasSubstr("bf16"), HasSubstr("tf32"), HasSubstr("set math to bf16")));
@@ -360,8 +359,8 @@ TEST(Plan, NeverComputesLessPreciselyThanAsked) {
 
 TEST(Plan, LibrariesAreTakenOnlyWhenAsked) {
   GraphBuilder builder = course_network();
-  EXPECT_NE(plan_of(builder).steps[0].kernel_name(), "testlib");
-  EXPECT_EQ(plan_of(builder, {.kernel = "testlib"}).steps[0].kernel_name(), "testlib");
+  EXPECT_NE(plan_of(builder).steps[0].kernel->info.name, "testlib");
+  EXPECT_EQ(plan_of(builder, {.kernel = "testlib"}).steps[0].kernel->info.name, "testlib");
 }
 
 TEST(Plan, KeepsPairsInLanesBetweenKernelsOfBfloat16) {
@@ -369,13 +368,12 @@ TEST(Plan, KeepsPairsInLanesBetweenKernelsOfBfloat16) {
   for (const auto& [math, kernel, format] : {std::tuple{Math::bf16, "cpu.pairs_bf16", kNchw16n2cBf16},
                                              std::tuple{Math::bf16x2, "cpu.pairs_bf16x2", kNchw16n2cBf16x2}}) {
     const Plan plan = plan_of(builder, {.math = math, .kernel = kernel, .input = ElementType::u8}, 20);
-    EXPECT_EQ(plan.steps[0].conv_step()->output_format, format);
-    EXPECT_EQ(plan.steps[1].conv_step()->input_format, format);
-    EXPECT_EQ(plan.steps[2].op_step()->inputs[0].format, format);
-    EXPECT_EQ(plan.steps[2].op_step()->inputs[0].written, plan.steps[1].conv_step()->output_shape())
-        << "before the flatten";
-    EXPECT_EQ(plan.steps[2].op->info.math, math);
-    EXPECT_EQ(plan.steps[4].op_step()->inputs[0].format, kNchw);
+    EXPECT_EQ(plan.steps[0].what.outputs[0].format, format);
+    EXPECT_EQ(plan.steps[1].what.inputs[0].format, format);
+    EXPECT_EQ(plan.steps[2].what.inputs[0].format, format);
+    EXPECT_EQ(plan.steps[2].what.inputs[0].written, plan.steps[1].what.outputs[0].shape) << "before the flatten";
+    EXPECT_EQ(plan.steps[2].kernel->info.math, math);
+    EXPECT_EQ(plan.steps[4].what.inputs[0].format, kNchw);
     expect_no_overlap(plan);
   }
 }
@@ -384,23 +382,23 @@ TEST(Plan, LeavesOutKernelsThatTheMachineCannotRun) {
   GraphBuilder builder = course_network();
   const Plan plan = plan_of(builder, {.math = Math::bf16x2, .input = ElementType::u8}, 20);
   const bool amx = !require_conv_kernel("cpu.amx_bf16x2", DeviceKind::cpu).absent();
-  EXPECT_EQ(plan.steps[0].kernel_name(), amx ? "cpu.amx_bf16x2" : "cpu.image_lanes");
-  EXPECT_EQ(plan.steps[0].conv_step()->output_format, amx ? kNchw16n2cBf16x2 : kNchw16n);
+  EXPECT_EQ(plan.steps[0].kernel->info.name, amx ? "cpu.amx_bf16x2" : "cpu.image_lanes");
+  EXPECT_EQ(plan.steps[0].what.outputs[0].format, amx ? kNchw16n2cBf16x2 : kNchw16n);
 }
 
 TEST(Plan, KeepsImagesInLanesBetweenStepsOfLargeBatches) {
   GraphBuilder builder = course_network();
   const Plan plan = plan_of(builder, {.input = ElementType::u8}, 20);
-  EXPECT_EQ(plan.steps[0].kernel_name(), "cpu.image_lanes");
-  EXPECT_EQ(plan.steps[0].conv_step()->input_format, kRawPixels);
-  EXPECT_EQ(plan.steps[0].conv_step()->output_format, kNchw16n);
-  EXPECT_EQ(plan.steps[1].conv_step()->input_format, kNchw16n);
-  EXPECT_EQ(plan.steps[1].conv_step()->output_format, kNchw16n) << "through the flatten";
-  EXPECT_EQ(plan.steps[2].kernel_name(), "cpu.dense_lanes");
-  EXPECT_EQ(plan.steps[2].op_step()->outputs[0].format, kNchw16n);
-  EXPECT_EQ(plan.steps[3].op_step()->inputs[0].format, kNchw16n);
-  EXPECT_EQ(plan.steps[3].op_step()->outputs[0].format, kNchw) << "softmax takes no lanes";
-  EXPECT_EQ(plan.steps[4].op_step()->inputs[0].format, kNchw);
+  EXPECT_EQ(plan.steps[0].kernel->info.name, "cpu.image_lanes");
+  EXPECT_EQ(plan.steps[0].what.inputs[0].format, kRawPixels);
+  EXPECT_EQ(plan.steps[0].what.outputs[0].format, kNchw16n);
+  EXPECT_EQ(plan.steps[1].what.inputs[0].format, kNchw16n);
+  EXPECT_EQ(plan.steps[1].what.outputs[0].format, kNchw16n) << "through the flatten";
+  EXPECT_EQ(plan.steps[2].kernel->info.name, "cpu.dense_lanes");
+  EXPECT_EQ(plan.steps[2].what.outputs[0].format, kNchw16n);
+  EXPECT_EQ(plan.steps[3].what.inputs[0].format, kNchw16n);
+  EXPECT_EQ(plan.steps[3].what.outputs[0].format, kNchw) << "softmax takes no lanes";
+  EXPECT_EQ(plan.steps[4].what.inputs[0].format, kNchw);
   expect_no_overlap(plan);
   EXPECT_THAT(to_text(plan), HasSubstr("nchw16n"));
 }
@@ -412,10 +410,10 @@ TEST(Plan, TakesWinogradWhereImagesAreInLanesAndChannelsEnough) {
   x = builder.conv(x, 16, 8, 5, true, "b");
   builder.conv(x, 4, 16, 3, false, "c");
   const Plan plan = plan_of(builder, {}, 16);
-  EXPECT_EQ(plan.steps[0].kernel_name(), "cpu.image_lanes");
-  EXPECT_EQ(plan.steps[1].kernel_name(), "cpu.winograd");
-  EXPECT_EQ(plan.steps[2].kernel_name(), "cpu.image_lanes") << "of four maps alone";
-  EXPECT_EQ(plan_of(builder, {}, 4).steps[1].kernel_name(), "cpu.direct");
+  EXPECT_EQ(plan.steps[0].kernel->info.name, "cpu.image_lanes");
+  EXPECT_EQ(plan.steps[1].kernel->info.name, "cpu.winograd");
+  EXPECT_EQ(plan.steps[2].kernel->info.name, "cpu.image_lanes") << "of four maps alone";
+  EXPECT_EQ(plan_of(builder, {}, 4).steps[1].kernel->info.name, "cpu.direct");
 }
 
 TEST(Plan, KeepsImagesPlainInSmallBatchesAndByLayers) {
@@ -428,10 +426,10 @@ TEST(Plan, KeepsImagesPlainInSmallBatchesAndByLayers) {
   };
   for (const Plan& plan : {plan_of(builder, {}, 11), plan_of(builder, {.mode = PlanMode::layers}, 20)}) {
     for (const PlanStep& step : plan.steps) {
-      if (step.conv_step() != nullptr) {
-        EXPECT_EQ(step.kernel_name(), "cpu.direct");
+      if (step.is_conv()) {
+        EXPECT_EQ(step.kernel->info.name, "cpu.direct");
       } else {
-        EXPECT_EQ(step.op_step()->inputs[0].format, kNchw);
+        EXPECT_EQ(step.what.inputs[0].format, kNchw);
       }
     }
   }
@@ -445,9 +443,9 @@ TEST(Plan, KeepsAValuePlainIfOneOfItsReadersWantsIt) {
   const ValueId b = builder.conv(a, 4, 4, 1, false, "b");
   builder.conv(builder.add(AddOp{}, {a, b}, "sum"), 4, 4, 3, false, "c");
   for (const PlanStep& step : plan_of(builder, {}, 32).steps) {
-    if (step.conv_step() == nullptr) continue;
-    EXPECT_EQ(step.conv_step()->input_format, kNchw);
-    EXPECT_EQ(step.conv_step()->output_format, kNchw);
+    if (!step.is_conv()) continue;
+    EXPECT_EQ(step.what.inputs[0].format, kNchw);
+    EXPECT_EQ(step.what.outputs[0].format, kNchw);
   }
 }
 

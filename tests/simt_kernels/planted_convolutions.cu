@@ -62,39 +62,43 @@ __global__ void convolve_planted(const float* x, const float* w, float* y, ConvS
   if (kWrong == Wrong::forgets_atomic) y[0] = y[0] + 0.0f;
 }
 
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  const ConvProblem& problem = step.problem;
+  if (problem.padded() || problem.groups > 1 || !problem.unit_stride() || !problem.unit_dilation()) {
+    return "takes plain problems";
+  }
+  return refuse_unless_rung(step);
+}
+
 template <Wrong kWrong>
-ConvKernel planted(std::string_view name) {
+void launch_planted(const ConvArgs& args, Stream& stream) {
+  if (kWrong == Wrong::throws_in_launch) throw 42;
+  const auto outputs = static_cast<int>(args.step.problem.output_count());
+  launch(convolve_planted<kWrong>, {.grid = ceil_div(outputs, kThreads), .block = kThreads}, stream.native(),
+         static_cast<const float*>(args.x), args.w, args.y, kernel_shape(args.step.problem), outputs);
+}
+
+template <Wrong kWrong>
+Kernel planted(std::string_view name) {
   return {
       .info = {.name = name, .device = kCompiledFor, .math = Math::fp32, .idea = "one fault, to be found"},
-      .refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
-        const ConvProblem& problem = step.problem;
-        if (problem.padded() || problem.groups > 1 || !problem.unit_stride() || !problem.unit_dilation()) {
-          return "takes plain problems";
-        }
-        return refuse_unless_rung(step);
-      },
-      .launch =
-          [](const ConvArgs& args, Stream& stream) {
-            if (kWrong == Wrong::throws_in_launch) throw 42;
-            const auto outputs = static_cast<int>(args.step.problem.output_count());
-            launch(convolve_planted<kWrong>, {.grid = ceil_div(outputs, kThreads), .block = kThreads}, stream.native(),
-                   static_cast<const float*>(args.x), args.w, args.y, kernel_shape(args.step.problem), outputs);
-          },
+      .refuses = of_conv<refuses>,
+      .launch = of_conv<launch_planted<kWrong>>,
   };
 }
 
-const RegisterConvKernel kernels[] = {
-    RegisterConvKernel(planted<Wrong::nothing>("test.simt_right")),
-    RegisterConvKernel(planted<Wrong::throws_in_launch>("test.simt_throws_in_launch")),
-    RegisterConvKernel(planted<Wrong::throws>("test.simt_throws")),
-    RegisterConvKernel(planted<Wrong::divides_by_zero>("test.simt_divides_by_zero")),
-    RegisterConvKernel(planted<Wrong::loops_for_ever>("test.simt_loops_for_ever")),
-    RegisterConvKernel(planted<Wrong::waits_for_a_block>("test.simt_waits_for_a_block")),
-    RegisterConvKernel(planted<Wrong::reads_before_x>("test.simt_reads_before_x")),
-    RegisterConvKernel(planted<Wrong::reads_past_w>("test.simt_reads_past_w")),
-    RegisterConvKernel(planted<Wrong::writes_past_y>("test.simt_writes_past_y")),
-    RegisterConvKernel(planted<Wrong::writes_x>("test.simt_writes_x")),
-    RegisterConvKernel(planted<Wrong::forgets_atomic>("test.simt_forgets_atomic")),
+const RegisterKernel kernels[] = {
+    RegisterKernel(planted<Wrong::nothing>("test.simt_right")),
+    RegisterKernel(planted<Wrong::throws_in_launch>("test.simt_throws_in_launch")),
+    RegisterKernel(planted<Wrong::throws>("test.simt_throws")),
+    RegisterKernel(planted<Wrong::divides_by_zero>("test.simt_divides_by_zero")),
+    RegisterKernel(planted<Wrong::loops_for_ever>("test.simt_loops_for_ever")),
+    RegisterKernel(planted<Wrong::waits_for_a_block>("test.simt_waits_for_a_block")),
+    RegisterKernel(planted<Wrong::reads_before_x>("test.simt_reads_before_x")),
+    RegisterKernel(planted<Wrong::reads_past_w>("test.simt_reads_past_w")),
+    RegisterKernel(planted<Wrong::writes_past_y>("test.simt_writes_past_y")),
+    RegisterKernel(planted<Wrong::writes_x>("test.simt_writes_x")),
+    RegisterKernel(planted<Wrong::forgets_atomic>("test.simt_forgets_atomic")),
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/verify/file_judge.h"
+#include "tests/conv_kernels.h"
 #include "tests/paths.h"
 
 namespace convlab {
@@ -149,14 +150,14 @@ TEST(Shapes, OfTheCourseAreThoseOfItsNetworks) {
 TEST(Steps, EpiloguesAreForKernelsThatTakeAny) {
   const ConvProblem problem = parse_problem("n2_c3h8w8_k2r3s3");
   ConvKernel kernel{.refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_unless_plain(step); }};
-  EXPECT_EQ(steps_to_verify(kernel, problem, {}).size(), 1u);
+  EXPECT_EQ(steps_to_verify(adapted(kernel), problem, {}).size(), 1u);
   kernel.refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return "nothing suits"; };
-  EXPECT_EQ(steps_to_verify(kernel, problem, {}).size(), 1u);
+  EXPECT_EQ(steps_to_verify(adapted(kernel), problem, {}).size(), 1u);
   kernel.refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
     if (step.epilogue.pool) return "no pooling";
     return std::nullopt;
   };
-  EXPECT_GT(steps_to_verify(kernel, problem, {}).size(), 5u);
+  EXPECT_GT(steps_to_verify(adapted(kernel), problem, {}).size(), 5u);
 }
 
 TEST(Steps, ChannelBlocksAreForKernelsThatKnowThem) {
@@ -165,10 +166,10 @@ TEST(Steps, ChannelBlocksAreForKernelsThatKnowThem) {
     return step.epilogue.empty() ? Refusal() : "no epilogue";
   }};
   const ConvProblem problem = parse_problem("c5h9w9_k6r3s3");
-  EXPECT_EQ(steps_to_verify(kernel, problem, {}).size(), 1);
+  EXPECT_EQ(steps_to_verify(adapted(kernel), problem, {}).size(), 1);
   kernel.format = kNchw8cF16;
   std::vector<std::string> texts;
-  for (const ConvStep& step : steps_to_verify(kernel, problem, {})) texts.push_back(describe(step));
+  for (const ConvStep& step : steps_to_verify(adapted(kernel), problem, {})) texts.push_back(describe(step));
   EXPECT_EQ(texts, (std::vector<std::string>{"c5h9w9_k6r3s3", "c5h9w9_k6r3s3 from nchw8c float16 to nchw8c float16",
                                              "c5h9w9_k6r3s3 from nchw8c float16"}));
 }
@@ -181,7 +182,7 @@ TEST(Steps, ImagesInLanesComeAndGoPlainlyToo) {
     return step.epilogue.empty() ? Refusal() : "no epilogue";
   };
   std::vector<std::string> texts;
-  for (const ConvStep& step : steps_to_verify(kernel, problem, {})) {
+  for (const ConvStep& step : steps_to_verify(adapted(kernel), problem, {})) {
     if (step.epilogue.empty()) texts.push_back(describe(step));
   }
   const std::string text = to_text(problem);
@@ -189,12 +190,12 @@ TEST(Steps, ImagesInLanesComeAndGoPlainlyToo) {
               testing::UnorderedElementsAre(text, text + " uint8", text + " from nchw16n to nchw16n",
                                             text + " from nchw16n", text + " to nchw16n", text + " uint8 to nchw16n"));
   kernel.refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return "nothing suits"; };
-  EXPECT_EQ(steps_to_verify(kernel, problem, {}).size(), 2U) << "a refusal for each layout";
+  EXPECT_EQ(steps_to_verify(adapted(kernel), problem, {}).size(), 2U) << "a refusal for each layout";
 }
 
 TEST(Steps, PoolingLargerThanTheOutputIsLeftOut) {
   ConvKernel kernel{.refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return std::nullopt; }};
-  for (const ConvStep& step : steps_to_verify(kernel, parse_problem("c1h1w1_k1r1s1"), {})) {
+  for (const ConvStep& step : steps_to_verify(adapted(kernel), parse_problem("c1h1w1_k1r1s1"), {})) {
     EXPECT_GT(element_count(step.output_shape()), 0) << describe(step);
   }
 }

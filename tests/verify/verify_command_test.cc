@@ -35,9 +35,9 @@ const RegisterConvKernel wrong_kernel{{
     },
     .launch =
         [](const ConvArgs& args, Stream& stream) {
-          const ConvKernel& reference = require_conv_kernel("cpu.reference", DeviceKind::cpu);
+          const Kernel& reference = require_conv_kernel("cpu.reference", DeviceKind::cpu);
           const float last = args.y[args.step.problem.output_count() - 1];
-          reference.launch(args, stream);
+          call(reference.launch, args, stream);
           args.y[args.step.problem.output_count() - 1] = last;
         },
 }};

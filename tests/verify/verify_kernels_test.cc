@@ -17,14 +17,14 @@
 
 namespace convlab {
 
-void PrintTo(const ConvKernel& kernel, std::ostream* stream) { *stream << kernel.info.name; }
+void PrintTo(const Kernel& kernel, std::ostream* stream) { *stream << kernel.info.name; }
 
 namespace {
 
-class KernelOverEdges : public testing::TestWithParam<ConvKernel> {};
+class KernelOverEdges : public testing::TestWithParam<Kernel> {};
 
 TEST_P(KernelOverEdges, Verified) {
-  const ConvKernel& kernel = GetParam();
+  const Kernel& kernel = GetParam();
   if (const Refusal absent = kernel.absent != nullptr ? kernel.absent() : std::nullopt) GTEST_SKIP() << *absent;
   const std::unique_ptr<Device> device = open_device(name_of(kernel.info.device), {});
   Oracle oracle;
@@ -48,15 +48,15 @@ TEST_P(KernelOverEdges, Verified) {
   EXPECT_GT(passed, 0) << kernel.info.name;
 }
 
-std::vector<ConvKernel> kernels_of(DeviceKind device) {
-  std::vector<ConvKernel> kernels;
-  for (const ConvKernel& kernel : conv_kernels()) {
+std::vector<Kernel> kernels_of(DeviceKind device) {
+  std::vector<Kernel> kernels;
+  for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.device == device) kernels.push_back(kernel);
   }
   return kernels;
 }
 
-std::string test_name(const testing::TestParamInfo<ConvKernel>& info) {
+std::string test_name(const testing::TestParamInfo<Kernel>& info) {
   std::string name(info.param.info.name);
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');

@@ -13,6 +13,7 @@
 #include "convlab/device/cpu.h"
 #include "convlab/tensor/format.h"
 #include "convlab/verify/verify.h"
+#include "tests/conv_kernels.h"
 
 namespace convlab {
 namespace {
@@ -93,7 +94,7 @@ const ConvStep kRelu{kPlain.problem, {.bias = true, .activation = {ActivationKin
 CaseResult verified(const ConvKernel& kernel, const ConvStep& step = kPlain) {
   const std::unique_ptr<Device> device = open_cpu({.threads = 1});
   Oracle oracle(1);
-  return verify_kernel(kernel, step, *device, oracle);
+  return verify_kernel(adapted(kernel), step, *device, oracle);
 }
 
 /// Returns the name of the check in a reason.

@@ -63,10 +63,10 @@ void launch_mine(const ConvArgs& args, Stream& stream) {
          args.y, kernel_shape(problem));
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_mine,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_mine>,
 }};
 
 }  // namespace

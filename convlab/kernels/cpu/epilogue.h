@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "convlab/kernels/conv_step.h"
 #include "convlab/kernels/cpu/pool_rows.h"
-#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 

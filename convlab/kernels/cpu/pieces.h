@@ -15,7 +15,7 @@ void compute_pieces(const Launch& all, Stream& stream) {
   });
 }
 
-/// ConvKernel::launch or OpKernel::launch for a Launch class that is constructed from the arguments and the number of
+/// Kernel::launch or Kernel::launch for a Launch class that is constructed from the arguments and the number of
 /// threads.
 template <class Launch, class Arguments>
 void launch_pieces(const Arguments& args, Stream& stream) {

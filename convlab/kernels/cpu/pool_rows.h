@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "convlab/conv/epilogue.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "convlab/kernels/cpu_bytes/byte_levels.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 

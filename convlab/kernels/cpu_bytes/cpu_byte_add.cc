@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kPiece = 16384;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ByteAddOp>(step.op)) return "only QLinearAdd on bytes is supported";
   return refuse_unless_bytes(step);
 }
@@ -28,8 +28,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.byte_add", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.byte_add", .device = DeviceKind::cpu, .family = Family::quantized},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwc4U8,

@@ -28,7 +28,7 @@ Table table_of(const ByteConcatOp& op, const ByteConcatOp::Part& part) {
   return table;
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ByteConcatOp>(step.op)) return "only QLinearConcat on bytes is supported";
   return refuse_unless_bytes(step);
 }
@@ -63,8 +63,8 @@ void launch(const Args& args, Stream& stream) {
                                  });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.byte_concat", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.byte_concat", .device = DeviceKind::cpu, .family = Family::quantized},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwc4U8,

@@ -19,7 +19,7 @@
 #include "convlab/kernels/cpu_bytes/byte_cut.h"
 #include "convlab/kernels/cpu_bytes/byte_op.h"
 #include "convlab/kernels/cpu_bytes/byte_sums.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
@@ -316,7 +316,7 @@ void prepare(const Args& args, Stream&) {
 }
 
 template <ByteUnit kUnit>
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ByteConvOp>(step.op)) return "only QLinearConv on bytes is supported";
   if (step.inputs[0].format != kNhwc4U8 || step.outputs[0].format != kNhwc4U8) {
     return "input and output must be nhwc4 uint8";
@@ -333,35 +333,35 @@ Refusal refuses(const Step& step) {
 }
 
 template <ByteUnit kUnit>
-size_t prepared_bytes(const Step& step) {
+size_t prepared_bytes(const Step& step, const DeviceCaps&) {
   return static_cast<size_t>(Prepared(problem_of(step), kUnit, nullptr).bytes);
 }
 
-/// For one thread: with more threads, blocks are smaller.
+/// Each thread gets as much as one alone: with more threads, blocks are smaller.
 template <ByteUnit kUnit>
-size_t thread_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps& caps) {
   const ConvProblem problem = problem_of(step);
   const Cut cut(step, problem, kUnit, Prepared(problem, kUnit, nullptr).panels, 1);
-  return static_cast<size_t>(scratch_bytes(problem, kUnit, cut));
+  return static_cast<size_t>(scratch_bytes(problem, kUnit, cut)) * static_cast<size_t>(caps.threads);
 }
 
 template <ByteUnit kUnit>
-OpKernel kernel(std::string_view name) {
+Kernel kernel(std::string_view name) {
   return {
-      .info = {.name = name, .device = DeviceKind::cpu},
+      .info = {.name = name, .device = DeviceKind::cpu, .family = Family::quantized},
       .refuses = refuses<kUnit>,
       .prepared_bytes = prepared_bytes<kUnit>,
+      .workspace_bytes = workspace_bytes<kUnit>,
       .prepare = prepare<kUnit>,
       .launch = launch_pieces<Launch<kUnit>, Args>,
       .format = kNhwc4U8,
       .packs_weights = true,
-      .thread_bytes = thread_bytes<kUnit>,
   };
 }
 
-const RegisterOpKernel pairs{kernel<ByteUnit::pairs>("cpu.byte_conv")};
-const RegisterOpKernel dots{kernel<ByteUnit::dots>("cpu.byte_conv_dots")};
-const RegisterOpKernel tiles{kernel<ByteUnit::tiles>("cpu.byte_conv_amx")};
+const RegisterKernel pairs{kernel<ByteUnit::pairs>("cpu.byte_conv")};
+const RegisterKernel dots{kernel<ByteUnit::dots>("cpu.byte_conv_dots")};
+const RegisterKernel tiles{kernel<ByteUnit::tiles>("cpu.byte_conv_amx")};
 
 }  // namespace
 }  // namespace convlab::cpu_byte_conv

@@ -14,7 +14,7 @@
 #include "convlab/kernels/cpu_bytes/byte_depthwise.h"
 #include "convlab/kernels/cpu_bytes/byte_op.h"
 #include "convlab/kernels/cpu_bytes/byte_pairs.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
@@ -127,7 +127,7 @@ void prepare(const Args& args, Stream&) {
 }
 
 template <ByteUnit kUnit>
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* op = std::get_if<ByteConvOp>(&step.op);
   if (op == nullptr || op->adds) return "only QLinearConv on bytes without a fused addition is supported";
   if (step.inputs[0].format != kNhwc4U8 || step.outputs[0].format != kNhwc4U8) {
@@ -141,14 +141,14 @@ Refusal refuses(const Step& step) {
 }
 
 template <ByteUnit kUnit>
-size_t prepared_bytes(const Step& step) {
+size_t prepared_bytes(const Step& step, const DeviceCaps&) {
   return static_cast<size_t>(Prepared(problem_of(step), kUnit, nullptr).bytes);
 }
 
 template <ByteUnit kUnit>
-OpKernel kernel(std::string_view name) {
+Kernel kernel(std::string_view name) {
   return {
-      .info = {.name = name, .device = DeviceKind::cpu},
+      .info = {.name = name, .device = DeviceKind::cpu, .family = Family::quantized},
       .refuses = refuses<kUnit>,
       .prepared_bytes = prepared_bytes<kUnit>,
       .prepare = prepare<kUnit>,
@@ -158,8 +158,8 @@ OpKernel kernel(std::string_view name) {
   };
 }
 
-const RegisterOpKernel words{kernel<ByteUnit::words>("cpu.byte_depthwise")};
-const RegisterOpKernel dots{kernel<ByteUnit::dots>("cpu.byte_depthwise_dots")};
+const RegisterKernel words{kernel<ByteUnit::words>("cpu.byte_depthwise")};
+const RegisterKernel dots{kernel<ByteUnit::dots>("cpu.byte_depthwise_dots")};
 
 }  // namespace
 }  // namespace convlab::cpu_byte_depthwise

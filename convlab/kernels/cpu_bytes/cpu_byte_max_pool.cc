@@ -12,7 +12,7 @@
 namespace convlab::cpu_byte_max_pool {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* op = std::get_if<PoolOp>(&step.op);
   if (op == nullptr || op->pool.kind != PoolKind::max) return "only MaxPool is supported";
   return refuse_unless_bytes(step);
@@ -45,8 +45,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.byte_max_pool", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.byte_max_pool", .device = DeviceKind::cpu, .family = Family::quantized},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwc4U8,

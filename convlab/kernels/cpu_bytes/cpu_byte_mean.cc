@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kChannels = 256;
 constexpr int64_t kMostPixels = INT32_MAX / 255;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ByteMeanOp>(step.op)) return "only QLinearGlobalAveragePool on bytes is supported";
   if (pixels_of(step.inputs[0].shape) > kMostPixels) return "images must have fewer than 2^23 pixels";
   return refuse_unless_bytes(step);
@@ -39,8 +39,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.byte_mean", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.byte_mean", .device = DeviceKind::cpu, .family = Family::quantized},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwc4U8,

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kPixels = 4096;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* copy = std::get_if<ActivationOp>(&step.op);
   const auto* quantize = std::get_if<QuantizeOp>(&step.op);
   const auto* dequantize = std::get_if<DequantizeOp>(&step.op);
@@ -82,8 +82,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.byte_reorder", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.byte_reorder", .device = DeviceKind::cpu, .family = Family::quantized},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwc4U8,

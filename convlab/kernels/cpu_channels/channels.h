@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "convlab/conv/epilogue.h"
-#include "convlab/kernels/kernel.h"
+#include "convlab/kernels/conv_step.h"
 
 namespace convlab {
 

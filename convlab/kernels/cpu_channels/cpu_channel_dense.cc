@@ -127,13 +127,13 @@ void launch(const ConvArgs& args, Stream& stream) {
   });
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
-    .workspace_bytes = workspace_bytes,
-    .prepare = prepare,
-    .launch = launch,
+    .refuses = of_conv<refuses>,
+    .prepared_bytes = of_conv<prepared_bytes>,
+    .workspace_bytes = of_conv<workspace_bytes>,
+    .prepare = of_conv<prepare>,
+    .launch = of_conv<launch>,
     .format = kNchw8c,
     .packs_weights = true,
 }};

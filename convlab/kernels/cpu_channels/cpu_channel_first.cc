@@ -183,13 +183,13 @@ size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
   return static_cast<size_t>(checked_product({planes, caps.threads, sizeof(float)}));
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
-    .workspace_bytes = workspace_bytes,
-    .prepare = prepare,
-    .launch = launch_pieces<Launch, ConvArgs>,
+    .refuses = of_conv<refuses>,
+    .prepared_bytes = of_conv<prepared_bytes>,
+    .workspace_bytes = of_conv<workspace_bytes>,
+    .prepare = of_conv<prepare>,
+    .launch = of_conv<launch_pieces<Launch, ConvArgs>>,
     .format = kNchw8c,
     .packs_weights = true,
 }};

@@ -30,7 +30,7 @@ Dense dense_of(const Step& step) {
   return dense;
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<GemmOp>(step.op) && !std::holds_alternative<MatMulOp>(step.op)) {
     return "only Gemm and MatMul are supported";
   }
@@ -52,7 +52,7 @@ struct alignas(64) Prepared {
 };
 
 template <auto kCount, class Number>
-size_t prepared_bytes(const Step& step) {
+size_t prepared_bytes(const Step& step, const DeviceCaps&) {
   const Dense dense = dense_of(step);
   return static_cast<size_t>(checked_add(checked_mul(kCount(dense.k, dense.n), sizeof(Number)), sizeof(Prepared)));
 }
@@ -68,7 +68,7 @@ void prepare(const Args& args, Stream& stream) {
 
 /// The transposed A, if needed, follows gemm()'s scratch.
 template <auto kScratch>
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   const Dense dense = dense_of(step);
   const int64_t transposed = dense.transpose_a ? checked_mul(dense.m, dense.k) : 0;
   return static_cast<size_t>(checked_mul(checked_add(transposed, kScratch(dense.m, dense.n, dense.k)), sizeof(float)));
@@ -115,8 +115,8 @@ PackedB pack_bf16(const float* b, int64_t k, int64_t n, bool transposed, float s
   return pack_b_bf16(b, k, n, transposed, scale, bf16_of_machine(), packed, threads);
 }
 
-const RegisterOpKernel dense{{
-    .info = {.name = "cpu.dense", .device = DeviceKind::cpu},
+const RegisterKernel dense{{
+    .info = {.name = "cpu.dense", .device = DeviceKind::cpu, .family = Family::dense},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes<packed_b_count, float>,
     .workspace_bytes = workspace_bytes<float_scratch>,
@@ -125,8 +125,8 @@ const RegisterOpKernel dense{{
     .packs_weights = true,
 }};
 
-const RegisterOpKernel dense_bf16{{
-    .info = {.name = "cpu.dense_bf16", .device = DeviceKind::cpu, .math = Math::bf16},
+const RegisterKernel dense_bf16{{
+    .info = {.name = "cpu.dense_bf16", .device = DeviceKind::cpu, .family = Family::dense, .math = Math::bf16},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes<bf16_count, uint16_t>,
     .workspace_bytes = workspace_bytes<bf16_scratch>,

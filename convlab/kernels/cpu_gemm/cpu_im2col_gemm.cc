@@ -191,11 +191,11 @@ void launch(const ConvArgs& args, Stream& stream) {
   });
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .workspace_bytes = workspace_bytes,
-    .launch = launch,
+    .refuses = of_conv<refuses>,
+    .workspace_bytes = of_conv<workspace_bytes>,
+    .launch = of_conv<launch>,
 }};
 
 }  // namespace

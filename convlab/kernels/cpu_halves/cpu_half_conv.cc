@@ -24,7 +24,7 @@ constexpr KernelInfo kInfo{
         "that use them.",
 };
 
-const RegisterConvKernel registered{half_conv_kernel<Bf16Unit::vectors>(kInfo)};
+const RegisterKernel registered{half_conv_kernel<Bf16Unit::vectors>(kInfo)};
 
 }  // namespace
 }  // namespace convlab::cpu_half_conv

@@ -22,7 +22,7 @@ constexpr KernelInfo kInfo{
     .limit = "Tile multiplications with many channels; the epilogue with few.",
 };
 
-const RegisterConvKernel registered{half_conv_kernel<Bf16Unit::amx>(kInfo)};
+const RegisterKernel registered{half_conv_kernel<Bf16Unit::amx>(kInfo)};
 
 }  // namespace
 }  // namespace convlab::cpu_half_conv_amx

@@ -22,7 +22,7 @@ constexpr KernelInfo kInfo{
     .limit = "VDPBF16PS: 24 for 14 loads.",
 };
 
-const RegisterConvKernel registered{half_conv_kernel<Bf16Unit::avx512_bf16>(kInfo)};
+const RegisterKernel registered{half_conv_kernel<Bf16Unit::avx512_bf16>(kInfo)};
 
 }  // namespace
 }  // namespace convlab::cpu_half_conv_dots

@@ -94,12 +94,12 @@ void prepare(const ConvArgs& args, Stream&) {
   }
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
-    .prepare = prepare,
-    .launch = launch_pieces<Launch, ConvArgs>,
+    .refuses = of_conv<refuses>,
+    .prepared_bytes = of_conv<prepared_bytes>,
+    .prepare = of_conv<prepare>,
+    .launch = of_conv<launch_pieces<Launch, ConvArgs>>,
     .format = kNhwcBf16,
     .packs_weights = true,
 }};

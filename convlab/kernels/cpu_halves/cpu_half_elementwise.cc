@@ -14,13 +14,14 @@
 #include "convlab/kernels/cpu_halves/halves.h"
 #include "convlab/kernels/ops/channels/channel_op.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/select.h"
 
 namespace convlab::cpu_half_elementwise {
 namespace {
 
 constexpr int64_t kPiece = 2048;  // elements; at least one pixel
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_elementwise(step)) return refusal;
   return refuse_unless_rows(step, kNhwcBf16);
 }
@@ -37,7 +38,7 @@ void launch(const Args& args, Stream& stream) {
   const int64_t channels = step.outputs[0].shape[1],
                 pixels = step.outputs[0].shape[0] * step.outputs[0].shape[2] * step.outputs[0].shape[3];
   const int64_t at_once = std::max<int64_t>(1, kPiece / channels), y_step = output_pixel_step(step);
-  const OpKernel& kernel = choose_op_kernel(elements_of(step, at_once * channels), DeviceKind::cpu);
+  const Kernel& kernel = choose_kernel(elements_of(step, at_once * channels), stream.caps());
   stream.threads()->parallel_for(ceil_div(pixels, at_once), 1, [&](int64_t begin, int64_t end, int) {
     std::vector<std::vector<float>> floats(step.inputs.size() + 1,
                                            std::vector<float>(static_cast<size_t>(at_once * channels)));
@@ -64,8 +65,9 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.half_elementwise", .device = DeviceKind::cpu, .math = Math::bf16},
+const RegisterKernel registered{{
+    .info =
+        {.name = "cpu.half_elementwise", .device = DeviceKind::cpu, .family = Family::elementwise, .math = Math::bf16},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwcBf16,

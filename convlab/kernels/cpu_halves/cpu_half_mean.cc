@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kChannels = 64;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!is_mean_of_maps(step)) return "only global average pooling is supported";
   return refuse_unless_from_rows(step, kNhwcBf16);
 }
@@ -39,8 +39,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.half_mean", .device = DeviceKind::cpu, .math = Math::bf16},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.half_mean", .device = DeviceKind::cpu, .family = Family::pooling, .math = Math::bf16},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwcBf16,

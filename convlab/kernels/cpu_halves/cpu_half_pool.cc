@@ -15,7 +15,7 @@
 namespace convlab::cpu_half_pool {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_pools(step)) return refusal;
   return refuse_unless_from_rows(step, kNhwcBf16);
 }
@@ -57,8 +57,8 @@ class Launch {
   int64_t rows_ = 0, bands_ = 0;
 };
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.half_pool", .device = DeviceKind::cpu, .math = Math::bf16},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.half_pool", .device = DeviceKind::cpu, .family = Family::pooling, .math = Math::bf16},
     .refuses = refuses,
     .launch = launch_pieces<Launch, Args>,
     .format = kNhwcBf16,

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kPixels = 1024;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* op = std::get_if<ActivationOp>(&step.op);
   if (op == nullptr || op->activation.kind != ActivationKind::none) return "only copies are supported";
   if (step.inputs[0].format.order == Order::nchw && step.outputs[0].format.order == Order::nchw) {
@@ -51,8 +51,9 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.half_reorder", .device = DeviceKind::cpu, .math = Math::bf16},
+const RegisterKernel registered{{
+    .info =
+        {.name = "cpu.half_reorder", .device = DeviceKind::cpu, .family = Family::rearrangement, .math = Math::bf16},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwcBf16,

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kPixels = 256;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
   return refuse_unless_rows(step, kNhwcBf16);
 }
@@ -59,8 +59,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.half_scale", .device = DeviceKind::cpu, .math = Math::bf16},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.half_scale", .device = DeviceKind::cpu, .family = Family::elementwise, .math = Math::bf16},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwcBf16,

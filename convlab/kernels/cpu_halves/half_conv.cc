@@ -228,13 +228,13 @@ Refusal refuse_half_conv(const ConvStep& step) {
   return std::nullopt;
 }
 
-size_t half_conv_prepared_bytes(const ConvStep& step) {
+size_t half_conv_prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   const HalfFilters filters(step.problem, HalfSource(step));
   return static_cast<size_t>(
       checked_product({step.problem.groups, filters.places, filters.map_count(step.problem), 2}));
 }
 
-void prepare_half_conv(const ConvArgs& args) {
+void prepare_half_conv(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
   const HalfSource source(args.step);
   const HalfFilters filters(problem, source);
@@ -262,10 +262,10 @@ void prepare_half_conv(const ConvArgs& args) {
   }
 }
 
-size_t half_conv_workspace_bytes(const ConvStep& step, int threads) {
+size_t half_conv_workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
   const HalfSource source(step);
-  const HalfCut cut(step, source, HalfFilters(step.problem, source).panels, threads);
-  return static_cast<size_t>(HalfScratch(step.problem, source, cut).bytes(threads));
+  const HalfCut cut(step, source, HalfFilters(step.problem, source).panels, caps.threads);
+  return static_cast<size_t>(HalfScratch(step.problem, source, cut).bytes(caps.threads));
 }
 
 void launch_half_conv(const ConvArgs& args, Stream& stream, Bf16Unit unit) {

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
+#include "convlab/kernels/conv_step.h"
 #include "convlab/kernels/cpu/bf16.h"
-#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 
@@ -11,25 +11,31 @@ namespace convlab {
 // weights. Input images may also be nchw.
 
 Refusal refuse_half_conv(const ConvStep& step);
-size_t half_conv_prepared_bytes(const ConvStep& step);
-size_t half_conv_workspace_bytes(const ConvStep& step, int threads);
-void prepare_half_conv(const ConvArgs& args);
+size_t half_conv_prepared_bytes(const ConvStep& step, const DeviceCaps& caps);
+size_t half_conv_workspace_bytes(const ConvStep& step, const DeviceCaps& caps);
+void prepare_half_conv(const ConvArgs& args, Stream& stream);
 void launch_half_conv(const ConvArgs& args, Stream& stream, Bf16Unit unit);
 
 template <Bf16Unit kUnit>
-ConvKernel half_conv_kernel(const KernelInfo& info) {
+Refusal refuse_half_conv_on(const ConvStep& step, const DeviceCaps&) {
+  const Refusal absent = refuse_without(kUnit);
+  return absent ? absent : refuse_half_conv(step);
+}
+
+template <Bf16Unit kUnit>
+void launch_half_conv_on(const ConvArgs& args, Stream& stream) {
+  launch_half_conv(args, stream, kUnit);
+}
+
+template <Bf16Unit kUnit>
+Kernel half_conv_kernel(const KernelInfo& info) {
   return {
       .info = info,
-      .refuses =
-          [](const ConvStep& step, const DeviceCaps&) {
-            const Refusal absent = refuse_without(kUnit);
-            return absent ? absent : refuse_half_conv(step);
-          },
-      .prepared_bytes = [](const ConvStep& step, const DeviceCaps&) { return half_conv_prepared_bytes(step); },
-      .workspace_bytes = [](const ConvStep& step,
-                            const DeviceCaps& caps) { return half_conv_workspace_bytes(step, caps.threads); },
-      .prepare = [](const ConvArgs& args, Stream&) { prepare_half_conv(args); },
-      .launch = [](const ConvArgs& args, Stream& stream) { launch_half_conv(args, stream, kUnit); },
+      .refuses = of_conv<refuse_half_conv_on<kUnit>>,
+      .prepared_bytes = of_conv<half_conv_prepared_bytes>,
+      .workspace_bytes = of_conv<half_conv_workspace_bytes>,
+      .prepare = of_conv<prepare_half_conv>,
+      .launch = of_conv<launch_half_conv_on<kUnit>>,
       .absent = [] { return refuse_without(kUnit); },
       .format = kNhwcBf16,
       .packs_weights = true,

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/conv_step.h"
 
 namespace convlab {
 

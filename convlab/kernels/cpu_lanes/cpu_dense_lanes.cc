@@ -37,14 +37,14 @@ struct Cut : LaneDense {
   int64_t first_output(int64_t tile) const { return outputs * tile / tiles; }
 };
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_lane_dense(step, kNchw16n)) return refusal;
   if (checked_mul(step.inputs[0].shape[1], kImageLanes) > UINT32_MAX)
     return "an image must have fewer than 2^28 elements";
   return std::nullopt;
 }
 
-size_t prepared_bytes(const Step& step) {
+size_t prepared_bytes(const Step& step, const DeviceCaps&) {
   return static_cast<size_t>(checked_product({step.inputs[0].shape[1], step.outputs[0].shape[1], sizeof(float)}));
 }
 
@@ -69,7 +69,7 @@ void prepare(const Args& args, Stream& stream) {
 }
 
 /// The table of K offsets; and the outputs in nchw16n, if the step needs the plain order.
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   const int64_t outputs =
       step.outputs[0].format.order == Order::nchw ? element_count(step.outputs[0].shape, kNchw16n) : 0;
   return static_cast<size_t>(checked_mul(checked_add(outputs, kGemmDepth), sizeof(float)));
@@ -131,8 +131,8 @@ class Launch {
   std::array<int64_t, kTileBlocks> x_at_{};
 };
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.dense_lanes", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.dense_lanes", .device = DeviceKind::cpu, .family = Family::dense},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

@@ -65,7 +65,7 @@ struct Cut : StrassenDense {
   DensePieces pieces;  ///< of couples of blocks
 };
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_lane_dense(step, kNchw16n)) return refusal;
   const LaneDense dense(step);
   if (dense.outputs % 2 != 0) return "the number of outputs must be even";
@@ -77,14 +77,14 @@ Refusal refuses(const Step& step) {
   return std::nullopt;
 }
 
-size_t prepared_bytes(const Step& step) { return strassen_weights_bytes(StrassenDense(step)); }
+size_t prepared_bytes(const Step& step, const DeviceCaps&) { return strassen_weights_bytes(StrassenDense(step)); }
 
 void prepare(const Args& args, Stream& stream) {
   pack_strassen_weights(StrassenDense(args.step), args.input(1), args.prepared, *stream.threads());
 }
 
 /// The table of K offsets; seven sums per couple; and the outputs in nchw16n, if the step needs the plain order.
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   const Cut cut(step, 1);
   const int64_t outputs =
       step.outputs[0].format.order == Order::nchw ? element_count(step.outputs[0].shape, kNchw16n) : 0;
@@ -310,8 +310,8 @@ class Launch {
   std::array<int64_t, kGroupCouples> x_at_{}, couples_at_{}, panel_at_{};  ///< per neighboring block; per couple
 };
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.dense_strassen", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.dense_strassen", .device = DeviceKind::cpu, .family = Family::dense},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

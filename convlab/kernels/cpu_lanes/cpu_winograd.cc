@@ -299,13 +299,13 @@ size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
   return static_cast<size_t>(checked_add(scratch, offsets));
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
-    .workspace_bytes = workspace_bytes,
-    .prepare = prepare,
-    .launch = launch_pieces<Launch>,
+    .refuses = of_conv<refuses>,
+    .prepared_bytes = of_conv<prepared_bytes>,
+    .workspace_bytes = of_conv<workspace_bytes>,
+    .prepare = of_conv<prepare>,
+    .launch = of_conv<launch_pieces<Launch, ConvArgs>>,
     .format = kNchw16n,
     .packs_weights = true,
 }};

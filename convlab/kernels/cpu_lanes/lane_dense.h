@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 

@@ -21,7 +21,7 @@ constexpr KernelInfo kInfo{
     .limit = "Tile multiplications with many output channels and a large C * R * S, otherwise pooling and activation.",
 };
 
-const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::amx>(kInfo)};
+const RegisterKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::amx>(kInfo)};
 
 }  // namespace
 }  // namespace convlab::cpu_amx_bf16

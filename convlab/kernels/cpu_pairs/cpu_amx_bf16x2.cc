@@ -23,7 +23,7 @@ constexpr KernelInfo kInfo{
     .limit = "Tile multiplications.",
 };
 
-const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::amx>(kInfo)};
+const RegisterKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::amx>(kInfo)};
 
 }  // namespace
 }  // namespace convlab::cpu_amx_bf16x2

@@ -23,7 +23,7 @@ constexpr KernelInfo kInfo{
     .limit = "VDPBF16PS: a core issues one per cycle.",
 };
 
-const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::avx512_bf16>(kInfo)};
+const RegisterKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::avx512_bf16>(kInfo)};
 
 }  // namespace
 }  // namespace convlab::cpu_avx512_bf16

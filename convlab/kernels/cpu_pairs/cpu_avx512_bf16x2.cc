@@ -25,7 +25,7 @@ constexpr KernelInfo kInfo{
     .limit = "VDPBF16PS; cpu.image_lanes is faster and more precise.",
 };
 
-const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::avx512_bf16>(kInfo)};
+const RegisterKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::avx512_bf16>(kInfo)};
 
 }  // namespace
 }  // namespace convlab::cpu_avx512_bf16x2

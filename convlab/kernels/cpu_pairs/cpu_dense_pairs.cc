@@ -140,12 +140,13 @@ class Launch {
 };
 
 template <Math kMath, Bf16Unit kUnit>
-OpKernel dense_kernel(std::string_view name) {
+Kernel dense_kernel(std::string_view name) {
   return {
-      .info = {.name = name, .device = DeviceKind::cpu, .math = kMath},
-      .refuses = [](const Step& step) { return refuse(step, kMath, kUnit); },
-      .prepared_bytes = [](const Step& step) { return static_cast<size_t>(cut_of(step, kMath, 1).w.bytes()); },
-      .workspace_bytes = [](const Step& step) { return workspace_bytes(step, kMath); },
+      .info = {.name = name, .device = DeviceKind::cpu, .family = Family::dense, .math = kMath},
+      .refuses = [](const Step& step, const DeviceCaps&) { return refuse(step, kMath, kUnit); },
+      .prepared_bytes = [](const Step& step,
+                           const DeviceCaps&) { return static_cast<size_t>(cut_of(step, kMath, 1).w.bytes()); },
+      .workspace_bytes = [](const Step& step, const DeviceCaps&) { return workspace_bytes(step, kMath); },
       .prepare = [](const Args& args, Stream&) { prepare(args, kMath); },
       .launch = [](const Args& args,
                    Stream& stream) { compute_pieces(Launch(args, kMath, kUnit, stream.threads()->size()), stream); },
@@ -153,12 +154,12 @@ OpKernel dense_kernel(std::string_view name) {
       .packs_weights = true};
 }
 
-const RegisterOpKernel amx_bf16{dense_kernel<Math::bf16, Bf16Unit::amx>("cpu.dense_amx_bf16")};
-const RegisterOpKernel amx_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::amx>("cpu.dense_amx_bf16x2")};
-const RegisterOpKernel avx512_bf16{dense_kernel<Math::bf16, Bf16Unit::avx512_bf16>("cpu.dense_avx512_bf16")};
-const RegisterOpKernel avx512_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::avx512_bf16>("cpu.dense_avx512_bf16x2")};
-const RegisterOpKernel pairs_bf16{dense_kernel<Math::bf16, Bf16Unit::vectors>("cpu.dense_pairs_bf16")};
-const RegisterOpKernel pairs_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::vectors>("cpu.dense_pairs_bf16x2")};
+const RegisterKernel amx_bf16{dense_kernel<Math::bf16, Bf16Unit::amx>("cpu.dense_amx_bf16")};
+const RegisterKernel amx_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::amx>("cpu.dense_amx_bf16x2")};
+const RegisterKernel avx512_bf16{dense_kernel<Math::bf16, Bf16Unit::avx512_bf16>("cpu.dense_avx512_bf16")};
+const RegisterKernel avx512_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::avx512_bf16>("cpu.dense_avx512_bf16x2")};
+const RegisterKernel pairs_bf16{dense_kernel<Math::bf16, Bf16Unit::vectors>("cpu.dense_pairs_bf16")};
+const RegisterKernel pairs_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::vectors>("cpu.dense_pairs_bf16x2")};
 
 }  // namespace
 }  // namespace convlab::cpu_dense_pairs

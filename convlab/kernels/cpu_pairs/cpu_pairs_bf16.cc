@@ -21,7 +21,7 @@ constexpr KernelInfo kInfo{
     .limit = "Multiply-adds and the broadcast of each weight.",
 };
 
-const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::vectors>(kInfo)};
+const RegisterKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::vectors>(kInfo)};
 
 }  // namespace
 }  // namespace convlab::cpu_pairs_bf16

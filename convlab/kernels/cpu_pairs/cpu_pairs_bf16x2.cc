@@ -23,7 +23,7 @@ constexpr KernelInfo kInfo{
     .limit = "Multiply-adds; cpu.image_lanes is faster and more precise.",
 };
 
-const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::vectors>(kInfo)};
+const RegisterKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::vectors>(kInfo)};
 
 }  // namespace
 }  // namespace convlab::cpu_pairs_bf16x2

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "convlab/kernels/conv_step.h"
 #include "convlab/kernels/cpu_pairs/bf16_sums.h"
-#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "convlab/kernels/conv_step.h"
 #include "convlab/kernels/cpu_pairs/pair_cut.h"
-#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 

@@ -32,12 +32,12 @@ struct Shape {
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) { return refuses_deep_layer<Shape>(step, caps, kNchw); }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = deep_layer_prepared_bytes<Shape>,
-    .prepare = prepare_deep_layer<Shape>,
-    .launch = launch_deep_layer<Shape>,
+    .refuses = of_conv<refuses>,
+    .prepared_bytes = of_conv<deep_layer_prepared_bytes<Shape>>,
+    .prepare = of_conv<prepare_deep_layer<Shape>>,
+    .launch = of_conv<launch_deep_layer<Shape>>,
 }};
 
 }  // namespace

@@ -46,12 +46,12 @@ void launch(const ConvArgs& args, Stream& stream) {
   launch_deep_layer<ToPlain>(args, stream);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = deep_layer_prepared_bytes<ToBlocks>,
-    .prepare = prepare_deep_layer<ToBlocks>,
-    .launch = launch,
+    .refuses = of_conv<refuses>,
+    .prepared_bytes = of_conv<deep_layer_prepared_bytes<ToBlocks>>,
+    .prepare = of_conv<prepare_deep_layer<ToBlocks>>,
+    .launch = of_conv<launch>,
     .format = kNchw8cF16,
 }};
 

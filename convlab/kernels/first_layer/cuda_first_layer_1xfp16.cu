@@ -42,10 +42,10 @@ void launch_rounded(const ConvArgs& args, Stream& stream) {
   launch_first_layer<FirstLayer<float, kProducts, false>>(args, stream);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_rounded,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_rounded>,
     .tunables = kFirstLayerTunables,
 }};
 

@@ -50,10 +50,10 @@ void launch_split(const ConvArgs& args, Stream& stream) {
   launch_first_layer<FirstLayer<float, kOfFloats, false>>(args, stream);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_split,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_split>,
     .tunables = kFirstLayerTunables,
 }};
 

@@ -59,10 +59,10 @@ void launch_first_layer_of_bytes(const ConvArgs& args, Stream& stream) {
   launch_with_filters<false>(args, stream);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_first_layer_of_bytes,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_first_layer_of_bytes>,
     .format = kNchw8cF16,
 }};
 

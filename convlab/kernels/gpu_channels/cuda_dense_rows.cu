@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads)
   y[static_cast<int64_t>(row) * shape.columns + first + column] = activated(shape.activation, total);
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (const Refusal refusal = refuse_unless_wide_dense(step)) return refusal;
   if (step.outputs[0].shape[0] > kMostRows) return fmt::format("at most {} rows are supported", kMostRows);
   if (step.inputs[0].shape[1] % kChunk != 0) return fmt::format("K must be a multiple of {}", kChunk);
@@ -121,8 +121,8 @@ void launch_rows(const Args& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.dense_rows", .device = kCompiledFor, .math = Math::fp16},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.dense_rows", .device = kCompiledFor, .family = Family::dense, .math = Math::fp16},
     .refuses = refuses,
     .prepared_bytes = dense_weight_bytes,
     .prepare = pack_dense_weights,

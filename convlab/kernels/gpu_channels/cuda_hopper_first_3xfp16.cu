@@ -22,7 +22,7 @@ constexpr KernelInfo kInfo{
     .limit = "Writing results with 3x3 filters, tensor cores with 7x7.",
 };
 
-const RegisterConvKernel registered(kernel_of<HopperFirst<HopperSplitHalves>>(kInfo));
+const RegisterKernel registered(kernel_of<HopperFirst<HopperSplitHalves>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

@@ -25,7 +25,7 @@ constexpr KernelInfo kInfo{
     .limit = "Writing results.",
 };
 
-const RegisterConvKernel registered(kernel_of<HopperFirst<HopperHalves>>(kInfo));
+const RegisterKernel registered(kernel_of<HopperFirst<HopperHalves>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

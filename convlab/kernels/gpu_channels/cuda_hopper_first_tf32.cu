@@ -19,7 +19,7 @@ constexpr KernelInfo kInfo{
     .limit = "Writing results.",
 };
 
-const RegisterConvKernel registered(kernel_of<HopperFirst<HopperTf32>>(kInfo));
+const RegisterKernel registered(kernel_of<HopperFirst<HopperTf32>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

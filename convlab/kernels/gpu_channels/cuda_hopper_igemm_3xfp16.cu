@@ -22,7 +22,7 @@ constexpr KernelInfo kInfo{
     .limit = "Tensor cores.",
 };
 
-const RegisterConvKernel registered(kernel_of<HopperConv<HopperSplitHalves>>(kInfo));
+const RegisterKernel registered(kernel_of<HopperConv<HopperSplitHalves>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

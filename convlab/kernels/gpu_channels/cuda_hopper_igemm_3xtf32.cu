@@ -22,7 +22,7 @@ constexpr KernelInfo kInfo{
     .limit = "Tensor cores.",
 };
 
-const RegisterConvKernel registered(kernel_of<HopperConv<HopperSplitTf32>>(kInfo));
+const RegisterKernel registered(kernel_of<HopperConv<HopperSplitTf32>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

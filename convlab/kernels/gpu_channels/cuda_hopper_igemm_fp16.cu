@@ -27,7 +27,7 @@ constexpr KernelInfo kInfo{
         "tensor cores busy, one of 128x128 needs 64.",
 };
 
-const RegisterConvKernel registered(kernel_of<HopperConv<HopperHalves>>(kInfo));
+const RegisterKernel registered(kernel_of<HopperConv<HopperHalves>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

@@ -20,7 +20,7 @@ constexpr KernelInfo kInfo{
     .limit = "L2 bandwidth of a multiprocessor, as in fp16: operands have twice the bytes and half the rate.",
 };
 
-const RegisterConvKernel registered(kernel_of<HopperConv<HopperTf32>>(kInfo));
+const RegisterKernel registered(kernel_of<HopperConv<HopperTf32>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

@@ -24,7 +24,7 @@ constexpr KernelInfo kInfo{
     .limit = "Mma instructions and the copies that feed them: about 60 % of the wgmma rate on Hopper.",
 };
 
-const RegisterConvKernel registered(kernel_of<IgemmConv<SplitTerms>>(kInfo));
+const RegisterKernel registered(kernel_of<IgemmConv<SplitTerms>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

@@ -30,13 +30,13 @@ IgemmPlan plan_of(const Step& step) {
   return make_igemm_plan<HalfTerms>(conv_of(step).shape, 1, caps);
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (const Refusal refusal = refuse_unless_wide_dense(step)) return refusal;
   if (step.outputs[0].shape[0] > 1 << 22) return "at most 2^22 rows are supported";
   return std::nullopt;
 }
 
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   return channels_last_bytes<__half>(images_of(step)) + igemm_workspace<HalfTerms>(plan_of(step));
 }
 
@@ -53,8 +53,8 @@ void launch_dense(const Args& args, Stream& stream) {
   launch_igemm<HalfTerms>(conv, plan_of(args.step), workspace, stream);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.igemm_dense", .device = kCompiledFor, .math = Math::fp16},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.igemm_dense", .device = kCompiledFor, .family = Family::dense, .math = Math::fp16},
     .refuses = refuses,
     .prepared_bytes = dense_weight_bytes,
     .workspace_bytes = workspace_bytes,

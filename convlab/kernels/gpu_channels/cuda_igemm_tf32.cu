@@ -20,7 +20,7 @@ constexpr KernelInfo kInfo{
     .limit = "Mma instructions and the copies that feed them: about 60 % of the wgmma rate on Hopper.",
 };
 
-const RegisterConvKernel registered(kernel_of<IgemmConv<TfTerms>>(kInfo));
+const RegisterKernel registered(kernel_of<IgemmConv<TfTerms>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

@@ -104,10 +104,10 @@ void launch_one_pixel(const ConvArgs& args, Stream& stream) {
          args.y, shape);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_one_pixel,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_one_pixel>,
     .format = kNhwcF16,
 }};
 

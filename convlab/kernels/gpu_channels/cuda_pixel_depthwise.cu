@@ -24,7 +24,7 @@ constexpr KernelInfo kInfo{
     .limit = "Memory with 3x3 filters, multiply-adds with 5x5 at stride 1.",
 };
 
-const RegisterConvKernel registered(depthwise_kernel<__half>(kInfo));
+const RegisterKernel registered(depthwise_kernel<__half>(kInfo));
 
 }  // namespace
 }  // namespace convlab

@@ -17,7 +17,7 @@ constexpr KernelInfo kInfo{
     .limit = "Memory.",
 };
 
-const RegisterConvKernel registered(depthwise_kernel<float>(kInfo));
+const RegisterKernel registered(depthwise_kernel<float>(kInfo));
 
 }  // namespace
 }  // namespace convlab

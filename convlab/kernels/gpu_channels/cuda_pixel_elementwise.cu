@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kThreads) compute_pixels(const Elementwise<Ele
 }
 
 template <class Element>
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (const Refusal refusal = refuse_unless_elementwise(step)) return refusal;
   return refuse_unless_last<Element>(step);
 }
@@ -160,15 +160,15 @@ void launch_elementwise(const Args& args, Stream& stream) {
 }
 
 template <class Element>
-OpKernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
+Kernel kernel(const char* name) {
+  return {.info = {.name = name, .device = kCompiledFor, .family = Family::elementwise, .math = kPixelMath<Element>},
           .refuses = refuses<Element>,
           .launch = launch_elementwise<Element>,
           .format = kPixelFormat<Element>};
 }
 
-const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_elementwise"));
-const RegisterOpKernel of_floats(kernel<float>("cuda.pixel_elementwise_fp32"));
+const RegisterKernel of_halves(kernel<__half>("cuda.pixel_elementwise"));
+const RegisterKernel of_floats(kernel<float>("cuda.pixel_elementwise_fp32"));
 
 }  // namespace
 }  // namespace convlab

@@ -180,12 +180,12 @@ void launch_first(const ConvArgs& args, Stream& stream) {
   launch(convolve_first<float>, blocks, stream.native(), static_cast<const float*>(args.x), conv, cut);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
-    .prepare = prepare,
-    .launch = launch_first,
+    .refuses = of_conv<refuses>,
+    .prepared_bytes = of_conv<prepared_bytes>,
+    .prepare = of_conv<prepare>,
+    .launch = of_conv<launch_first>,
     .format = kPixelFormat<float>,
     .packs_weights = true,
 }};

@@ -102,14 +102,14 @@ PixelMean<Element> cut_of(const Step& step) {
 }
 
 template <class Element>
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!is_mean_of_maps(step)) return "only global average pooling is supported";
   if (step.outputs[0].format.order != Order::nchw) return "output must be nchw";
   return refuse_unless_from_last<Element>(step);
 }
 
 template <class Element>
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   const int64_t parts = cut_of<Element>(step).parts;
   return parts == 1 ? 0
                     : static_cast<size_t>(
@@ -136,16 +136,16 @@ void launch_mean(const Args& args, Stream& stream) {
 }
 
 template <class Element>
-OpKernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
+Kernel kernel(const char* name) {
+  return {.info = {.name = name, .device = kCompiledFor, .family = Family::pooling, .math = kPixelMath<Element>},
           .refuses = refuses<Element>,
           .workspace_bytes = workspace_bytes<Element>,
           .launch = launch_mean<Element>,
           .format = kPixelFormat<Element>};
 }
 
-const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_mean"));
-const RegisterOpKernel of_floats(kernel<float>("cuda.pixel_mean_fp32"));
+const RegisterKernel of_halves(kernel<__half>("cuda.pixel_mean"));
+const RegisterKernel of_floats(kernel<float>("cuda.pixel_mean_fp32"));
 
 }  // namespace
 }  // namespace convlab

@@ -349,12 +349,12 @@ void launch_pointwise(const ConvArgs& args, Stream& stream) {
   });
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
-    .prepare = prepare,
-    .launch = launch_pointwise,
+    .refuses = of_conv<refuses>,
+    .prepared_bytes = of_conv<prepared_bytes>,
+    .prepare = of_conv<prepare>,
+    .launch = of_conv<launch_pointwise>,
     .format = kPixelFormat<float>,
     .packs_weights = true,
 }};

@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kThreads) pool_pixels(const PixelPool<Element>
 }
 
 template <class Element>
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (const Refusal refusal = refuse_unless_pools(step)) return refusal;
   if (const Refusal refusal = refuse_unless_pixels(step.inputs[0].shape)) return refusal;
   Step last = step;
@@ -201,15 +201,15 @@ void launch_pool(const Args& args, Stream& stream) {
 }
 
 template <class Element>
-OpKernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
+Kernel kernel(const char* name) {
+  return {.info = {.name = name, .device = kCompiledFor, .family = Family::pooling, .math = kPixelMath<Element>},
           .refuses = refuses<Element>,
           .launch = launch_pool<Element>,
           .format = kPixelFormat<Element>};
 }
 
-const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_pool"));
-const RegisterOpKernel of_floats(kernel<float>("cuda.pixel_pool_fp32"));
+const RegisterKernel of_halves(kernel<__half>("cuda.pixel_pool"));
+const RegisterKernel of_floats(kernel<float>("cuda.pixel_pool_fp32"));
 
 }  // namespace
 }  // namespace convlab

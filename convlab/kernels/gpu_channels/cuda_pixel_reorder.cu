@@ -106,7 +106,7 @@ bool is_known(Format format) {
 }
 
 template <class Element>
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* op = std::get_if<ActivationOp>(&step.op);
   if (op == nullptr || op->activation.kind != ActivationKind::none) return "only copies are supported";
   const bool plain = step.inputs[0].format.order == Order::nchw && step.outputs[0].format.order == Order::nchw;
@@ -143,15 +143,15 @@ void launch_reorder(const Args& args, Stream& stream) {
 }
 
 template <class Element>
-OpKernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
+Kernel kernel(const char* name) {
+  return {.info = {.name = name, .device = kCompiledFor, .family = Family::rearrangement, .math = kPixelMath<Element>},
           .refuses = refuses<Element>,
           .launch = launch_reorder<Element>,
           .format = kPixelFormat<Element>};
 }
 
-const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_reorder"));
-const RegisterOpKernel of_floats(kernel<float>("cuda.pixel_reorder_fp32"));
+const RegisterKernel of_halves(kernel<__half>("cuda.pixel_reorder"));
+const RegisterKernel of_floats(kernel<float>("cuda.pixel_reorder_fp32"));
 
 }  // namespace
 }  // namespace convlab

@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(kThreads) scale_pixels(const PixelScale<Elemen
 }
 
 template <class Element>
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (const Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
   return refuse_unless_last<Element>(step);
 }
@@ -123,15 +123,15 @@ void launch_scale(const Args& args, Stream& stream) {
 }
 
 template <class Element>
-OpKernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
+Kernel kernel(const char* name) {
+  return {.info = {.name = name, .device = kCompiledFor, .family = Family::elementwise, .math = kPixelMath<Element>},
           .refuses = refuses<Element>,
           .launch = launch_scale<Element>,
           .format = kPixelFormat<Element>};
 }
 
-const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_scale"));
-const RegisterOpKernel of_floats(kernel<float>("cuda.pixel_scale_fp32"));
+const RegisterKernel of_halves(kernel<__half>("cuda.pixel_scale"));
+const RegisterKernel of_floats(kernel<float>("cuda.pixel_scale_fp32"));
 
 }  // namespace
 }  // namespace convlab

@@ -309,7 +309,7 @@ GateWeights weights_of(const Step& step, int blocks) {
           .squeezed = static_cast<int>(step.inputs[1].shape[0])};
 }
 
-size_t prepared_bytes(const Step& step) {  // enough for any device
+size_t prepared_bytes(const Step& step, const DeviceCaps&) {  // enough for any device
   const auto floats = [&](int blocks) { return int64_t{blocks} * weights_of(step, blocks).count(); };
   return static_cast<size_t>(std::max(floats(1), floats(kClusterBlocks))) * sizeof(float);
 }
@@ -323,7 +323,7 @@ void prepare(const Args& args, Stream& stream) {
 }
 
 template <class Element>
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<SqueezeExciteOp>(step.op)) return "only squeeze-and-excitation is supported";
   if (const Refusal refusal = refuse_unless_last<Element>(step)) return refusal;
   const Shape& x = step.inputs[0].shape;
@@ -369,8 +369,8 @@ void launch_gate(const Args& args, Stream& stream) {
 }
 
 template <class Element>
-OpKernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
+Kernel kernel(const char* name) {
+  return {.info = {.name = name, .device = kCompiledFor, .family = Family::dense, .math = kPixelMath<Element>},
           .refuses = refuses<Element>,
           .prepared_bytes = prepared_bytes,
           .prepare = prepare,
@@ -378,8 +378,8 @@ OpKernel kernel(const char* name) {
           .format = kPixelFormat<Element>};
 }
 
-const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_squeeze_excite"));
-const RegisterOpKernel of_floats(kernel<float>("cuda.pixel_squeeze_excite_fp32"));
+const RegisterKernel of_halves(kernel<__half>("cuda.pixel_squeeze_excite"));
+const RegisterKernel of_floats(kernel<float>("cuda.pixel_squeeze_excite_fp32"));
 
 }  // namespace
 }  // namespace convlab

@@ -8,7 +8,7 @@
 #include "convlab/base/checked.h"
 #include "convlab/kernels/gpu_channels/igemm_terms.cuh"
 #include "convlab/kernels/gpu_channels/igemm_weights.cuh"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
@@ -40,7 +40,7 @@ inline int64_t dense_slices(const Step& step) {
   return ceil_div(round_up(step.inputs[0].shape[1], 8), HalfTerms::kSlice);
 }
 
-inline size_t dense_weight_bytes(const Step& step) {
+inline size_t dense_weight_bytes(const Step& step, const DeviceCaps&) {
   return igemm_weight_bytes<HalfTerms>(step.outputs[0].shape[1], dense_slices(step));
 }
 

@@ -88,12 +88,12 @@ void launch_depthwise(const ConvArgs& args, Stream& stream) {
 }
 
 template <class Element>
-ConvKernel depthwise_kernel(const KernelInfo& info) {
+Kernel depthwise_kernel(const KernelInfo& info) {
   return {.info = info,
-          .refuses = refuses_depthwise<Element>,
-          .prepared_bytes = depthwise_bytes,
-          .prepare = prepare_depthwise,
-          .launch = launch_depthwise<Element>,
+          .refuses = of_conv<refuses_depthwise<Element>>,
+          .prepared_bytes = of_conv<depthwise_bytes>,
+          .prepare = of_conv<prepare_depthwise>,
+          .launch = of_conv<launch_depthwise<Element>>,
           .format = kPixelFormat<Element>,
           .packs_weights = true};
 }

@@ -3,8 +3,8 @@
 // Converts a ConvStep for the nhwc kernels. Input in nchw, from a network's first layer or of 1x1 images, is first
 // copied to nhwc in the workspace, with channels padded to a multiple of 8.
 
+#include "convlab/kernels/conv_step.h"
 #include "convlab/kernels/gpu_channels/plain_copies.cuh"
-#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
@@ -66,13 +66,13 @@ PixelConvOf<Element> begin_step(const ConvArgs& args, Stream& stream) {
 
 /// Returns the kernel that calls a struct's static functions.
 template <class Conv>
-ConvKernel kernel_of(const KernelInfo& info) {
+Kernel kernel_of(const KernelInfo& info) {
   return {.info = info,
-          .refuses = Conv::refuses,
-          .prepared_bytes = Conv::prepared_bytes,
-          .workspace_bytes = Conv::workspace_bytes,
-          .prepare = Conv::prepare,
-          .launch = Conv::launch_step,
+          .refuses = of_conv<Conv::refuses>,
+          .prepared_bytes = of_conv<Conv::prepared_bytes>,
+          .workspace_bytes = of_conv<Conv::workspace_bytes>,
+          .prepare = of_conv<Conv::prepare>,
+          .launch = of_conv<Conv::launch_step>,
           .format = Conv::kFormat,
           .packs_weights = true};
 }

@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kThreads) multiply(Matrix a, Matrix b, Matrix 
   }
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<GemmOp>(step.op)) return "only dense layers (Gemm) are supported";
   if (ceil_div(step.outputs[0].shape[1], kTile) > 65535) return "at most 4194240 output columns are supported";
   return std::nullopt;
@@ -104,8 +104,8 @@ void launch_dense(const Args& args, Stream& stream) {
          matrix(args.input(1), b[1], op.transpose_b), broadcast(args), args.output(), shape);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.dense", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.dense", .device = kCompiledFor, .family = Family::dense},
     .refuses = refuses,
     .launch = launch_dense,
 }};

@@ -214,10 +214,10 @@ DenseCut cut_of(const Step& step) {
                    kMostGroups, kStepCycles);
 }
 
-Refusal refuses(const Step& step) { return refuse_unless_packable(step); }
+Refusal refuses(const Step& step, const DeviceCaps&) { return refuse_unless_packable(step); }
 
-size_t prepared_bytes(const Step& step) { return packed_of(step).bytes(); }
-size_t workspace_bytes(const Step& step) { return parts_bytes(cut_of(step)); }
+size_t prepared_bytes(const Step& step, const DeviceCaps&) { return packed_of(step).bytes(); }
+size_t workspace_bytes(const Step& step, const DeviceCaps&) { return parts_bytes(cut_of(step)); }
 
 void prepare(const Args& args, Stream& stream) {
   packed_of(args.step).pack<true>(args, TermOrder{.terms = terms_of(args.step)}, stream);
@@ -245,8 +245,8 @@ void launch_dense(const Args& args, Stream& stream) {
   finish_dense<true>(args, cut, weights.undo(args), stream);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.dense_3xfp16", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.dense_3xfp16", .device = kCompiledFor, .family = Family::dense},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

@@ -139,7 +139,7 @@ DenseCut cut_of(const Step& step) {
                    kMostGroups, kStepCycles);
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (const Refusal refusal = refuse_unless_packable(step)) return refusal;
   if (step.inputs[0].format != kNchw8cF16 || step.outputs[0].format.order != Order::nchw) {
     return "input must be nchw8c float16 and output row-major";
@@ -147,8 +147,8 @@ Refusal refuses(const Step& step) {
   return std::nullopt;
 }
 
-size_t prepared_bytes(const Step& step) { return packed_of(step).bytes(); }
-size_t workspace_bytes(const Step& step) { return parts_bytes(cut_of(step)); }
+size_t prepared_bytes(const Step& step, const DeviceCaps&) { return packed_of(step).bytes(); }
+size_t workspace_bytes(const Step& step, const DeviceCaps&) { return parts_bytes(cut_of(step)); }
 
 void prepare(const Args& args, Stream& stream) { packed_of(args.step).pack<false>(args, order_of(args.step), stream); }
 
@@ -173,8 +173,8 @@ void launch_dense(const Args& args, Stream& stream) {
   finish_dense<false>(args, cut, weights.undo(args), stream);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.dense_fp16", .device = kCompiledFor, .math = Math::fp16},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.dense_fp16", .device = kCompiledFor, .family = Family::dense, .math = Math::fp16},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

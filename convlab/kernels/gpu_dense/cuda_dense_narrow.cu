@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
   if (gemm == nullptr) return "only dense layers (Gemm) are supported";
   if (gemm->transpose_a) return "transposed A is not supported";
@@ -127,8 +127,8 @@ void launch_narrow(const Args& args, Stream& stream) {
          stream.native(), args.input(0), args.input(1), addend, args.output(), shape);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.dense_narrow", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.dense_narrow", .device = kCompiledFor, .family = Family::dense},
     .refuses = refuses,
     .launch = launch_narrow,
 }};

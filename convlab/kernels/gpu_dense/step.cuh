@@ -3,7 +3,7 @@
 // Host side of the dense layers that pack their weights.
 
 #include "convlab/kernels/gpu_dense/parts.cuh"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {

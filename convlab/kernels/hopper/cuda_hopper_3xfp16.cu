@@ -197,13 +197,13 @@ void launch_hopper(const ConvArgs& args, Stream& stream) {
       stream.native(), x, args.w, args.bias, args.y, static_cast<const uint32_t*>(marks), prepared, plan);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
-    .workspace_bytes = workspace_bytes,
-    .prepare = prepare,
-    .launch = launch_hopper,
+    .refuses = of_conv<refuses>,
+    .prepared_bytes = of_conv<prepared_bytes>,
+    .workspace_bytes = of_conv<workspace_bytes>,
+    .prepare = of_conv<prepare>,
+    .launch = of_conv<launch_hopper>,
 }};
 
 }  // namespace

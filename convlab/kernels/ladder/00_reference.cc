@@ -112,10 +112,10 @@ void launch(const ConvArgs& args, Stream& stream) {
   });
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch>,
 }};
 
 }  // namespace

@@ -64,10 +64,10 @@ void launch_basic(const ConvArgs& args, Stream& stream) {
          args.y, kernel_shape(problem));
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_basic,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_basic>,
 }};
 
 }  // namespace

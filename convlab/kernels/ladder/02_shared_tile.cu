@@ -97,10 +97,10 @@ void launch_shared_tile(const ConvArgs& args, Stream& stream) {
          stream.native(), static_cast<const float*>(args.x), args.w, args.y, shape);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_shared_tile,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_shared_tile>,
 }};
 
 }  // namespace

@@ -97,10 +97,10 @@ void launch_constant_weights(const ConvArgs& args, Stream& stream) {
          stream.native(), static_cast<const float*>(args.x), args.y, shape);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_constant_weights,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_constant_weights>,
 }};
 
 }  // namespace

@@ -112,11 +112,11 @@ void launch_unroll_gemm(const ConvArgs& args, Stream& stream) {
   }
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .workspace_bytes = workspace_bytes,
-    .launch = launch_unroll_gemm,
+    .refuses = of_conv<refuses>,
+    .workspace_bytes = of_conv<workspace_bytes>,
+    .launch = of_conv<launch_unroll_gemm>,
 }};
 
 }  // namespace

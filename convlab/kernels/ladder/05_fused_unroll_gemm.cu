@@ -84,10 +84,10 @@ void launch_fused(const ConvArgs& args, Stream& stream) {
          static_cast<const float*>(args.x), args.w, args.y, kernel_shape(problem));
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_fused,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_fused>,
 }};
 
 }  // namespace

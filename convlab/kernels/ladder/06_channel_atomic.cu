@@ -69,10 +69,10 @@ void launch_channel_atomic(const ConvArgs& args, Stream& stream) {
          args.w, args.y, kernel_shape(problem));
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_channel_atomic,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_channel_atomic>,
 }};
 
 }  // namespace

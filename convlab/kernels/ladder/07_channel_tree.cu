@@ -78,10 +78,10 @@ void launch_channel_tree(const ConvArgs& args, Stream& stream) {
          static_cast<const float*>(args.x), args.w, args.y, kernel_shape(problem));
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_channel_tree,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_channel_tree>,
 }};
 
 }  // namespace

@@ -113,10 +113,10 @@ void launch_per_layer(const ConvArgs& args, Stream& stream) {
   }
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_per_layer,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_per_layer>,
 }};
 
 }  // namespace

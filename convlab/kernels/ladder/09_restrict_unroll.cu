@@ -91,10 +91,10 @@ void launch_unrolled(const ConvArgs& args, Stream& stream) {
   }
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_unrolled,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_unrolled>,
 }};
 
 }  // namespace

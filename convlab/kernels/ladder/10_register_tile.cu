@@ -192,10 +192,10 @@ void launch_register_tile(const ConvArgs& args, Stream& stream) {
   maps_of_thread(args.step.problem) == 12 ? launch_maps<12>(args, stream) : launch_maps<8>(args, stream);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_register_tile,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_register_tile>,
 }};
 
 }  // namespace

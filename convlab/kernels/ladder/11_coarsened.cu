@@ -121,10 +121,10 @@ void launch_coarsened(const ConvArgs& args, Stream& stream) {
   }
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_coarsened,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_coarsened>,
     .tunables = kTunables,
 }};
 

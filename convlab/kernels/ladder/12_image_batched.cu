@@ -96,10 +96,10 @@ void launch_image_batched(const ConvArgs& args, Stream& stream) {
   with(convolve_image_batched<1, kSlices>, kSlices);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_image_batched,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_image_batched>,
 }};
 
 }  // namespace

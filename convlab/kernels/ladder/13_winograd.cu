@@ -271,13 +271,13 @@ void launch_winograd(const ConvArgs& args, Stream& stream) {
   args.step.problem.r == 3 ? launch_filter<3, 2>(args, stream) : launch_filter<5, 1>(args, stream);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
-    .workspace_bytes = workspace_bytes,
-    .prepare = prepare,
-    .launch = launch_winograd,
+    .refuses = of_conv<refuses>,
+    .prepared_bytes = of_conv<prepared_bytes>,
+    .workspace_bytes = of_conv<workspace_bytes>,
+    .prepare = of_conv<prepare>,
+    .launch = of_conv<launch_winograd>,
 }};
 
 }  // namespace

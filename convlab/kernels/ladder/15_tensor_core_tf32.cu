@@ -42,10 +42,10 @@ struct Tf32 {
   }
 };
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses_tensor_core<Tf32>,
-    .launch = launch_tensor_core<Tf32>,
+    .refuses = of_conv<refuses_tensor_core<Tf32>>,
+    .launch = of_conv<launch_tensor_core<Tf32>>,
 }};
 
 }  // namespace

@@ -44,10 +44,10 @@ struct Fp16 {
   }
 };
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses_tensor_core<Fp16>,
-    .launch = launch_tensor_core<Fp16>,
+    .refuses = of_conv<refuses_tensor_core<Fp16>>,
+    .launch = of_conv<launch_tensor_core<Fp16>>,
 }};
 
 }  // namespace

@@ -84,10 +84,10 @@ struct ThreeTf32 {
   }
 };
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses_tensor_core<ThreeTf32>,
-    .launch = launch_tensor_core<ThreeTf32>,
+    .refuses = of_conv<refuses_tensor_core<ThreeTf32>>,
+    .launch = of_conv<launch_tensor_core<ThreeTf32>>,
 }};
 
 }  // namespace

@@ -72,10 +72,10 @@ struct ThreeFp16 {
   }
 };
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses_tensor_core<ThreeFp16>,
-    .launch = launch_tensor_core<ThreeFp16>,
+    .refuses = of_conv<refuses_tensor_core<ThreeFp16>>,
+    .launch = of_conv<launch_tensor_core<ThreeFp16>>,
 }};
 
 }  // namespace

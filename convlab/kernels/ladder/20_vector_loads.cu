@@ -143,10 +143,10 @@ void launch_vector_loads(const ConvArgs& args, Stream& stream) {
          static_cast<int>(band.filter_at));
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_vector_loads,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_vector_loads>,
 }};
 
 }  // namespace

@@ -150,10 +150,10 @@ void launch_joint(const ConvArgs& args, Stream& stream) {
   }
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_joint,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_joint>,
 }};
 
 }  // namespace

@@ -157,10 +157,10 @@ void launch_half2(const ConvArgs& args, Stream& stream) {
   }
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_half2,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_half2>,
 }};
 
 }  // namespace

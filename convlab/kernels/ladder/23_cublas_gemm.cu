@@ -105,12 +105,12 @@ void launch_cublas_gemm(const ConvArgs& args, Stream& stream) {
   }
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .workspace_bytes = workspace_bytes,
-    .prepare = make_handle,
-    .launch = launch_cublas_gemm,
+    .refuses = of_conv<refuses>,
+    .workspace_bytes = of_conv<workspace_bytes>,
+    .prepare = of_conv<make_handle>,
+    .launch = of_conv<launch_cublas_gemm>,
     .absent = absent,
 }};
 

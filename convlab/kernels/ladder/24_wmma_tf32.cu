@@ -166,10 +166,10 @@ void launch_wmma(const ConvArgs& args, Stream& stream) {
          static_cast<const float*>(args.x), args.w, args.y, kernel_shape(problem));
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_wmma,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_wmma>,
 }};
 
 }  // namespace

@@ -114,10 +114,10 @@ void launch_cp_async(const ConvArgs& args, Stream& stream) {
          stream.native(), static_cast<const float*>(args.x), args.w, args.y, shape);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_cp_async,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_cp_async>,
 }};
 
 }  // namespace

@@ -188,10 +188,10 @@ void launch_tma(const ConvArgs& args, Stream& stream) {
          static_cast<const float*>(args.x), args.w, args.y, kernel_shape(problem), band);
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_tma,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_tma>,
 }};
 
 }  // namespace

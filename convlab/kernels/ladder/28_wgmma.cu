@@ -187,10 +187,10 @@ void launch_wgmma(const ConvArgs& args, Stream& stream) {
          args.y, kernel_shape(problem));
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .launch = launch_wgmma,
+    .refuses = of_conv<refuses>,
+    .launch = of_conv<launch_wgmma>,
 }};
 
 }  // namespace

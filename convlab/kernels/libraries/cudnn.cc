@@ -22,12 +22,12 @@ constexpr KernelInfo kInfo{
     .limit = "Engines chosen for many channels: these networks have 1 and 12.",
 };
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = cudnn::refuse_unless_plain_arrays,
-    .workspace_bytes = cudnn::workspace_bytes,
-    .launch = [](const ConvArgs& args, Stream& stream) { cudnn::run(args, stream, Math::fp32); },
-    .choice = [](const ConvStep& step, Stream& stream) { return cudnn::choice(step, stream, Math::fp32); },
+    .refuses = of_conv<cudnn::refuse_unless_plain_arrays>,
+    .workspace_bytes = of_conv<cudnn::workspace_bytes>,
+    .launch = of_conv<cudnn::run<Math::fp32>>,
+    .choice = of_conv<cudnn::choice<Math::fp32>>,
 }};
 
 }  // namespace

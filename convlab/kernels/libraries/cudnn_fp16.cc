@@ -74,14 +74,14 @@ void prepare(const ConvArgs& args, Stream& stream) {
   stream.synchronize();
 }
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
-    .workspace_bytes = cudnn::workspace_bytes,
-    .prepare = prepare,
-    .launch = [](const ConvArgs& args, Stream& stream) { cudnn::run(args, stream, Math::fp16); },
-    .choice = [](const ConvStep& step, Stream& stream) { return cudnn::choice(step, stream, Math::fp16); },
+    .refuses = of_conv<refuses>,
+    .prepared_bytes = of_conv<prepared_bytes>,
+    .workspace_bytes = of_conv<cudnn::workspace_bytes>,
+    .prepare = of_conv<prepare>,
+    .launch = of_conv<cudnn::run<Math::fp16>>,
+    .choice = of_conv<cudnn::choice<Math::fp16>>,
     .format = kNhwcF16,
     .packs_weights = true,
 }};

@@ -3,7 +3,7 @@
 #include <list>
 #include <vector>
 
-#include "convlab/kernels/kernel.h"
+#include "convlab/kernels/conv_step.h"
 #include "convlab/kernels/libraries/cudnn_library.h"
 
 namespace convlab::cudnn {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "convlab/kernels/kernel.h"
+#include "convlab/kernels/conv_step.h"
 
 namespace convlab::cudnn {
 
@@ -18,6 +18,16 @@ int64_t rounded_bias_at(const ConvProblem& problem);
 
 /// Returns "engine 12 with knobs 2=3 18=0 of cuDNN 9.19.0, searched for 31.2 ms"; "" before the first run.
 std::string choice(const ConvStep& step, Stream& stream, Math math);
+
+template <Math kMath>
+void run(const ConvArgs& args, Stream& stream) {
+  run(args, stream, kMath);
+}
+
+template <Math kMath>
+std::string choice(const ConvStep& step, Stream& stream) {
+  return choice(step, stream, kMath);
+}
 
 /// Returns why the nchw kernels do not support a step.
 Refusal refuse_unless_plain_arrays(const ConvStep& step, const DeviceCaps& caps);

@@ -20,12 +20,12 @@ constexpr KernelInfo kInfo{
     .limit = "Engines chosen for many channels, as cudnn.",
 };
 
-const RegisterConvKernel registered{{
+const RegisterKernel registered{{
     .info = kInfo,
-    .refuses = cudnn::refuse_unless_plain_arrays,
-    .workspace_bytes = cudnn::workspace_bytes,
-    .launch = [](const ConvArgs& args, Stream& stream) { cudnn::run(args, stream, Math::tf32); },
-    .choice = [](const ConvStep& step, Stream& stream) { return cudnn::choice(step, stream, Math::tf32); },
+    .refuses = of_conv<cudnn::refuse_unless_plain_arrays>,
+    .workspace_bytes = of_conv<cudnn::workspace_bytes>,
+    .launch = of_conv<cudnn::run<Math::tf32>>,
+    .choice = of_conv<cudnn::choice<Math::tf32>>,
 }};
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kPiece = 8192;  // 32 KiB: the copied elements are still in L1 when the activation is applied
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ActivationOp>(step.op)) return "only activations are supported";
   return std::nullopt;
 }
@@ -36,8 +36,8 @@ void launch(const Args& args, Stream& stream) {
                                  });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.activation", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.activation", .device = DeviceKind::cpu, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMostNumbers = 1 << 24;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ArgMaxOp>(step.op)) return "only ArgMax over an image is supported";
   if (element_count(step.inputs[0].shape) / step.inputs[0].shape[0] > kMostNumbers) {
     return "an image must have at most 16777216 elements";
@@ -39,8 +39,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.arg_max", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.arg_max", .device = DeviceKind::cpu, .family = Family::reduction},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -11,7 +11,7 @@
 namespace convlab::cpu_batch_norm {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<BatchNormOp>(step.op)) return "only BatchNormalization is supported";
   return std::nullopt;
 }
@@ -34,8 +34,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.batch_norm", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.batch_norm", .device = DeviceKind::cpu, .family = Family::normalization},
     .refuses = refuses,
     .launch = launch,
 }};

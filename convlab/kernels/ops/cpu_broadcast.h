@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 

@@ -11,7 +11,7 @@
 namespace convlab::cpu_concat {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ConcatOp>(step.op)) return "only Concat is supported";
   return std::nullopt;
 }
@@ -34,8 +34,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.concat", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.concat", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

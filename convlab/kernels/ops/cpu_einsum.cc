@@ -16,7 +16,7 @@
 namespace convlab::cpu_einsum {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<EinsumOp>(step.op)) return "only Einsum is supported";
   return std::nullopt;
 }
@@ -73,7 +73,7 @@ struct AsMatrices {
   int64_t y_count() const { return checked_product({products, m, n}); }
 };
 
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   const std::vector<Shape> shapes = shapes_of(step.inputs);
   const AsMatrices as(einsum_of(std::get<EinsumOp>(step.op).equation, shapes), shapes);
   if (!as.fits) return 0;
@@ -161,8 +161,8 @@ void launch(const Args& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.einsum", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.einsum", .device = DeviceKind::cpu, .family = Family::dense},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

@@ -12,7 +12,7 @@
 namespace convlab::cpu_gemm {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<GemmOp>(step.op)) return "only Gemm is supported";
   return std::nullopt;
 }
@@ -35,7 +35,7 @@ Sizes sizes_of(const Step& step) {
           .scratch = gemm_workspace_count(m, n, k)};
 }
 
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   const Sizes sizes = sizes_of(step);
   return static_cast<size_t>(sizes.packed + sizes.transposed + sizes.scratch) * sizeof(float);
 }
@@ -71,8 +71,8 @@ void launch(const Args& args, Stream& stream) {
   gemm(product, transposed + sizes.transposed, threads);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.gemm", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.gemm", .device = DeviceKind::cpu, .family = Family::dense},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

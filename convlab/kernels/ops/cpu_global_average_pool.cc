@@ -9,7 +9,7 @@
 namespace convlab::cpu_global_average_pool {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<GlobalAveragePoolOp>(step.op)) return "only GlobalAveragePool is supported";
   return std::nullopt;
 }
@@ -27,8 +27,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.global_average_pool", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.global_average_pool", .device = DeviceKind::cpu, .family = Family::pooling},
     .refuses = refuses,
     .launch = launch,
 }};

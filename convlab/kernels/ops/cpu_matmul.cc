@@ -12,7 +12,7 @@
 namespace convlab::cpu_matmul {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<MatMulOp>(step.op)) return "only MatMul is supported";
   return std::nullopt;
 }
@@ -22,7 +22,7 @@ int64_t packed_count(const MatrixProducts& products) {
   return round_up(packed_b_count(products.k, products.n), kAlignment);
 }
 
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   const MatrixProducts products(step.inputs[0].shape, step.inputs[1].shape, step.outputs[0].shape);
   return static_cast<size_t>(packed_count(products) + gemm_workspace_count(products.m, products.n, products.k)) *
          sizeof(float);
@@ -49,8 +49,8 @@ void launch(const Args& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.matmul", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.matmul", .device = DeviceKind::cpu, .family = Family::dense},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

@@ -9,7 +9,7 @@
 namespace convlab::cpu_mul {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<MulOp>(step.op)) return "only Mul is supported";
   return std::nullopt;
 }
@@ -18,8 +18,8 @@ void launch(const Args& args, Stream& stream) {
   elementwise(args, *stream.threads(), [](float a, float b) { return a * b; });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.mul", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.mul", .device = DeviceKind::cpu, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -13,7 +13,7 @@
 namespace convlab::cpu_pad {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<PadOp>(step.op)) return "only Pad is supported";
   return std::nullopt;
 }
@@ -75,8 +75,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.pad", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.pad", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

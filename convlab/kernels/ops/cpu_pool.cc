@@ -24,9 +24,11 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.pool", .device = DeviceKind::cpu},
-    .refuses = refuse_unless_pools,
+Refusal refuses(const Step& step, const DeviceCaps&) { return refuse_unless_pools(step); }
+
+const RegisterKernel registered{{
+    .info = {.name = "cpu.pool", .device = DeviceKind::cpu, .family = Family::pooling},
+    .refuses = refuses,
     .launch = launch,
 }};
 

@@ -10,7 +10,7 @@
 namespace convlab::cpu_round {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<RoundOp>(step.op)) return "only Cast to float16 and bfloat16 is supported";
   return std::nullopt;
 }
@@ -25,8 +25,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.round", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.round", .device = DeviceKind::cpu, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch,
 }};

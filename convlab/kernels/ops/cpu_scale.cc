@@ -8,7 +8,7 @@
 namespace convlab::cpu_scale {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ScaleOp>(step.op)) return "only image scaling is supported";
   if (step.inputs[0].format != kRawPixels) return "input must be uint8, got float32";
   return std::nullopt;
@@ -20,8 +20,8 @@ void launch(const Args& args, Stream& stream) {
               *stream.threads());
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.scale", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.scale", .device = DeviceKind::cpu, .family = Family::sampling},
     .refuses = refuses,
     .launch = launch,
 }};

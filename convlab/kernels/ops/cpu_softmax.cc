@@ -14,7 +14,7 @@
 namespace convlab::cpu_softmax {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<SoftmaxOp>(step.op)) return "only Softmax and LogSoftmax are supported";
   return std::nullopt;
 }
@@ -57,8 +57,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.softmax", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.softmax", .device = DeviceKind::cpu, .family = Family::softmax},
     .refuses = refuses,
     .launch = launch,
 }};

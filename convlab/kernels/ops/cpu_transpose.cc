@@ -12,7 +12,7 @@
 namespace convlab::cpu_transpose {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<TransposeOp>(step.op)) return "only Transpose is supported";
   return std::nullopt;
 }
@@ -52,8 +52,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.transpose", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.transpose", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kThreads) round_to_half(const float* x, float*
   }
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* round = std::get_if<RoundOp>(&step.op);
   if (std::holds_alternative<ActivationOp>(step.op) || (round != nullptr && !round->brain)) return std::nullopt;
   return "only activations and rounding to float16 are supported";
@@ -50,8 +50,8 @@ void launch_activation(const Args& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.activation", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.activation", .device = kCompiledFor, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch_activation,
 }};

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ArgMaxOp>(step.op)) return "only ArgMax over an image is supported";
   if (element_count(step.inputs[0].shape) / step.inputs[0].shape[0] > kMostNumbers) {
     return "an image must have at most 16777216 elements";
@@ -51,8 +51,8 @@ void launch_arg_max(const Args& args, Stream& stream) {
          stream.native(), args.input(0), args.output(), images, numbers, std::get<ArgMaxOp>(args.step.op).finite);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.arg_max", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.arg_max", .device = kCompiledFor, .family = Family::reduction},
     .refuses = refuses,
     .launch = launch_arg_max,
 }};

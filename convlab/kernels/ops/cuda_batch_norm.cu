@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<BatchNormOp>(step.op)) return "only BatchNormalization is supported";
   return std::nullopt;
 }
@@ -38,8 +38,8 @@ void launch_batch_norm(const Args& args, Stream& stream) {
          std::get<BatchNormOp>(args.step.op).epsilon);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.batch_norm", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.batch_norm", .device = kCompiledFor, .family = Family::normalization},
     .refuses = refuses,
     .launch = launch_batch_norm,
 }};

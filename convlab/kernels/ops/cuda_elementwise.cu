@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<AddOp>(step.op) && !std::holds_alternative<MulOp>(step.op)) {
     return "only Add and Mul are supported";
   }
@@ -39,8 +39,8 @@ void launch_elementwise(const Args& args, Stream& stream) {
          std::holds_alternative<MulOp>(args.step.op));
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.elementwise", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.elementwise", .device = kCompiledFor, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch_elementwise,
 }};

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<MatMulOp>(step.op)) return "only MatMul is supported";
   if (step.outputs[0].shape.size() > kMostDimensions) return "at most 8 dimensions are supported";
   return std::nullopt;
@@ -50,8 +50,8 @@ void launch_matmul(const Args& args, Stream& stream) {
          broadcast_strides(batch_shape(b), batches));
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.matmul", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.matmul", .device = kCompiledFor, .family = Family::dense},
     .refuses = refuses,
     .launch = launch_matmul,
 }};

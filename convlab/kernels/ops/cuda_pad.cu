@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kThreads) pad_with(const float* x, float* y, i
   }
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<PadOp>(step.op)) return "only Pad is supported";
   if (step.outputs[0].shape.size() > kMostDimensions) return "at most 8 dimensions are supported";
   return std::nullopt;
@@ -74,8 +74,8 @@ void launch_pad(const Args& args, Stream& stream) {
          args.input(0), args.output(), count, shape);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.pad", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.pad", .device = kCompiledFor, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch_pad,
 }};

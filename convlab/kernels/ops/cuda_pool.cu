@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kThreads) pool_planes(const float* x, float* y
   }
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<PoolOp>(step.op) && !std::holds_alternative<GlobalAveragePoolOp>(step.op)) {
     return "only pooling is supported";
   }
@@ -85,8 +85,8 @@ void launch_pool(const Args& args, Stream& stream) {
   launch(pool_planes, {.grid = grid, .block = kThreads}, stream.native(), args.input(0), args.output(), shape);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.pool", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.pool", .device = kCompiledFor, .family = Family::pooling},
     .refuses = refuses,
     .launch = launch_pool,
 }};

@@ -63,7 +63,7 @@ void concat(const ConcatOp& op, const Args& args, Stream& stream) {
   }
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<TransposeOp>(step.op) && !std::holds_alternative<ConcatOp>(step.op)) {
     return "only Transpose and Concat are supported";
   }
@@ -76,8 +76,8 @@ void launch_rearrange(const Args& args, Stream& stream) {
   concat(std::get<ConcatOp>(args.step.op), args, stream);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.rearrange", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.rearrange", .device = kCompiledFor, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch_rearrange,
 }};

@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(kMostThreads, 3)
 
 int64_t map_pixels(const Step& step) { return step.inputs[0].shape[2] * step.inputs[0].shape[3]; }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ScaleOp>(step.op)) return "only image scaling is supported";
   if (step.inputs[0].format != kRawPixels) return "input must be uint8, got float32";
   const Shape& x = step.inputs[0].shape;
@@ -151,7 +151,7 @@ Refusal refuses(const Step& step) {
 }
 
 /// Returns the bytes of `prepared`, which holds the tables of ScaleTables.
-size_t prepared_bytes(const Step& step) {
+size_t prepared_bytes(const Step& step, const DeviceCaps&) {
   const int64_t side = step.outputs[0].shape[2];
   return static_cast<size_t>(side) * (2 * sizeof(ExactTap) + sizeof(Tap)) +
          static_cast<size_t>(round_up(side, kColumns)) * sizeof(Tap);
@@ -242,8 +242,8 @@ void launch_scale(const Args& args, Stream& stream) {
                       : launch_with<uint8_t>)(args, stream);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.scale", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.scale", .device = kCompiledFor, .family = Family::sampling},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .prepare = prepare,

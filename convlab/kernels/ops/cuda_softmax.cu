@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<SoftmaxOp>(step.op)) return "only Softmax is supported";
   return std::nullopt;
 }
@@ -50,8 +50,8 @@ void launch_softmax(const Args& args, Stream& stream) {
          stream.native(), args.input(0), args.output(), rows, size, inner, op.log);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.softmax", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.softmax", .device = kCompiledFor, .family = Family::softmax},
     .refuses = refuses,
     .launch = launch_softmax,
 }};

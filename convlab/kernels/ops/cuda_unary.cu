@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kThreads) apply_function(const float* x, float
   for (int64_t i = first; i < count; i += static_cast<int64_t>(gridDim.x) * kThreads) y[i] = function_of(op, x[i]);
 }
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<UnaryOp>(step.op)) return "only unary functions are supported";
   return std::nullopt;
 }
@@ -30,8 +30,8 @@ void launch_unary(const Args& args, Stream& stream) {
          std::get<UnaryOp>(args.step.op));
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.unary", .device = kCompiledFor},
+const RegisterKernel registered{{
+    .info = {.name = "cuda.unary", .device = kCompiledFor, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch_unary,
 }};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMostNumbers = 1 << 24;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* op = std::get_if<ArgReduceOp>(&step.op);
   if (op == nullptr) return "only ArgMax and ArgMin are supported";
   if (Lines(step.inputs[0].shape, op->axis).count > kMostNumbers) return "axis must have at most 16777216 elements";
@@ -41,8 +41,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.arg_reduce", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.arg_reduce", .device = DeviceKind::cpu, .family = Family::reduction},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -10,7 +10,7 @@
 namespace convlab::cpu_cum_sum {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<CumSumOp>(step.op)) return "only CumSum is supported";
   return std::nullopt;
 }
@@ -32,8 +32,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.cum_sum", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.cum_sum", .device = DeviceKind::cpu, .family = Family::reduction},
     .refuses = refuses,
     .launch = launch,
 }};

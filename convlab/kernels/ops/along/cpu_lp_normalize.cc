@@ -12,7 +12,7 @@
 namespace convlab::cpu_lp_normalize {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<LpNormalizeOp>(step.op)) return "only LpNormalization is supported";
   return std::nullopt;
 }
@@ -37,8 +37,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.lp_normalize", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.lp_normalize", .device = DeviceKind::cpu, .family = Family::normalization},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kPixels = 256;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<LrnOp>(step.op)) return "only LRN is supported";
   return std::nullopt;
 }
@@ -47,8 +47,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.lrn", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.lrn", .device = DeviceKind::cpu, .family = Family::normalization},
     .refuses = refuses,
     .launch = launch,
 }};

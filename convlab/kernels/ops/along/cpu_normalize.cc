@@ -17,7 +17,7 @@
 namespace convlab::cpu_normalize {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<NormalizeOp>(step.op)) return "only layer, group and RMS normalization are supported";
   return std::nullopt;
 }
@@ -134,8 +134,8 @@ void launch(const Args& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.normalize", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.normalize", .device = DeviceKind::cpu, .family = Family::normalization},
     .refuses = refuses,
     .launch = launch,
 }};

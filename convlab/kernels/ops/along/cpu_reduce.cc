@@ -18,7 +18,7 @@
 namespace convlab::cpu_reduce {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ReduceOp>(step.op)) return "only reductions are supported";
   return std::nullopt;
 }
@@ -211,8 +211,8 @@ void launch(const Args& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.reduce", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.reduce", .device = DeviceKind::cpu, .family = Family::reduction},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "convlab/kernels/cpu_channels/channels.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {

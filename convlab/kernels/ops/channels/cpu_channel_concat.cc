@@ -10,7 +10,7 @@
 namespace convlab::cpu_channel_concat {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* op = std::get_if<ConcatOp>(&step.op);
   if (op == nullptr || (op->axis != 1 && op->axis != -3)) return "only Concat along channels is supported";
   for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -37,8 +37,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.channel_concat", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.channel_concat", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
     .format = kNchw8c,

@@ -9,13 +9,14 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/ops/channels/channel_op.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/select.h"
 
 namespace convlab::cpu_channel_elementwise {
 namespace {
 
 constexpr int64_t kPiece = 16384;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_elementwise(step)) return refusal;
   // The scalar may be the first input; the second then has the output's shape.
   if (step.inputs[0].format != kNchw8c || step.outputs[0].format != kNchw8c) {
@@ -29,7 +30,7 @@ void launch(const Args& args, Stream& stream) {
   const Step& step = args.step;
   const int64_t size = step.outputs[0].shape[1] * step.outputs[0].shape[2] * step.outputs[0].shape[3];
   const int64_t pieces = ceil_div(size, kPiece);
-  const OpKernel& kernel = choose_op_kernel(elements_of(step, kPiece), DeviceKind::cpu);
+  const Kernel& kernel = choose_kernel(elements_of(step, kPiece), stream.caps());
   stream.threads()->parallel_for(step.outputs[0].shape[0] * pieces, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t image = i / pieces, first = i % pieces * kPiece;
@@ -45,8 +46,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.channel_elementwise", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.channel_elementwise", .device = DeviceKind::cpu, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch,
     .format = kNchw8c,

@@ -12,7 +12,7 @@
 namespace convlab::cpu_channel_global_average_pool {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!is_mean_of_maps(step)) return "only global average pooling is supported";
   Step in_lanes = step;  // with one pixel per image, nchw and nchw8c are the same
   in_lanes.outputs[0].format = kNchw8c;
@@ -32,8 +32,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.channel_global_average_pool", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.channel_global_average_pool", .device = DeviceKind::cpu, .family = Family::pooling},
     .refuses = refuses,
     .launch = launch,
     .format = kNchw8c,

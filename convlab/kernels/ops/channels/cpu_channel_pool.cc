@@ -13,7 +13,7 @@
 namespace convlab::cpu_channel_pool {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_pools(step)) return refusal;
   return refuse_unless_channel_lanes(step);
 }
@@ -49,8 +49,8 @@ class Launch {
   int64_t blocks_, rows_ = 0, bands_ = 0;
 };
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.channel_pool", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.channel_pool", .device = DeviceKind::cpu, .family = Family::pooling},
     .refuses = refuses,
     .launch = launch_pieces<Launch, Args>,
     .format = kNchw8c,

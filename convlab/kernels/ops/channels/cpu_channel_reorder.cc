@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kPixels = 2048;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* op = std::get_if<ActivationOp>(&step.op);
   if (op == nullptr || op->activation.kind != ActivationKind::none) return "only copies are supported";
   const bool to_lanes = step.inputs[0].format.order == Order::nchw && step.outputs[0].format == kNchw8c;
@@ -45,8 +45,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.channel_reorder", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.channel_reorder", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
     .format = kNchw8c,

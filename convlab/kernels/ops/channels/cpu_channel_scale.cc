@@ -15,7 +15,7 @@
 namespace convlab::cpu_channel_scale {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
   if (step.inputs[0].format != kNchw8c || step.outputs[0].format != kNchw8c) {
     return "input and output must be nchw8c";
@@ -63,8 +63,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.channel_scale", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.channel_scale", .device = DeviceKind::cpu, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch,
     .format = kNchw8c,

@@ -11,7 +11,7 @@
 namespace convlab::cpu_binary {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<BinaryOp>(step.op)) return "only binary functions are supported";
   return std::nullopt;
 }
@@ -66,8 +66,8 @@ void launch(const Args& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.binary", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.binary", .device = DeviceKind::cpu, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch,
 }};

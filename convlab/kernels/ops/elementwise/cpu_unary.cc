@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kPiece = 8192;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* op = std::get_if<UnaryOp>(&step.op);
   if (op == nullptr) return "only unary functions are supported";
   if (has_vector_function(op->kind)) return "cpu.unary_vectors computes sqrt and smooth activations";
@@ -103,8 +103,8 @@ void launch(const Args& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.unary", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.unary", .device = DeviceKind::cpu, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kPiece = 8192;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   const auto* op = std::get_if<UnaryOp>(&step.op);
   if (op == nullptr || !has_vector_function(op->kind)) {
     return "only sqrt, exp, erf and activations made of them are supported";
@@ -28,8 +28,8 @@ void launch(const Args& args, Stream& stream) {
       });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.unary_vectors", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.unary_vectors", .device = DeviceKind::cpu, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -11,7 +11,7 @@
 namespace convlab::cpu_where {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<WhereOp>(step.op)) return "only Where is supported";
   return std::nullopt;
 }
@@ -48,8 +48,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.where", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.where", .device = DeviceKind::cpu, .family = Family::elementwise},
     .refuses = refuses,
     .launch = launch,
 }};

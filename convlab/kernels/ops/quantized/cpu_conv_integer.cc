@@ -10,7 +10,7 @@
 namespace convlab::cpu_conv_integer {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ConvIntegerOp>(step.op)) return "only ConvInteger is supported";
   return std::nullopt;
 }
@@ -19,7 +19,7 @@ ConvProblem problem_of(const Step& step) {
   return conv_problem(std::get<ConvIntegerOp>(step.op).conv, step.inputs[0].shape, step.inputs[1].shape);
 }
 
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   return static_cast<size_t>(integer_conv_workspace_count(problem_of(step))) * sizeof(float);
 }
 
@@ -35,8 +35,8 @@ void launch(const Args& args, Stream& stream) {
                });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.conv_integer", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.conv_integer", .device = DeviceKind::cpu, .family = Family::quantized},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

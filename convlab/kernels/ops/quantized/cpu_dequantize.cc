@@ -9,7 +9,7 @@
 namespace convlab::cpu_dequantize {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<DequantizeOp>(step.op)) return "only DequantizeLinear is supported";
   return std::nullopt;
 }
@@ -23,8 +23,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.dequantize", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.dequantize", .device = DeviceKind::cpu, .family = Family::quantized},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -9,12 +9,12 @@
 namespace convlab::cpu_matmul_integer {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<MatMulIntegerOp>(step.op)) return "only MatMulInteger is supported";
   return std::nullopt;
 }
 
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   return static_cast<size_t>(
              integer_matmul_workspace_count(step.inputs[0].shape, step.inputs[1].shape, step.outputs[0].shape)) *
          sizeof(float);
@@ -33,8 +33,8 @@ void launch(const Args& args, Stream& stream) {
                  });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.matmul_integer", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.matmul_integer", .device = DeviceKind::cpu, .family = Family::quantized},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

@@ -13,7 +13,7 @@
 namespace convlab::cpu_qlinear_conv {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<QLinearConvOp>(step.op)) return "only QLinearConv is supported";
   return std::nullopt;
 }
@@ -22,7 +22,7 @@ ConvProblem problem_of(const Step& step) {
   return conv_problem(std::get<QLinearConvOp>(step.op).conv, step.inputs[0].shape, step.inputs[3].shape);
 }
 
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   return static_cast<size_t>(integer_conv_workspace_count(problem_of(step))) * sizeof(float);
 }
 
@@ -47,8 +47,8 @@ void launch(const Args& args, Stream& stream) {
                });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.qlinear_conv", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.qlinear_conv", .device = DeviceKind::cpu, .family = Family::quantized},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

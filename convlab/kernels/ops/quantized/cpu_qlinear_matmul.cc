@@ -11,12 +11,12 @@
 namespace convlab::cpu_qlinear_matmul {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<QLinearMatMulOp>(step.op)) return "only QLinearMatMul is supported";
   return std::nullopt;
 }
 
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   return static_cast<size_t>(
              integer_matmul_workspace_count(step.inputs[0].shape, step.inputs[3].shape, step.outputs[0].shape)) *
          sizeof(float);
@@ -43,8 +43,8 @@ void launch(const Args& args, Stream& stream) {
                  });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.qlinear_matmul", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.qlinear_matmul", .device = DeviceKind::cpu, .family = Family::quantized},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

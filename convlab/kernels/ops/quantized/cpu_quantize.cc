@@ -11,7 +11,7 @@
 namespace convlab::cpu_quantize {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<QuantizeOp>(step.op)) return "only QuantizeLinear is supported";
   return std::nullopt;
 }
@@ -31,8 +31,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.quantize", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.quantize", .device = DeviceKind::cpu, .family = Family::quantized},
     .refuses = refuses,
     .launch = launch,
 }};

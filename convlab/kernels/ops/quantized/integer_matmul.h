@@ -5,7 +5,7 @@
 #include <span>
 
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {

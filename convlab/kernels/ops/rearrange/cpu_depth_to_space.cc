@@ -9,7 +9,7 @@
 namespace convlab::cpu_depth_to_space {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<DepthToSpaceOp>(step.op) && !std::holds_alternative<SpaceToDepthOp>(step.op)) {
     return "only DepthToSpace and SpaceToDepth are supported";
   }
@@ -44,8 +44,8 @@ void launch(const Args& args, Stream& stream) {
   transpose(args, {x[0], x[1], y[2], block, y[3], block}, {0, 3, 5, 1, 2, 4}, threads);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.depth_to_space", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.depth_to_space", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -10,7 +10,7 @@
 namespace convlab::cpu_expand {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ExpandOp>(step.op) && !std::holds_alternative<TileOp>(step.op)) {
     return "only Expand and Tile are supported";
   }
@@ -34,8 +34,8 @@ void launch(const Args& args, Stream& stream) {
                broadcast_strides(x, args.step.outputs[0].shape), *stream.threads());
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.expand", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.expand", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

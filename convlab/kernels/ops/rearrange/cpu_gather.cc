@@ -13,7 +13,7 @@
 namespace convlab::cpu_gather {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<GatherOp>(step.op)) return "only Gather is supported";
   return std::nullopt;
 }
@@ -32,8 +32,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.gather", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.gather", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

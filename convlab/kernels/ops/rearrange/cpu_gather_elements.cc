@@ -13,7 +13,7 @@
 namespace convlab::cpu_gather_elements {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<GatherElementsOp>(step.op)) return "only GatherElements is supported";
   return std::nullopt;
 }
@@ -37,8 +37,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.gather_elements", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.gather_elements", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -12,7 +12,7 @@
 namespace convlab::cpu_gather_nd {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<GatherNdOp>(step.op)) return "only GatherND is supported";
   return std::nullopt;
 }
@@ -36,8 +36,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.gather_nd", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.gather_nd", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

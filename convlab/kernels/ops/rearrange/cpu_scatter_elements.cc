@@ -13,7 +13,7 @@
 namespace convlab::cpu_scatter_elements {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ScatterElementsOp>(step.op)) return "only ScatterElements is supported";
   return std::nullopt;
 }
@@ -43,8 +43,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.scatter_elements", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.scatter_elements", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kPiece = 8192;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ScatterNdOp>(step.op)) return "only ScatterND is supported";
   return std::nullopt;
 }
@@ -37,8 +37,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.scatter_nd", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.scatter_nd", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -10,7 +10,7 @@
 namespace convlab::cpu_slice {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<SliceOp>(step.op)) return "only Slice is supported";
   return std::nullopt;
 }
@@ -27,8 +27,8 @@ void launch(const Args& args, Stream& stream) {
   strided_copy(args.input(0) + first, args.output(), args.step.outputs[0].shape, strides, *stream.threads());
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.slice", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.slice", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

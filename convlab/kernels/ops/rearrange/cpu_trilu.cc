@@ -11,7 +11,7 @@
 namespace convlab::cpu_trilu {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<TriluOp>(step.op)) return "only Trilu is supported";
   return std::nullopt;
 }
@@ -33,8 +33,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.trilu", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.trilu", .device = DeviceKind::cpu, .family = Family::rearrangement},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMostProducts = int64_t{1} << 22;  // floats; a part of them fits in L2
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ConvTransposeOp>(step.op)) return "only ConvTranspose is supported";
   return std::nullopt;
 }
@@ -48,7 +48,7 @@ struct Sizes {
   }
 };
 
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   const Sizes sizes(step);
   return static_cast<size_t>(sizes.filters + sizes.packed + sizes.products + sizes.scratch) * sizeof(float);
 }
@@ -121,8 +121,8 @@ void launch(const Args& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.conv_transpose", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.conv_transpose", .device = DeviceKind::cpu, .family = Family::transposed_convolution},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

@@ -14,7 +14,7 @@
 namespace convlab::cpu_grid_sample {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<GridSampleOp>(step.op)) return "only GridSample is supported";
   return std::nullopt;
 }
@@ -115,8 +115,8 @@ void launch(const Args& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.grid_sample", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.grid_sample", .device = DeviceKind::cpu, .family = Family::sampling},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -11,7 +11,7 @@
 namespace convlab::cpu_lp_pool {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<LpPoolOp>(step.op)) return "only LpPool is supported";
   return std::nullopt;
 }
@@ -35,8 +35,8 @@ void launch(const Args& args, Stream& stream) {
                   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.lp_pool", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.lp_pool", .device = DeviceKind::cpu, .family = Family::pooling},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMostNumbers = 1 << 24;
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<MaxPoolIndicesOp>(step.op)) return "only the indices of MaxPool are supported";
   if (element_count(step.inputs[0].shape) > kMostNumbers) return "input must have at most 16777216 elements";
   return std::nullopt;
@@ -40,8 +40,8 @@ void launch(const Args& args, Stream& stream) {
                   });
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.max_pool_indices", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.max_pool_indices", .device = DeviceKind::cpu, .family = Family::pooling},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -12,7 +12,7 @@
 namespace convlab::cpu_max_unpool {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<MaxUnpoolOp>(step.op)) return "only MaxUnpool is supported";
   return std::nullopt;
 }
@@ -34,8 +34,8 @@ void launch(const Args& args, Stream&) {
   }
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.max_unpool", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.max_unpool", .device = DeviceKind::cpu, .family = Family::pooling},
     .refuses = refuses,
     .launch = launch,
 }};

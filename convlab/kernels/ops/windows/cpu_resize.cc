@@ -15,7 +15,7 @@
 namespace convlab::cpu_resize {
 namespace {
 
-Refusal refuses(const Step& step) {
+Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<ResizeOp>(step.op)) return "only Resize is supported";
   return std::nullopt;
 }
@@ -47,7 +47,7 @@ int64_t between_count(const std::vector<Pass>& passes) {
   return round_up(most, kAlignment);
 }
 
-size_t workspace_bytes(const Step& step) {
+size_t workspace_bytes(const Step& step, const DeviceCaps&) {
   const Shape& x = step.inputs[0].shape;
   const std::vector<ResizedAxis> axes = resized_axes(std::get<ResizeOp>(step.op), x);
   return static_cast<size_t>(checked_mul(2 * sizeof(float), between_count(passes_of(axes, x))));
@@ -118,8 +118,8 @@ void launch(const Args& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cpu.resize", .device = DeviceKind::cpu},
+const RegisterKernel registered{{
+    .info = {.name = "cpu.resize", .device = DeviceKind::cpu, .family = Family::sampling},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,
