@@ -2,11 +2,11 @@
 
 #include "convlab/conv/problem.h"
 
-#include <charconv>
 #include <vector>
 
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
+#include "convlab/base/text_reader.h"
 
 namespace convlab {
 
@@ -49,55 +49,14 @@ void validate(const ConvProblem& problem) {
 
 namespace {
 
-/// Reads "key number [x number ...]" items from the front of a text and tracks the position for messages.
-class Reader {
- public:
-  explicit Reader(std::string_view text) : text_(text) {}
-
-  bool at_end() const { return at_ == text_.size(); }
-
-  bool accept(std::string_view token) {
-    if (!text_.substr(at_).starts_with(token)) return false;
-    at_ += token.size();
-    return true;
-  }
-
-  void expect(std::string_view token) {
-    if (!accept(token)) fail(fmt::format("expected '{}'", token));
-  }
-
-  int64_t number() {
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (error != std::errc()) fail("expected an integer");
-    at_ = static_cast<size_t>(end - text_.data());
-    return value;
-  }
-
-  std::vector<int64_t> numbers() {
-    std::vector<int64_t> values{number()};
-    while (accept("x")) values.push_back(number());
-    return values;
-  }
-
-  [[noreturn]] void fail(std::string_view reason) const {
-    throw bad_input("convolution problem '{}': {} at character {}; example: n10000_c12h33w33_k24r5s5_p1_st2", text_,
-                    reason, at_ + 1);
-  }
-
- private:
-  std::string_view text_;
-  size_t at_ = 0;
-};
-
-void set_pair(Reader& reader, int64_t& height, int64_t& width) {
+void set_pair(TextReader& reader, int64_t& height, int64_t& width) {
   const std::vector<int64_t> values = reader.numbers();
   if (values.size() > 2) reader.fail("expected one or two numbers (height x width)");
   height = values.front();
   width = values.back();
 }
 
-void set_padding(Reader& reader, ConvProblem& problem) {
+void set_padding(TextReader& reader, ConvProblem& problem) {
   const std::vector<int64_t> values = reader.numbers();
   if (values.size() != 1 && values.size() != 4) {
     reader.fail("expected one or four numbers (top x left x bottom x right)");
@@ -112,7 +71,8 @@ void set_padding(Reader& reader, ConvProblem& problem) {
 
 ConvProblem parse_problem(std::string_view text) {
   ConvProblem problem;
-  Reader reader(text);
+  TextReader reader(text, "convolution problem", "n10000_c12h33w33_k24r5s5_p1_st2");
+  reader.accept("conv_");
   if (reader.accept("n")) {
     problem.n = reader.number();
     reader.expect("_");

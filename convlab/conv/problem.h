@@ -61,7 +61,8 @@ void validate(const ConvProblem& problem);
 
 /// Parses one line of text without default values: "n10000_c12h33w33_k24r5s5", then "_p1" (all sides) or "_p1x2x1x2"
 /// (top, left, bottom, right), "_st2" or "_st2x1" (height, width), "_d2" or "_d2x1", "_g3". n may be omitted, too; it
-/// is then 1. Throws Error(bad_input) with the position in the text. Validates the result.
+/// is then 1. The operator's name may precede it: "conv_n10000_c12h33w33_k24r5s5". Throws Error(bad_input) with the
+/// position in the text. Validates the result.
 ConvProblem parse_problem(std::string_view text);
 
 /// Returns the shortest text that parse_problem() parses to this problem.

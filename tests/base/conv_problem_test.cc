@@ -42,6 +42,12 @@ TEST(Problem, DefaultsMayBeLeftOut) {
   EXPECT_EQ(parse_problem("c2h9w9_k4r3s3_p1_st2_d2_g2"), parse_problem("n1_c2h9w9_k4r3s3_p1x1x1x1_st2x2_d2x2_g2"));
 }
 
+TEST(Problem, NameOfTheOperatorMayPrecede) {
+  EXPECT_EQ(parse_problem("conv_n7_c12h33w31_k24r5s3_p1"), parse_problem("n7_c12h33w31_k24r5s3_p1"));
+  EXPECT_EQ(parse_problem("conv_c1h1w1_k1r1s1"), ConvProblem{});
+  EXPECT_THAT(error("conv_"), HasSubstr("expected 'c' at character 6"));
+}
+
 TEST(Problem, TextIsTheShortestOne) {
   for (const char* text : {"n10000_c12h33w33_k24r5s5", "c1h28w28_k50r5s5", "c3h9w8_k2r3s3_p1", "c3h9w8_k2r3s3_p0x1x0x0",
                            "c3h9w8_k2r3s3_st2", "c3h9w8_k2r3s3_st2x1", "c3h9w8_k2r3s3_d2", "c3h9w8_k2r3s3_d1x2",
