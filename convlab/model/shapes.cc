@@ -27,33 +27,8 @@ Shape shape_of(const WhereOp&, Shapes inputs) {
   return broadcast_shape(inputs[0], broadcast_shape(inputs[1], inputs[2]));
 }
 
-struct Arity {
-  size_t least, most;
-};
-
 template <class T, class... Ts>
 constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
-
-Arity arity(const Op& op) {
-  return std::visit(
-      []<class T>(const T&) -> Arity {
-        if constexpr (is_one_of<T, ConvOp, ConvTransposeOp, GemmOp, QuantizeOp, DequantizeOp>) return {2, 3};
-        if constexpr (is_one_of<T, AddOp, MulOp, BinaryOp, MatMulOp, MaxUnpoolOp, GridSampleOp, ByteAddOp>)
-          return {2, 2};
-        if constexpr (is_one_of<T, GatherOp, GatherElementsOp, GatherNdOp>) return {2, 2};
-        if constexpr (is_one_of<T, WhereOp, ScatterElementsOp, ScatterNdOp>) return {3, 3};
-        if constexpr (is_one_of<T, ConcatOp, EinsumOp, ByteConcatOp>) return {1, SIZE_MAX};
-        if constexpr (is_one_of<T, ByteConvOp>) return {4, 5};
-        if constexpr (is_one_of<T, NormalizeOp>) return {1, 3};
-        if constexpr (is_one_of<T, ExpandOp>) return {1, 2};
-        if constexpr (is_one_of<T, ConvIntegerOp, MatMulIntegerOp>) return {2, 4};
-        if constexpr (is_one_of<T, BatchNormOp, SqueezeExciteOp>) return {5, 5};
-        if constexpr (is_one_of<T, QLinearConvOp>) return {8, 9};
-        if constexpr (is_one_of<T, QLinearMatMulOp>) return {8, 8};
-        return {1, 1};
-      },
-      op);
-}
 
 }  // namespace
 
@@ -117,6 +92,27 @@ Shape broadcast_shape(const Shape& a, const Shape& b) {
 int64_t normalized_axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) throw bad_input("axis {} is out of range for {} dimensions", axis, rank);
   return axis < 0 ? axis + rank : axis;
+}
+
+Arity arity(const Op& op) {
+  return std::visit(
+      []<class T>(const T&) -> Arity {
+        if constexpr (is_one_of<T, ConvOp, ConvTransposeOp, GemmOp, QuantizeOp, DequantizeOp>) return {2, 3};
+        if constexpr (is_one_of<T, AddOp, MulOp, BinaryOp, MatMulOp, MaxUnpoolOp, GridSampleOp, ByteAddOp>)
+          return {2, 2};
+        if constexpr (is_one_of<T, GatherOp, GatherElementsOp, GatherNdOp>) return {2, 2};
+        if constexpr (is_one_of<T, WhereOp, ScatterElementsOp, ScatterNdOp>) return {3, 3};
+        if constexpr (is_one_of<T, ConcatOp, EinsumOp, ByteConcatOp>) return {1, SIZE_MAX};
+        if constexpr (is_one_of<T, ByteConvOp>) return {4, 5};
+        if constexpr (is_one_of<T, NormalizeOp>) return {1, 3};
+        if constexpr (is_one_of<T, ExpandOp>) return {1, 2};
+        if constexpr (is_one_of<T, ConvIntegerOp, MatMulIntegerOp>) return {2, 4};
+        if constexpr (is_one_of<T, BatchNormOp, SqueezeExciteOp>) return {5, 5};
+        if constexpr (is_one_of<T, QLinearConvOp>) return {8, 9};
+        if constexpr (is_one_of<T, QLinearMatMulOp>) return {8, 8};
+        return {1, 1};
+      },
+      op);
 }
 
 Shape output_shape(const Op& op, std::span<const Shape> inputs) {

@@ -89,7 +89,19 @@ Shape shape_of(const CumSumOp& op, Shapes inputs) {
   return inputs[0];
 }
 
-Shape shape_of(const SqueezeExciteOp&, Shapes inputs) { return inputs[0]; }
+Shape shape_of(const SqueezeExciteOp&, Shapes inputs) {
+  const Shape &x = inputs[0], &w1 = inputs[1];
+  check_image(x);
+  check_rank(w1, 1);
+  const int64_t c = x[1], m = w1[0];
+  const Shape wanted[] = {x, {m, c, 1, 1}, {m}, {c, m, 1, 1}, {c}};
+  for (size_t i = 1; i < 5; ++i) {
+    if (inputs[i] != wanted[i]) {
+      throw bad_input("input {} must have shape {}, got {}", i, to_text(wanted[i]), to_text(inputs[i]));
+    }
+  }
+  return x;
+}
 
 Shape shape_of(const ArgMaxOp&, Shapes inputs) {
   if (inputs[0].empty()) throw bad_input("expected images, got a scalar");

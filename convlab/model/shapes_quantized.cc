@@ -16,6 +16,18 @@ void check_quantized_range(int low, int high) {
   if (low > high) throw bad_input("quantized range from {} to {} is empty", low, high);
 }
 
+/// Checks a range and zero points of 8 bits. Values of int8 are below 0 until all of them are shifted.
+void check_bytes(int low, int high, std::initializer_list<int> zeros) {
+  check_quantized_range(low, high);
+  const auto check = [](int value) {
+    if (value < -128 || value > 255) throw bad_input("quantized values must have 8 bits, got {}", value);
+  };
+  for (const int each : {low, high}) check(each);
+  for (const int each : zeros) check(each);
+}
+
+void check_bytes(const ByteAddOp& op) { check_bytes(op.low, op.high, {op.a_zero, op.b_zero, op.zero}); }
+
 /// Checks a scale or zero point of a whole array, of each index along an axis, or of blocks along it.
 void check_steps(const char* name, const Shape& shape, const Shape& x, int64_t axis, int64_t block_size) {
   if (block_size == 0 && is_single(shape)) return;
@@ -104,13 +116,16 @@ Shape shape_of(const MatMulIntegerOp&, Shapes inputs) {
   return y;
 }
 
-Shape shape_of(const ByteAddOp&, Shapes inputs) {
+Shape shape_of(const ByteAddOp& op, Shapes inputs) {
+  check_bytes(op);
   if (inputs[0] != inputs[1])
     throw bad_input("inputs must have the same shape, got {} and {}", to_text(inputs[0]), to_text(inputs[1]));
   return inputs[0];
 }
 
 Shape shape_of(const ByteConvOp& op, Shapes inputs) {
+  check_bytes(op.low, op.high, {op.x_zero, op.zero});
+  check_bytes(op.sum);
   const ConvProblem problem = conv_problem(op.conv, inputs[0], inputs[1]);
   check_vector("the factors", inputs[2], problem.k);
   check_vector("the bias", inputs[3], problem.k);
@@ -122,9 +137,14 @@ Shape shape_of(const ByteConvOp& op, Shapes inputs) {
   return y;
 }
 
-Shape shape_of(const ByteMeanOp&, Shapes inputs) { return shape_of(GlobalAveragePoolOp{}, inputs); }
+Shape shape_of(const ByteMeanOp& op, Shapes inputs) {
+  check_bytes(op.low, op.high, {op.x_zero, op.zero});
+  return shape_of(GlobalAveragePoolOp{}, inputs);
+}
 
 Shape shape_of(const ByteConcatOp& op, Shapes inputs) {
+  check_bytes(op.low, op.high, {op.zero});
+  for (const ByteConcatOp::Part& each : op.parts) check_bytes(op.low, op.high, {each.zero});
   if (op.parts.size() != inputs.size())
     throw bad_input("wrong number of inputs: expected {}, got {}", op.parts.size(), inputs.size());
   return shape_of(ConcatOp{.axis = 1}, inputs);

@@ -167,5 +167,21 @@ TEST(ModelOpShapes, Quantized) {
   EXPECT_THAT(refusal(MatMulIntegerOp{}, {{5, 4}, {4, 7}, {}, {5}}), HasSubstr("b_zero_point"));
 }
 
+TEST(ModelOpShapes, OperatorsOfPlans) {
+  const Shape x{2, 8, 3, 3};
+  EXPECT_EQ(shape(SqueezeExciteOp{}, {x, {4, 8, 1, 1}, {4}, {8, 4, 1, 1}, {8}}), x);
+  EXPECT_THAT(refusal(SqueezeExciteOp{}, {x, {4, 9, 1, 1}, {4}, {8, 4, 1, 1}, {8}}),
+              HasSubstr("input 1 must have shape 4x8x1x1, got 4x9x1x1"));
+  EXPECT_THAT(refusal(SqueezeExciteOp{}, {{2, 8}, {}, {}, {}, {}}), HasSubstr("N x C x H x W"));
+  EXPECT_EQ(shape(ByteAddOp{.a_zero = -128, .low = -128, .high = 127}, {x, x}), x) << "int8 before it is shifted";
+  EXPECT_THAT(refusal(ByteAddOp{.low = 3, .high = 2}, {x, x}), HasSubstr("quantized range from 3 to 2 is empty"));
+  EXPECT_THAT(refusal(ByteAddOp{.b_zero = 256}, {x, x}), HasSubstr("quantized values must have 8 bits, got 256"));
+  EXPECT_THAT(refusal(ByteMeanOp{.x_zero = -129}, {x}), HasSubstr("got -129"));
+  EXPECT_THAT(refusal(ByteConcatOp{.parts = {{1, 256}}}, {x}), HasSubstr("got 256"));
+  const std::vector<Shape> conv{x, {5, 8, 3, 3}, {5}, {5}};
+  EXPECT_EQ(shape(ByteConvOp{}, conv), (Shape{2, 5, 1, 1}));
+  EXPECT_THAT(refusal(ByteConvOp{.sum = {.high = 256}}, conv), HasSubstr("got 256"));
+}
+
 }  // namespace
 }  // namespace convlab
