@@ -26,13 +26,15 @@ using Form = OpField::Form;
 
 constexpr std::string_view kScalar = "scalar", kBias = "bias", kPerChannel = "perchannel";
 
+constexpr size_t kMostName = 64;  // bytes of an unknown name that are compared with all known names
+
 bool begins_with_digit(std::string_view text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0;
 }
 
 /// Reads the name and the '_' after it. A convolution may lack both.
 const NamedOp& read_name(TextReader& reader) {
-  const std::string_view name = reader.item();
+  const std::string_view name = reader.item().substr(0, kMostName);
   const NamedOp* found = find_named_op(name);
   const bool unnamed = (name.starts_with('n') || name.starts_with('c')) && begins_with_digit(name.substr(1));
   if (unnamed) found = find_named_op("conv");
@@ -89,7 +91,7 @@ class AttributeReader {
     const std::string_view item = reader.item();
     OpField* field = find(item);
     if (field == nullptr) reader.fail(unknown(item));
-    if (!field->read) reader.fail(fmt::format("duplicate attribute '{}'", item));
+    if (!field->read) reader.fail(fmt::format("duplicate attribute '{}'", printable(item)));
     reader.expect(field->name);
     std::exchange(field->read, nullptr)(reader);
     if (!reader.item().empty()) reader.fail("expected '_' or the end");
@@ -122,7 +124,7 @@ class AttributeReader {
       known.insert(known.end(), each.choices.begin(), each.choices.end());
     }
     if (known.empty()) return fmt::format("unknown attribute '{}': the operator has none", printable(item));
-    const std::string_view word = item.substr(0, item.find_first_of("0123456789-."));
+    const std::string_view word = item.substr(0, std::min(item.find_first_of("0123456789-."), kMostName));
     return fmt::format("unknown attribute '{}'{}", printable(word), did_you_mean(word, known));
   }
 
