@@ -12,7 +12,9 @@
 #include "convlab/device/cpu.h"
 #include "convlab/device/simt.h"
 #include "convlab/engine/executor.h"
+#include "convlab/kernels/op_fields.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/step_text.h"
 #include "convlab/model/shapes.h"
 #include "convlab/plan/planned_graph.h"
 #include "convlab/plan/planner.h"
@@ -293,6 +295,23 @@ double error_of(const Tensor& wanted, const Tensor& got) {
   return error == 0 ? 0 : std::sqrt(error / size);
 }
 
+/// Every step of the default plan is an operator, or a convolution, with a problem text.
+void expect_problem_texts(const Graph& graph, const Shape& input) {
+  static const auto device = open_cpu({.threads = 1});
+  for (const PlanMode mode : {PlanMode::layers, PlanMode::fused}) {
+    const Graph planned = planned_graph(copy_of(graph), input, mode, 1).graph;
+    for (const PlanStep& each : make_plan(planned, input, device->caps(), {.mode = mode}).steps) {
+      const Step* step = each.op_step();
+      if (step == nullptr) continue;
+      const std::string text = to_text(*step);
+      const Step again = parse_step(text);
+      EXPECT_TRUE(same_operator(again.op, step->op)) << text;
+      EXPECT_EQ(shapes_of(again.inputs), shapes_of(step->inputs)) << text;
+      EXPECT_EQ(shapes_of(again.outputs), shapes_of(step->outputs)) << text;
+    }
+  }
+}
+
 /// `bound` limits the relative error. If it is infinite, only shapes are compared.
 void expect_as_by_layers(const Graph& graph, const Shape& input, const PlanOptions& options, double bound) {
   const std::vector<Tensor> wanted = outputs_of(graph, input, {.mode = PlanMode::layers});
@@ -369,10 +388,16 @@ TEST(EveryOp, PlansInBytes) {
             graph.real(graph.quantized_conv(graph.quantize(y, shape[1], 0x1p-4f, 100), 8, 1));
           }
           expect_as_by_layers(graph.graph(), input, {}, 2e-5);
+          expect_problem_texts(graph.graph(), input);
         }
       }
     }
   }
+}
+
+TEST(EveryOp, StepsHaveProblemTexts) {
+  for_every_network(2, 16,
+                    [](const Graph& graph, const Shape& input, const OpCase&) { expect_problem_texts(graph, input); });
 }
 
 /// GPU plans are only made, not run.
