@@ -10,62 +10,14 @@
 
 #include "convlab/base/error.h"
 #include "convlab/device/thread_pool.h"
+#include "convlab/verify/rounding.h"
 
 namespace convlab {
 namespace {
 
-constexpr double kFloatUnit = 0x1p-24;  // unit roundoff: half a unit in the last place, relative
-
-/// Errors of an arithmetic class: of a product, of an addition, of a subnormal operand; and over many elements.
-struct ClassErrors {
-  double product, addition, subnormal, relative_l2;
-};
-
-ClassErrors errors_of(Math math) {
-  switch (math) {
-    case Math::fp32:
-      return {.product = 0, .addition = kFloatUnit, .subnormal = 0, .relative_l2 = 1e-6};
-    case Math::bf16x2:
-      return {.product = 0x1p-14, .addition = 0x1p-22, .subnormal = 0, .relative_l2 = 0x1p-15};
-    case Math::tf32:
-      return {.product = 0x1p-9 + 0x1p-20, .addition = 0x1p-22, .subnormal = 0, .relative_l2 = 0x1p-8};
-    case Math::fp16:
-      return {.product = 0x1p-10 + 0x1p-22, .addition = 0x1p-11, .subnormal = 0x1p-25, .relative_l2 = 0x1p-7};
-    case Math::bf16:
-      return {.product = 0x1p-7 + 0x1p-16, .addition = 0x1p-22, .subnormal = 0, .relative_l2 = 0x1p-7};
-  }
-  return {};
-}
-
-/// Returns the relative L2 error that correct fp32 sums may show over all outputs of a step; see rounding_model().
-double error_of_random_sums(const ConvStep& step, double terms) {
-  const auto outputs = static_cast<double>(element_count(step.output_shape()));
-  return kFloatUnit * std::sqrt(terms / 6) * (1 + 2 / std::sqrt(outputs));
-}
-
-double slope_of(const Activation& activation) {
-  switch (activation.kind) {
-    case ActivationKind::leaky_relu:
-      return std::max(1.0, std::abs(static_cast<double>(activation.alpha)));
-    case ActivationKind::sigmoid:
-      return 0.25;
-    case ActivationKind::swish:
-    case ActivationKind::hard_swish:
-      return 1.5;  // hard_swish has its maximum, 1.5, at 3; swish stays below 1.1
-    default:
-      return 1;
-  }
-}
-
 double pool_additions(const Epilogue& epilogue) {
   if (!epilogue.pool || epilogue.pool->kind == PoolKind::max) return 0;
   return static_cast<double>(epilogue.pool->kernel_h * epilogue.pool->kernel_w - 1);
-}
-
-/// Returns the roundings of products in an activation.
-double roundings_of(const Activation& activation) {
-  if (activation.kind == ActivationKind::hard_swish) return 4;
-  return activation.kind == ActivationKind::leaky_relu ? 1 : 0;
 }
 
 /// Returns the roundings of the result: two for an average (reciprocal and product), and those of the activation.
@@ -229,12 +181,9 @@ ErrorModel exact_model(const ConvStep& step) {
   ErrorModel model{.slope = slope_of(step.epilogue.activation)};
   constexpr double kFp16Unit = 0x1p-11;
   model.per_value = final_roundings(step.epilogue) * kFloatUnit + fp16_roundings(step) * kFp16Unit;
-  const ActivationKind kind = step.epilogue.activation.kind;
-  constexpr double kElementaryError = 16 * kFloatUnit;  // 8 units in the last place of numbers near 1
-  const bool elementary =
-      kind == ActivationKind::sigmoid || kind == ActivationKind::tanh || kind == ActivationKind::swish;
-  if (elementary) model.absolute = kElementaryError / model.slope;
-  if (kind == ActivationKind::swish) model.per_value += kElementaryError;
+  const ElementaryErrors elementary = elementary_errors(step.epilogue.activation);
+  model.absolute = elementary.absolute / model.slope;
+  model.per_value += elementary.relative;
   model.per_scale = pool_additions(step.epilogue) * kFloatUnit;
   model.per_value += rounding_of(step.output_format);
   model.relative_l2 = std::numeric_limits<double>::infinity();
@@ -256,7 +205,8 @@ ErrorModel rounding_model(const ConvStep& step, const KernelInfo& kernel) {
   if (kernel.sum == Sum::split) model.per_scale += 3 * 0x1p-22 + 24 * 0x1p-23;
   constexpr double kLargestOperand = 256;
   model.absolute += model.terms * errors.subnormal * kLargestOperand;
-  model.relative_l2 = std::max(errors.relative_l2, error_of_random_sums(step, model.terms));
+  const auto outputs = static_cast<double>(element_count(step.output_shape()));
+  model.relative_l2 = std::max(errors.relative_l2, error_of_random_sums(model.terms, outputs));
   return model;
 }
 

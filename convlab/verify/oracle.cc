@@ -113,6 +113,12 @@ Pixel pool_window(const Pool& pool, const double* values, const float* scales, i
   return {sum.value / divisor, sum.scale / divisor};
 }
 
+int64_t bytes_of(const Expected& expected) {
+  return static_cast<int64_t>(expected.value.size() * (sizeof(double) + sizeof(float)));
+}
+
+}  // namespace
+
 double activate(const Activation& activation, double value) {
   if (std::isnan(value)) return value;
   switch (activation.kind) {
@@ -135,12 +141,6 @@ double activate(const Activation& activation, double value) {
   }
   return value;
 }
-
-int64_t bytes_of(const Expected& expected) {
-  return static_cast<int64_t>(expected.value.size() * (sizeof(double) + sizeof(float)));
-}
-
-}  // namespace
 
 Expected convolve(const ConvStep& step, const Tensor& x, const Tensor& w, ThreadPool& threads) {
   return step.input_format == kRawPixels ? convolve_as<uint8_t>(step.problem, x, w, threads)

@@ -29,6 +29,9 @@ Expected convolve(const ConvStep& step, const Tensor& x, const Tensor& w, Thread
 Expected finish(const ConvStep& step, const Expected& sums, const Tensor& bias, const Tensor& added,
                 ThreadPool& threads);
 
+/// Returns the activation of a value; NaN stays NaN.
+double activate(const Activation& activation, double value);
+
 /// Images and filters with their convolution.
 struct Convolved {
   std::shared_ptr<const Tensor> x;
