@@ -12,7 +12,8 @@ namespace convlab {
 namespace {
 
 const char* name_of(ActivationKind kind) {
-  constexpr const char* kNames[] = {"Identity", "Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh"};
+  constexpr const char* kNames[] = {"Identity", "Relu", "LeakyRelu", "Clip", "Sigmoid", "Tanh", "Swish", "HardSwish"};
+  static_assert(std::size(kNames) == static_cast<size_t>(ActivationKind::hard_swish) + 1);
   return kNames[static_cast<size_t>(kind)];
 }
 

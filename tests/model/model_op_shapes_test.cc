@@ -16,6 +16,12 @@ using testing::HasSubstr;
 
 constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
 
+TEST(ModelOpShapes, EveryActivationHasAName) {
+  EXPECT_EQ(name_of(ActivationOp{{ActivationKind::tanh}}), "Tanh");
+  EXPECT_EQ(name_of(ActivationOp{{ActivationKind::swish}}), "Swish");
+  EXPECT_EQ(name_of(ActivationOp{{ActivationKind::hard_swish}}), "HardSwish");
+}
+
 TEST(ModelOpShapes, NumbersOfInputs) {
   EXPECT_THAT(refusal(UnaryOp{}, {{2}, {2}}), HasSubstr("wrong number of inputs: expected 1, got 2"));
   EXPECT_THAT(refusal(BinaryOp{}, {{2}}), HasSubstr("expected 2, got 1"));
