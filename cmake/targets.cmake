@@ -28,7 +28,7 @@ set(CONVLAB_LAYERS base diagnostics tensor conv warps simt simt/cuda device data
   kernels/ops kernels/ops/elementwise kernels/ops/along kernels/ops/rearrange kernels/ops/windows kernels/ops/quantized kernels/ops/channels
   kernels/cpu_bytes kernels/cpu_halves
   kernels/ladder kernels/gpu_dense kernels/first_layer kernels/deep_layer kernels/hopper kernels/gpu_channels kernels/libraries
-  kernel_file rewrite plan engine verify measure session profile predict evidence report judge classroom/storage classroom classroom/web)
+  kernel_file rewrite plan engine verify verify/ops measure session profile predict evidence report judge classroom/storage classroom classroom/web)
 
 add_library(convlab_options INTERFACE)
 target_include_directories(convlab_options INTERFACE ${PROJECT_SOURCE_DIR})
