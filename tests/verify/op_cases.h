@@ -48,6 +48,9 @@ inline std::vector<OpCase> elementwise_cases() {
     const UnaryOp op{static_cast<UnaryKind>(kind), kind == 40 ? 0.5f : 1.25f, 0.75f};
     cases.push_back({fmt::format("unary {}", kind), plain_step(op, {x})});
   }
+  for (const float alpha : {-0.3f, -1.5f}) {
+    cases.push_back({"celu of negative alpha", plain_step(UnaryOp{UnaryKind::celu, alpha}, {x})});
+  }
   for (int kind = 0; kind <= static_cast<int>(BinaryKind::prelu); ++kind) {
     const BinaryOp op{static_cast<BinaryKind>(kind)};
     cases.push_back({fmt::format("binary {}", kind), plain_step(op, {x, x})});

@@ -86,7 +86,9 @@ HWY_INLINE V function_of(V x, V alpha, V beta) {
     case UnaryKind::selu:
       return hn::Mul(beta, hn::IfThenElse(negative, hn::Mul(alpha, exp_minus_one(x)), x));
     case UnaryKind::celu: {
-      const V bent = hn::Mul(alpha, exp_minus_one(hn::Div(x, alpha)));
+      // The quotient is positive if x and alpha are negative.
+      const V ratio = hn::Max(hn::Min(hn::Div(x, alpha), number(89)), number(-104));
+      const V bent = hn::Mul(alpha, hn::Expm1(d, ratio));
       return or_nan(x, hn::Add(hn::Max(x, number(0)), hn::Min(bent, number(0))));
     }
     case UnaryKind::mish:
