@@ -71,16 +71,16 @@ void add_math(CLI::App& options, ComputeOptions& compute) {
 }
 
 std::vector<const Kernel*> kernels_matching(const std::string& pattern, DeviceKind device) {
-  if (pattern.find_first_of("*?") == std::string::npos) return {&require_conv_kernel(pattern, device)};
-  std::vector<const Kernel*> kernels;
-  for (const Kernel& kernel : conv_kernels()) {
-    if (kernel.info.device == device && glob_match(pattern, kernel.info.name)) kernels.push_back(&kernel);
+  if (pattern.find_first_of("*?") == std::string::npos) return {&require_kernel(pattern, device)};
+  std::vector<const Kernel*> matching;
+  for (const Kernel& kernel : kernels()) {
+    if (kernel.info.device == device && glob_match(pattern, kernel.info.name)) matching.push_back(&kernel);
   }
-  if (kernels.empty()) {
+  if (matching.empty()) {
     throw bad_input("--kernel {}: no kernel for device {} matches; 'convlab list kernels' lists all", pattern,
                     name_of(device));
   }
-  return kernels;
+  return matching;
 }
 
 void add_compute(CLI::App& options, ComputeOptions& compute, std::string_view devices) {

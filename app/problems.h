@@ -14,6 +14,11 @@ constexpr std::string_view kProblemHelp =
     "channels "
     "and filter; padding, stride, dilation, groups";
 
+/// Explains problems of all operators in --help.
+constexpr std::string_view kOperatorHelp =
+    "one operator, such as matmul_m512n512k512, softmax_r64c1024 or a convolution, n2_c12h33w33_k24r5s5_p1_st2; "
+    "docs/reference/problems.md lists all";
+
 /// Explains convolutions' texts below or above a table that has them.
 constexpr std::string_view kProblemLegend =
     "convolutions: n batch size (1 if omitted); c, h, w input channels, height, width; k, r, s output channels,\n"

@@ -5,15 +5,16 @@
 #include <nlohmann/json.hpp>
 
 #include "app/results/run_json.h"
+#include "convlab/kernels/step_text.h"
 
 namespace convlab::app {
 namespace {
 
 Json to_json(const VerifiedCase& each) {
   Json json{{"kernel", each.kernel->info.name},
-            {"problem", to_text(each.step.problem)},
+            {"problem", problem_text(each.step)},
             {"epilogue", to_text(each.step.epilogue)},
-            {"input", name_of(each.step.input_format.type)},
+            {"input", name_of(each.step.inputs[0].format.type)},
             {"result", name_of(each.result.outcome)}};
   if (each.result.outcome == Outcome::passed) {
     json["relative_l2"] = each.result.relative_l2;

@@ -21,7 +21,7 @@ namespace convlab::app {
 
 struct VerifiedCase {
   const Kernel* kernel;
-  ConvStep step;
+  Step step;
   CaseResult result;
 };
 /// `counts`: numbers of passed, failed and skipped cases.

@@ -7,15 +7,31 @@
 #include <utility>
 #include <vector>
 
+#include "convlab/kernels/select.h"
+
 namespace convlab {
 
-Refusal refuse_in_all_formats(const Kernel& kernel, ConvStep step, const DeviceCaps& caps) {
-  const Format own = kernel.format, plain = step.input_format == kRawPixels ? kRawPixels : kNchw;
+Step in_formats(Step step, Format input, Format output) {
+  const auto fitting = [](const Shape& shape, Format format) {
+    const bool one_pixel = shape.size() == 4 && shape[2] == 1 && shape[3] == 1;
+    return format.order == Order::nhwc && one_pixel ? kNchw : format;
+  };
+  const auto put = [&](Operand& operand, Format format) {
+    operand.format = fitting(operand.shape, format);
+    operand.written = operand.format.order == Order::nchw ? Shape() : operand.shape;
+  };
+  for (Operand& each : step.inputs) {
+    if (!each.constant && !(each.format == kRawPixels && input == kNchw)) put(each, input);
+  }
+  if (step.outputs[0].format != kRawPixels) step.outputs[0].format = fitting(step.outputs[0].shape, output);
+  return step;
+}
+
+Refusal refuse_in_all_formats(const Kernel& kernel, const Step& step, const DeviceCaps& caps) {
+  const Format own = kernel.format;
   std::vector<std::string> reasons;
-  for (const auto& [input, output] : {std::pair(plain, own), {own, own}, {plain, kNchw}, {own, kNchw}}) {
-    step.input_format = input;
-    step.output_format = output;
-    Refusal reason = kernel.refuses(step, caps);
+  for (const auto& [input, output] : {std::pair(kNchw, own), {own, own}, {kNchw, kNchw}, {own, kNchw}}) {
+    Refusal reason = refusal_of(kernel, in_formats(step, input, output), caps);
     if (!reason) return std::nullopt;
     reasons.push_back(*std::move(reason));
   }

@@ -1,11 +1,15 @@
 #pragma once
 
-#include "convlab/kernels/conv_step.h"
+#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 
-/// Returns why the kernel does not support the step, whatever the formats of its input and output; nullopt if it does
+/// Returns the step with all inputs that are not constant and its output in these formats. Raw pixels are nchw, and so
+/// are images of one pixel instead of nhwc (see Order).
+Step in_formats(Step step, Format input, Format output);
+
+/// Returns why the kernel does not support the step, whatever the formats of its inputs and output; nullopt if it does
 /// in some of the formats that the kernel knows.
-Refusal refuse_in_all_formats(const Kernel& kernel, ConvStep step, const DeviceCaps& caps);
+Refusal refuse_in_all_formats(const Kernel& kernel, const Step& step, const DeviceCaps& caps);
 
 }  // namespace convlab

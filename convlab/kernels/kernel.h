@@ -128,7 +128,7 @@ using Refusal = std::optional<std::string>;
 struct Kernel {
   KernelInfo info;
   /// Also returns a reason for operators other than its own. Never called for steps with formats other than nchw and
-  /// `format`.
+  /// `format` or, except in convolution kernels, with an epilogue unless fuses_activation; see refusal_of().
   Refusal (*refuses)(const Step&, const DeviceCaps&) = nullptr;
   size_t (*prepared_bytes)(const Step&, const DeviceCaps&) = nullptr;   ///< may be null: 0
   size_t (*workspace_bytes)(const Step&, const DeviceCaps&) = nullptr;  ///< may be null: 0
@@ -141,6 +141,7 @@ struct Kernel {
   /// prepare() reads all it needs from inputs[1], the weights: launch() does not get them, and they may have been
   /// freed.
   bool packs_weights = false;
+  bool fuses_activation = false;  ///< not in convolution kernels, whose refuses() examines the epilogue
 
   bool is_conv() const { return info.family == Family::convolution; }
 };

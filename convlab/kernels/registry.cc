@@ -90,9 +90,15 @@ const Kernel* find_kernel(std::string_view name, DeviceKind device) {
 }
 
 const Kernel& require_conv_kernel(std::string_view name, DeviceKind device) {
-  if (const Kernel* kernel = find_kernel(name, device); kernel != nullptr && kernel->is_conv()) return *kernel;
+  const Kernel& kernel = require_kernel(name, device);
+  if (kernel.is_conv()) return kernel;
+  throw bad_input("kernel {} does not compute convolutions, but {} operators", name, name_of(kernel.info.family));
+}
+
+const Kernel& require_kernel(std::string_view name, DeviceKind device) {
+  if (const Kernel* kernel = find_kernel(name, device)) return *kernel;
   std::vector<std::string> names;
-  for (const Kernel& kernel : conv_kernels()) {
+  for (const Kernel& kernel : kernels()) {
     if (kernel.info.name == name) {
       throw unavailable("kernel {} runs on {}, not on {}; use device {}", name, name_of(kernel.info.device),
                         name_of(device), name_of(kernel.info.device));

@@ -20,8 +20,11 @@ std::vector<std::reference_wrapper<const Kernel>> conv_kernels();
 /// Returns the kernel with this name on this device, or nullptr.
 const Kernel* find_kernel(std::string_view name, DeviceKind device);
 
-/// Returns the convolution kernel with this name on this device. Throws Error(bad_input) with the nearest name if it is
-/// unknown, or Error(unavailable) if the kernel exists only for another device.
+/// Returns the kernel with this name on this device. Throws Error(bad_input) with the nearest name if it is unknown, or
+/// Error(unavailable) if the kernel exists only for another device.
+const Kernel& require_kernel(std::string_view name, DeviceKind device);
+
+/// Same, and throws Error(bad_input) if the kernel does not compute convolutions.
 const Kernel& require_conv_kernel(std::string_view name, DeviceKind device);
 
 /// Registers a kernel before main. The kernel's file ends with `const RegisterKernel registered{{.info = kInfo,

@@ -9,19 +9,26 @@
 namespace convlab {
 namespace {
 
-/// Why a kernel does not support a step: its own reason, an unsupported layout, or too little precision.
+/// Same as the public function, and refuses too little precision.
 Refusal refusal_of(const Kernel& kernel, const Step& step, const DeviceCaps& caps, Math math) {
+  if (kernel.info.math > math) {
+    return fmt::format("{} is less precise than {}", name_of(kernel.info.math), name_of(math));
+  }
+  return refusal_of(kernel, step, caps);
+}
+
+}  // namespace
+
+Refusal refusal_of(const Kernel& kernel, const Step& step, const DeviceCaps& caps) {
   for (const Format format : {step.inputs[0].format, step.outputs[0].format}) {
     if (format.order != Order::nchw && format != kernel.format)
       return fmt::format("{} is not supported", name_of(format));
   }
-  if (kernel.info.math > math) {
-    return fmt::format("{} is less precise than {}", name_of(kernel.info.math), name_of(math));
+  if (!kernel.is_conv() && !kernel.fuses_activation && !step.epilogue.empty()) {
+    return fmt::format("fusing {} is not supported", to_text(step.epilogue));
   }
   return kernel.refuses(step, caps);
 }
-
-}  // namespace
 
 const Kernel* find_kernel(const Step& step, const DeviceCaps& caps, Math math) {
   const Kernel* best = nullptr;

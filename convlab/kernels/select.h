@@ -6,6 +6,10 @@
 
 namespace convlab {
 
+/// Returns why the kernel does not support the step: a format or a fused activation that it does not know, or its own
+/// reason.
+Refusal refusal_of(const Kernel& kernel, const Step& step, const DeviceCaps& caps);
+
 // Of steps other than convolutions, for which plan/choose.h selects kernels.
 
 /// Returns the kernel that the planner uses: the first in the order of comes_before() that supports the step, or

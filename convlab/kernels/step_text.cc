@@ -12,6 +12,7 @@
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/kernels/conv_step.h"
 #include "convlab/kernels/op_fields.h"
 #include "convlab/kernels/op_names.h"
 #include "convlab/kernels/usual_constants.h"
@@ -222,5 +223,7 @@ std::string to_text(const Step& step) {
   if (shortest.empty()) throw bad_input("operator {} has no problem text", step.op.index());
   return shortest;
 }
+
+std::string problem_text(const Step& step) { return is_conv(step) ? to_text(conv_step(step).problem) : to_text(step); }
 
 }  // namespace convlab

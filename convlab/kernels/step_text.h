@@ -29,4 +29,7 @@ Step parse_step(std::string_view text);
 /// Error(bad_input) if the operator has no name: swish and hard_swish are UnaryOp, and in ActivationOp only fused.
 std::string to_text(const Step& step);
 
+/// Returns the same, for a convolution without its name, and without its bias: as in results and Records.
+std::string problem_text(const Step& step);
+
 }  // namespace convlab

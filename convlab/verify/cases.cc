@@ -11,6 +11,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/resources.h"
+#include "convlab/kernels/step_text.h"
 
 namespace convlab {
 namespace {
@@ -20,6 +21,33 @@ std::string_view trimmed(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
   text.remove_suffix(text.size() - std::min(text.find_last_not_of(kBlank) + 1, text.size()));
   return text;
+}
+
+constexpr int64_t kMostBytes = 16 << 20;
+
+/// Parses one problem per line; see parse_shapes().
+template <class Problem, class Parse>
+std::vector<Problem> parse_lines(std::string_view text, std::string_view name, const Parse& parse) {
+  std::vector<Problem> problems;
+  std::map<std::string, int> lines;  // by the problem's canonical text
+  for (int line = 1; !text.empty(); ++line) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view content = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    content = trimmed(content.substr(0, content.find('#')));
+    if (content.empty()) continue;
+    try {
+      problems.push_back(parse(content));
+    } catch (const Error& error) {
+      throw bad_input("{}:{}: {}", name, line, error.what());
+    }
+    const auto [same, is_new] = lines.emplace(to_text(problems.back()), line);
+    if (!is_new) {
+      throw bad_input("{}:{}: duplicate problem {}; it is also in line {}", name, line, content, same->second);
+    }
+  }
+  if (problems.empty()) throw bad_input("{}: no problems in the file", name);
+  return problems;
 }
 
 constexpr Pool kMax2x2{.kind = PoolKind::max, .kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
@@ -95,31 +123,22 @@ void add_steps_in_own_format(const Kernel& kernel, const ConvProblem& problem, c
 }  // namespace
 
 std::vector<ConvProblem> parse_shapes(std::string_view text, std::string_view name) {
-  std::vector<ConvProblem> problems;
-  std::map<std::string, int> lines;  // by the problem's canonical text
-  for (int line = 1; !text.empty(); ++line) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view content = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    content = trimmed(content.substr(0, content.find('#')));
-    if (content.empty()) continue;
-    try {
-      problems.push_back(parse_problem(content));
-    } catch (const Error& error) {
-      throw bad_input("{}:{}: {}", name, line, error.what());
-    }
-    const auto [same, is_new] = lines.emplace(to_text(problems.back()), line);
-    if (!is_new) {
-      throw bad_input("{}:{}: duplicate problem {}; it is also in line {}", name, line, content, same->second);
-    }
-  }
-  if (problems.empty()) throw bad_input("{}: no convolution problems in the file", name);
-  return problems;
+  return parse_lines<ConvProblem>(text, name, parse_problem);
 }
 
 std::vector<ConvProblem> read_shapes(const std::filesystem::path& path) {
-  constexpr int64_t kMostBytes = 16 << 20;
   return parse_shapes(read_text(path, kMostBytes), path.string());
+}
+
+std::vector<Step> read_steps(const std::filesystem::path& path) {
+  return parse_lines<Step>(read_text(path, kMostBytes), path.string(), parse_step);
+}
+
+std::vector<Step> default_steps() {
+  std::vector<Step> all;
+  for (const ConvProblem& problem : default_problems()) all.push_back(ConvStep{.problem = problem});
+  for (Step& step : read_steps(find_resource(kOperatorList))) all.push_back(std::move(step));
+  return all;
 }
 
 std::vector<ConvProblem> default_problems() {

@@ -13,12 +13,21 @@ namespace convlab {
 std::vector<ConvProblem> parse_shapes(std::string_view text, std::string_view name);
 std::vector<ConvProblem> read_shapes(const std::filesystem::path& path);
 
-/// The shape lists that are verified by default, relative to the repository root.
+/// Same for problems of all operators: see parse_step().
+std::vector<Step> read_steps(const std::filesystem::path& path);
+
+/// The lists of convolutions that are verified by default, relative to the repository root.
 constexpr std::string_view kDefaultShapes[] = {"shapes/edges.txt", "shapes/course.txt", "shapes/networks.txt",
                                                "shapes/channels.txt"};
 
 /// Returns all of their problems. Throws Error(bad_input) if a list is not found.
 std::vector<ConvProblem> default_problems();
+
+/// The list of other operators that are verified by default.
+constexpr std::string_view kOperatorList = "shapes/operators.txt";
+
+/// Returns the problems of all default lists.
+std::vector<Step> default_steps();
 
 /// Returns the steps to verify of a kernel on a problem. The plain step is always one, so that an unsupported problem
 /// is reported. If the kernel supports any of them, adds steps with an epilogue and with uint8 pixels, one of each

@@ -111,6 +111,25 @@ std::string reason_of(const std::vector<Finding>& findings) {
   return text;
 }
 
+CaseResult failed_case(std::vector<Finding> findings, const std::string& check) {
+  for (Finding& each : findings) {
+    if (!check.empty() && !is_fault(each)) each.notes.push_back(check);
+  }
+  std::string reason = reason_of(findings);
+  return {.outcome = Outcome::failed, .reason = std::move(reason), .findings = std::move(findings)};
+}
+
+void require_same_bits(std::span<const float> first, std::span<const float> second) {
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (std::bit_cast<uint32_t>(first[i]) == std::bit_cast<uint32_t>(second[i])) continue;
+    throw FindingError(ErrorKind::wrong_result,
+                       {.kind = "different results",
+                        .text = "a second launch with the same input returns other bits",
+                        .notes = {fmt::format("first at y[{}]: {:.9g}, then {:.9g}", i, first[i], second[i])},
+                        .help = "possibly threads add in a different order, or read memory that was never written"});
+  }
+}
+
 void name_elements_of(const ConvStep& step) {
   const ConvProblem& problem = step.problem;
   const Shape output = step.output_shape();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,12 @@ bool is_fault(const Finding& finding);
 
 /// Returns the message of the first finding that is an error, and how many more there are; "" if there is none.
 std::string reason_of(const std::vector<Finding>& findings);
+
+/// Returns a failed case; findings about outputs get `check` as a note.
+CaseResult failed_case(std::vector<Finding> findings, const std::string& check);
+
+/// Throws FindingError(wrong_result) if the outputs of two launches with the same input differ in any bit.
+void require_same_bits(std::span<const float> first, std::span<const float> second);
 
 /// Makes findings in arrays of the step's sizes say "image 0, output channel 0, row 1, column 0", if the arrays are
 /// nchw.

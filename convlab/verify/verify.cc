@@ -169,16 +169,7 @@ double check_reals(Rig& rig, const Kernel& kernel, const ConvStep& step, Oracle&
   rig.load(0, oracle.layer(step, Fill::reals, {}, 0));
   const std::vector<float> first = rig.launch(0);
   const Verdict verdict = require_right(rig, 0, first, step, rounding_model(step, kernel.info));
-  if (kernel.info.repeat == Repeat::order_dependent) return verdict.relative_l2;
-  const std::vector<float> second = rig.launch(0);
-  for (size_t i = 0; i < first.size(); ++i) {
-    if (std::bit_cast<uint32_t>(first[i]) == std::bit_cast<uint32_t>(second[i])) continue;
-    throw FindingError(ErrorKind::wrong_result,
-                       {.kind = "different results",
-                        .text = "a second launch with the same input returns other bits",
-                        .notes = {fmt::format("first at y[{}]: {:.9g}, then {:.9g}", i, first[i], second[i])},
-                        .help = "possibly threads add in a different order, or read memory that was never written"});
-  }
+  if (kernel.info.repeat != Repeat::order_dependent) require_same_bits(first, rig.launch(0));
   return verdict.relative_l2;
 }
 
@@ -204,15 +195,6 @@ void require_host_memory(const ConvStep& step) {
   }
 }
 
-/// Returns a failed case; findings about outputs get `check` as a note.
-CaseResult failed(std::vector<Finding> findings, const std::string& check) {
-  for (Finding& each : findings) {
-    if (!check.empty() && !is_fault(each)) each.notes.push_back(check);
-  }
-  std::string reason = reason_of(findings);
-  return {.outcome = Outcome::failed, .reason = std::move(reason), .findings = std::move(findings)};
-}
-
 }  // namespace
 
 std::string_view name_of(Outcome outcome) {
@@ -234,10 +216,10 @@ CaseResult verify_kernel(const Kernel& kernel, const ConvStep& step, Device& dev
   try {
     memory.emplace(kernel, step, device);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::unavailable) return failed(findings_of_exception(), "");
+    if (error.kind() != ErrorKind::unavailable) return failed_case(findings_of_exception(), "");
     return {Outcome::skipped, error.what()};
   } catch (...) {
-    return failed(findings_of_exception(), "in the calls that return the kernel's memory sizes");
+    return failed_case(findings_of_exception(), "in the calls that return the kernel's memory sizes");
   }
   take_noticed();
   name_elements_of(step);
@@ -250,7 +232,7 @@ CaseResult verify_kernel(const Kernel& kernel, const ConvStep& step, Device& dev
     check = "with one NaN among the inputs";
     check_nan(*memory, kernel, step, oracle);
   } catch (...) {
-    result = failed(findings_of_exception(), check);
+    result = failed_case(findings_of_exception(), check);
   }
   add_noticed(take_noticed(), true, result.outcome, result.findings);
   if (result.outcome == Outcome::failed) result.reason = reason_of(result.findings);

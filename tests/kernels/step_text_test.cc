@@ -278,7 +278,9 @@ TEST(StepText, TheShippedListHasEveryOperatorAndAttribute) {
     Op op = named.op;
     for (const OpField& field : fields_of(op)) {
       if (field.form == OpField::Form::in_name) continue;
-      if (!field.name.empty()) EXPECT_THAT(given, Contains(field.name)) << named.name;
+      if (!field.name.empty()) {
+        EXPECT_THAT(given, Contains(field.name)) << named.name;
+      }
       for (const std::string& each : field.choices) EXPECT_THAT(given, Contains(each)) << named.name;
     }
   }
@@ -355,7 +357,9 @@ TEST(StepText, NoNameHidesAnother) {
     std::set<std::string> items;
     Op op = named.op;
     for (const OpField& field : fields_of(op)) {
-      if (!field.name.empty()) EXPECT_TRUE(items.insert(field.name).second) << named.name << ": " << field.name;
+      if (!field.name.empty()) {
+        EXPECT_TRUE(items.insert(field.name).second) << named.name << ": " << field.name;
+      }
       for (const std::string& each : field.choices)
         EXPECT_TRUE(items.insert(each).second) << named.name << ": " << each;
     }

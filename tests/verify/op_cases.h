@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/kernel.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {

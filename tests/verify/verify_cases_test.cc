@@ -44,8 +44,8 @@ TEST(Shapes, BadListsNameFileAndLine) {
   EXPECT_THAT(complaint_about("# x\nc3h8w8_k2r9s9\n"), HasSubstr("some.txt:2: convolution problem"));
   EXPECT_THAT(complaint_about("n2_c3h8w8_k2r3s3_p1\n#\nn2_c3h8w8_k2r3s3_p1x1x1x1\n"),
               HasSubstr("some.txt:3: duplicate problem n2_c3h8w8_k2r3s3_p1x1x1x1; it is also in line 1"));
-  EXPECT_THAT(complaint_about(""), HasSubstr("some.txt: no convolution problems in the file"));
-  EXPECT_THAT(complaint_about("# nothing\n\n"), HasSubstr("no convolution problems in the file"));
+  EXPECT_THAT(complaint_about(""), HasSubstr("some.txt: no problems in the file"));
+  EXPECT_THAT(complaint_about("# nothing\n\n"), HasSubstr("no problems in the file"));
   EXPECT_THAT(complaint_about(std::string_view("\0\xff\n", 3)), HasSubstr("some.txt:1"));
   EXPECT_THROW(read_shapes("/no/such/list.txt"), Error);
 }

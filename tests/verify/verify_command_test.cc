@@ -106,7 +106,31 @@ TEST(VerifyCommand, WithoutAProblemTheShippedListsAreVerified) {
   for (std::string_view list : kDefaultShapes) {
     problems += read_shapes(source_folder() / list).size();
   }
+  problems += static_cast<size_t>(std::ranges::count_if(read_steps(source_folder() / kOperatorList), is_conv));
   EXPECT_EQ(static_cast<size_t>(std::count(result.output.begin(), result.output.end(), '\n')), problems + 1);
+}
+
+TEST(VerifyCommand, AnyOperator) {
+  const Ran softmax = ran("--kernel cpu.* --problem softmax_r4c9");
+  EXPECT_EQ(softmax.status, 0) << softmax.complaint;
+  EXPECT_THAT(softmax.output, StartsWith("PASSED  cpu.softmax              softmax_r4c9: relative L2 "));
+  EXPECT_THAT(softmax.output, EndsWith("\n1 passed, 0 failed, 0 skipped\n")) << "others do not compute it";
+  const Ran refused = ran("--kernel cpu.softmax --problem relu_3x4");
+  EXPECT_EQ(refused.output,
+            "SKIPPED cpu.softmax              relu_3x4: only Softmax and LogSoftmax are supported\n0 passed, 0 failed, "
+            "1 skipped\n");
+  EXPECT_THAT(ran("--problem softmx_r4c9").complaint, HasSubstr("did you mean softmax?"));
+}
+
+TEST(VerifyCommand, CountsByOperators) {
+  const TemporaryFolder folder;
+  const std::string list = (folder.path() / "list.txt").string();
+  write_file(list, std::string_view("c1h4w4_k1r2s2\nsoftmax_r4c9\nrelu_3x4\n"));
+  const Ran result = ran("--kernel cpu.* --shapes " + list);
+  EXPECT_EQ(result.status, 0) << result.complaint;
+  EXPECT_THAT(result.output,
+              testing::ContainsRegex("operators +passed +failed +skipped\nconvolution +[0-9]+ +0 +[0-9]+\n"
+                                     "softmax +1 +0 +0\nelementwise +[1-9][0-9]* +0 +0\n\n[0-9]+ passed"));
 }
 
 TEST(VerifyCommand, JsonSaysTheSame) {

@@ -41,7 +41,9 @@ TEST(OpFills, AreRepeatableAndFinite) {
         EXPECT_EQ(inputs[i].shape(), step.inputs[i].shape);
         EXPECT_EQ(std::memcmp(inputs[i].raw(), again[i].raw(), inputs[i].bytes()), 0);
         const size_t of_nan = std::holds_alternative<WhereOp>(step.op) ? 1 : 0;
-        if (!looks_for_nan) EXPECT_EQ(nan_count(inputs[i]), fill == Fill::one_nan && i == of_nan ? 1 : 0);
+        if (!looks_for_nan) {
+          EXPECT_EQ(nan_count(inputs[i]), fill == Fill::one_nan && i == of_nan ? 1 : 0);
+        }
       }
       if (fill == Fill::one_nan) continue;
       for (const double value : expected_output(step, inputs).value) EXPECT_TRUE(std::isfinite(value));
@@ -59,7 +61,9 @@ TEST(OpFills, IntegersAreExact) {
       const Expected expected = expected_output(step, fill_inputs(step, Fill::integers, 6, math));
       for (size_t i = 0; i < expected.value.size(); ++i) {
         const double value = expected.value[i];
-        if (model.tolerance(value, expected.scale[i]) == 0) EXPECT_EQ(static_cast<float>(value), value);
+        if (model.tolerance(value, expected.scale[i]) == 0) {
+          EXPECT_EQ(static_cast<float>(value), value);
+        }
       }
     }
   }
@@ -83,7 +87,9 @@ TEST(OpFills, OperandsAreRepresentable) {
     for (const Fill fill : kFills) {
       const std::vector<Tensor> inputs = fill_inputs(step, fill, 1);
       for (const float value : inputs[0].values<float>()) {
-        if (!std::isnan(value)) EXPECT_EQ(std::bit_cast<uint32_t>(value) & 0xffffu, 0u) << name;
+        if (!std::isnan(value)) {
+          EXPECT_EQ(std::bit_cast<uint32_t>(value) & 0xffffu, 0u) << name;
+        }
       }
     }
   }

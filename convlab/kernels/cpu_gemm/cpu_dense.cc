@@ -123,6 +123,7 @@ const RegisterKernel dense{{
     .prepare = prepare<pack_b_small, float>,
     .launch = launch<float_scratch>,
     .packs_weights = true,
+    .fuses_activation = true,
 }};
 
 const RegisterKernel dense_bf16{{
@@ -133,6 +134,7 @@ const RegisterKernel dense_bf16{{
     .prepare = prepare<pack_bf16, uint16_t>,
     .launch = launch<bf16_scratch>,
     .packs_weights = true,
+    .fuses_activation = true,
 }};
 
 }  // namespace

@@ -64,6 +64,7 @@ const RegisterKernel registered{{
     .refuses = refuses,
     .launch = launch,
     .format = kNhwcBf16,
+    .fuses_activation = true,
 }};
 
 }  // namespace

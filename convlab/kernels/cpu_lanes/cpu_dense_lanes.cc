@@ -140,6 +140,7 @@ const RegisterKernel registered{{
     .launch = launch_pieces<Launch>,
     .format = kNchw16n,
     .packs_weights = true,
+    .fuses_activation = true,
 }};
 
 }  // namespace

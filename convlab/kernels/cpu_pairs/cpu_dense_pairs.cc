@@ -151,7 +151,9 @@ Kernel dense_kernel(std::string_view name) {
       .launch = [](const Args& args,
                    Stream& stream) { compute_pieces(Launch(args, kMath, kUnit, stream.threads()->size()), stream); },
       .format = pairs_layout(kMath),
-      .packs_weights = true};
+      .packs_weights = true,
+      .fuses_activation = true,
+  };
 }
 
 const RegisterKernel amx_bf16{dense_kernel<Math::bf16, Bf16Unit::amx>("cpu.dense_amx_bf16")};

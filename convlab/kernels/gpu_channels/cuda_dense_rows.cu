@@ -128,6 +128,7 @@ const RegisterKernel registered{{
     .prepare = pack_dense_weights,
     .launch = launch_rows,
     .packs_weights = true,
+    .fuses_activation = true,
 }};
 
 }  // namespace

@@ -61,6 +61,7 @@ const RegisterKernel registered{{
     .prepare = pack_dense_weights,
     .launch = launch_dense,
     .packs_weights = true,
+    .fuses_activation = true,
 }};
 
 }  // namespace

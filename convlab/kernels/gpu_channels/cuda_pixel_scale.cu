@@ -124,10 +124,13 @@ void launch_scale(const Args& args, Stream& stream) {
 
 template <class Element>
 Kernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .family = Family::elementwise, .math = kPixelMath<Element>},
-          .refuses = refuses<Element>,
-          .launch = launch_scale<Element>,
-          .format = kPixelFormat<Element>};
+  return {
+      .info = {.name = name, .device = kCompiledFor, .family = Family::elementwise, .math = kPixelMath<Element>},
+      .refuses = refuses<Element>,
+      .launch = launch_scale<Element>,
+      .format = kPixelFormat<Element>,
+      .fuses_activation = true,
+  };
 }
 
 const RegisterKernel of_halves(kernel<__half>("cuda.pixel_scale"));

@@ -108,6 +108,7 @@ const RegisterKernel registered{{
     .info = {.name = "cuda.dense", .device = kCompiledFor, .family = Family::dense},
     .refuses = refuses,
     .launch = launch_dense,
+    .fuses_activation = true,
 }};
 
 }  // namespace

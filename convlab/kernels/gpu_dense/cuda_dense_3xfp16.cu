@@ -246,12 +246,13 @@ void launch_dense(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.dense_3xfp16", .device = kCompiledFor, .family = Family::dense},
+    .info = {.name = "cuda.dense_3xfp16", .device = kCompiledFor, .family = Family::dense, .sum = Sum::split},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch_dense,
+    .fuses_activation = true,
 }};
 
 }  // namespace

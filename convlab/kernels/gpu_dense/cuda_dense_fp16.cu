@@ -181,6 +181,7 @@ const RegisterKernel registered{{
     .prepare = prepare,
     .launch = launch_dense,
     .format = kNchw8cF16,
+    .fuses_activation = true,
 }};
 
 }  // namespace

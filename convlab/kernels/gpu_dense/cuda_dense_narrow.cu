@@ -131,6 +131,7 @@ const RegisterKernel registered{{
     .info = {.name = "cuda.dense_narrow", .device = kCompiledFor, .family = Family::dense},
     .refuses = refuses,
     .launch = launch_narrow,
+    .fuses_activation = true,
 }};
 
 }  // namespace

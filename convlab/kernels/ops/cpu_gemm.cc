@@ -76,6 +76,7 @@ const RegisterKernel registered{{
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,
+    .fuses_activation = true,
 }};
 
 }  // namespace

@@ -54,6 +54,8 @@ Refusal refuses(const Step& step, const DeviceCaps&) {
   if (!std::holds_alternative<PoolOp>(step.op) && !std::holds_alternative<GlobalAveragePoolOp>(step.op)) {
     return "only pooling is supported";
   }
+  const auto* pool = std::get_if<PoolOp>(&step.op);
+  if (pool != nullptr && pool->auto_pad != AutoPad::explicit_pads) return "padding must be explicit";
   if (step.inputs[0].shape.size() != 4) return "input must be 4-dimensional";
   return std::nullopt;
 }

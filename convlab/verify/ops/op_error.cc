@@ -56,15 +56,17 @@ bool has_own_number(const Step& step) {
   return std::holds_alternative<PadOp>(step.op);
 }
 
-/// Whether rounding to the output's type changes nothing: an operator that moves elements of that type, or integers
-/// within the fill's limits.
+/// Whether rounding to the output's type changes nothing: an operator that moves elements of that type only, or
+/// integers within the fill's limits.
 bool keeps_type(const Step& step, Arithmetic arithmetic, Fill fill) {
   if (arithmetic == Arithmetic::quantized) return true;
   if (has_own_number(step)) return false;
   const ActivationKind activation = step.epilogue.activation.kind;
   const bool exact = activation == ActivationKind::none || activation == ActivationKind::relu;
   if (fill == Fill::integers) return exact && arithmetic != Arithmetic::averages;
-  return arithmetic == Arithmetic::exact && step.inputs[0].format.type == step.outputs[0].format.type;
+  const ElementType type = step.outputs[0].format.type;
+  const auto is_of_type = [type](const Operand& input) { return input.format.type == type; };
+  return arithmetic == Arithmetic::exact && std::ranges::all_of(step.inputs, is_of_type);
 }
 
 ErrorModel model_of_product(const Step& step, const KernelInfo& kernel, Fill fill) {

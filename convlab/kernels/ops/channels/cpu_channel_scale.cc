@@ -68,6 +68,7 @@ const RegisterKernel registered{{
     .refuses = refuses,
     .launch = launch,
     .format = kNchw8c,
+    .fuses_activation = true,
 }};
 
 }  // namespace

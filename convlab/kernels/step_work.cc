@@ -1,0 +1,50 @@
+// Counts the operations and the memory traffic of steps.
+
+#include "convlab/kernels/step_work.h"
+
+#include "convlab/base/overloaded.h"
+#include "convlab/kernels/conv_step.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+/// `terms`: the products that each output sums.
+double products(const Step& step, int64_t terms) {
+  return 2 * static_cast<double>(element_count(step.outputs[0].shape)) * static_cast<double>(terms);
+}
+
+}  // namespace
+
+double operations(const Step& step) {
+  const auto shape = [&](size_t input) -> const Shape& { return step.inputs[input].shape; };
+  return std::visit(Overloaded{
+                        [&](const ConvOp&) { return conv_step(step).problem.flops(); },
+                        [&](const GemmOp& op) { return products(step, shape(0)[op.transpose_a ? 0 : 1]); },
+                        [&](const MatMulOp&) { return products(step, shape(0).back()); },
+                        [&](const MatMulIntegerOp&) { return products(step, shape(0).back()); },
+                        [&](const QLinearMatMulOp&) { return products(step, shape(0).back()); },
+                        [&](const ConvIntegerOp& op) { return conv_problem(op.conv, shape(0), shape(1)).flops(); },
+                        [&](const QLinearConvOp& op) { return conv_problem(op.conv, shape(0), shape(3)).flops(); },
+                        [&](const ByteConvOp& op) { return conv_problem(op.conv, shape(0), shape(1)).flops(); },
+                        [](const auto&) { return 0.0; },
+                    },
+                    static_cast<const AnyOp&>(step.op));
+}
+
+double flops(const Step& step) {
+  const bool is_float = std::holds_alternative<ConvOp>(step.op) || std::holds_alternative<GemmOp>(step.op) ||
+                        std::holds_alternative<MatMulOp>(step.op);
+  return is_float ? operations(step) : 0;
+}
+
+double compulsory_bytes(const Step& step) {
+  double bytes = 0;
+  for (const Operand& each : step.inputs) {
+    bytes += static_cast<double>(byte_count(each.written.empty() ? each.shape : each.written, each.format));
+  }
+  for (const Operand& each : step.outputs) bytes += static_cast<double>(byte_count(each.shape, each.format));
+  return bytes;
+}
+
+}  // namespace convlab
