@@ -1,4 +1,4 @@
-// convlab bench: times kernels on convolutions and compares them with a library and with the machine's roofline.
+// convlab bench: times kernels and compares them with a library and with the machine's roofline.
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +16,7 @@
 #include "app/guests/kernel_files.h"
 #include "app/problems.h"
 #include "app/results/bench_results.h"
+#include "app/results/bench_table.h"
 #include "app/results/ceilings_text.h"
 #include "app/results/progress.h"
 #include "convlab/base/error.h"
@@ -23,11 +24,17 @@
 #include "convlab/conv/epilogue_text.h"
 #include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/select.h"
+#include "convlab/kernels/step_text.h"
+#include "convlab/kernels/step_work.h"
 #include "convlab/measure/contention.h"
+#include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/interleaved.h"
 #include "convlab/measure/measure.h"
+#include "convlab/measure/op_arrays.h"
 #include "convlab/measure/sweep.h"
 #include "convlab/verify/cases.h"
+#include "convlab/verify/ops/verify_op.h"
 #include "convlab/verify/verify.h"
 
 namespace convlab::app {
@@ -60,18 +67,15 @@ int64_t default_images(DeviceKind device) {
   return 1;
 }
 
-std::vector<ConvProblem> chosen_problems(const BenchOptions& options, DeviceKind device) {
-  std::vector<ConvProblem> bases;
-  std::vector<int64_t> images = options.images;
-  if (!options.problem.empty()) {
-    bases = {parse_problem(options.problem)};
-    if (images.empty()) images = {bases.front().n};
-  } else if (!options.shapes.empty()) {
-    bases = read_shapes(options.shapes);
-  } else {
-    bases = problems_of_model(options.model.empty() ? default_model({options.kernel, options.against}) : options.model);
-    if (images.empty()) images = {default_images(device)};
-  }
+/// Throws Error(bad_input) if the output is empty.
+void require_outputs(const ConvStep& step) {
+  const Shape shape = step.output_shape();
+  if (element_count(shape) > 0) return;
+  throw bad_input("--epilogue {}: pooling window is larger than the {}x{} output of {}", to_text(step.epilogue),
+                  step.problem.p(), step.problem.q(), to_text(step.problem));
+}
+
+std::vector<ConvProblem> with_images(const std::vector<ConvProblem>& bases, const std::vector<int64_t>& images) {
   if (images.empty()) return bases;
   std::vector<ConvProblem> problems;
   for (ConvProblem problem : bases) {
@@ -84,8 +88,44 @@ std::vector<ConvProblem> chosen_problems(const BenchOptions& options, DeviceKind
   return problems;
 }
 
-std::vector<const Kernel*> chosen_kernels(const BenchOptions& options, DeviceKind device) {
+/// Returns the steps to time, in nchw.
+std::vector<Step> chosen_steps(const BenchOptions& options, DeviceKind device) {
+  std::vector<Step> given;
+  std::vector<ConvProblem> bases;
+  std::vector<int64_t> images = options.images;
+  if (!options.problem.empty()) {
+    given = {parse_step(options.problem)};
+  } else if (!options.shapes.empty()) {
+    given = read_steps(options.shapes);
+  } else {
+    bases = problems_of_model(options.model.empty() ? default_model({options.kernel, options.against}) : options.model);
+    if (images.empty()) images = {default_images(device)};
+  }
+  std::vector<Step> steps;
+  for (Step& step : given) {
+    if (is_conv(step)) {
+      bases.push_back(conv_step(step).problem);
+      continue;
+    }
+    if (!images.empty()) throw bad_input("-n: only for convolutions, got {}", to_text(step));
+    step.epilogue = options.epilogue;
+    steps.push_back(std::move(step));
+  }
+  for (const ConvProblem& problem : with_images(bases, images)) {
+    const ConvStep conv{.problem = problem, .epilogue = options.epilogue};
+    require_outputs(conv);
+    steps.push_back(conv);
+  }
+  return steps;
+}
+
+std::vector<const Kernel*> chosen_kernels(const BenchOptions& options, DeviceKind device,
+                                          const std::vector<Step>& steps) {
   std::vector<const Kernel*> kernels = kernels_matching(options.kernel, device);
+  const bool convs = std::ranges::any_of(steps, is_conv), others = !std::ranges::all_of(steps, is_conv);
+  if (kernels.size() > 1) {
+    std::erase_if(kernels, [&](const Kernel* kernel) { return kernel->is_conv() ? !convs : !others; });
+  }
   // The reference kernel takes minutes, so it is timed only if the user names it.
   if (options.kernel == kAllKernels) {
     std::erase_if(kernels, [](const Kernel* kernel) { return kernel->info.rung == 0; });
@@ -93,7 +133,7 @@ std::vector<const Kernel*> chosen_kernels(const BenchOptions& options, DeviceKin
   // Without --sweep and --against, we also time the library.
   for (const Kernel& kernel : conv_kernels()) {
     const bool is_library =
-        kernel.info.device == device && kernel.info.library && !options.sweep && options.against.empty();
+        convs && kernel.info.device == device && kernel.info.library && !options.sweep && options.against.empty();
     if (is_library && std::find(kernels.begin(), kernels.end(), &kernel) == kernels.end()) kernels.push_back(&kernel);
   }
   if (options.math) {
@@ -106,91 +146,14 @@ std::vector<const Kernel*> chosen_kernels(const BenchOptions& options, DeviceKin
 
 /// Returns `plain`, an nchw step; if the kernel does not support it, a step with the kernel's own layout for input and
 /// output; otherwise a network's first step, from nchw to the kernel's layout. Returns `plain` if none is supported.
-ConvStep step_for(const Kernel& kernel, const ConvStep& plain, const DeviceCaps& caps) {
-  if (!kernel.refuses(plain, caps)) return plain;
+Step step_for(const Kernel& kernel, const Step& plain, const DeviceCaps& caps) {
+  if (!refusal_of(kernel, plain, caps)) return plain;
   for (const Format input : {kernel.format, kNchw}) {
-    ConvStep own = plain;
-    own.input_format = input;
-    own.output_format = kernel.format;
-    if (!kernel.refuses(own, caps)) return own;
+    Step own = in_formats(plain, input, kernel.format);
+    if (!refusal_of(kernel, own, caps)) return own;
   }
   return plain;
 }
-
-/// Throws Error(bad_input) if the output is empty.
-void require_outputs(const ConvStep& step) {
-  const Shape shape = step.output_shape();
-  if (element_count(shape) > 0) return;
-  throw bad_input("--epilogue {}: pooling window is larger than the {}x{} output of {}", to_text(step.epilogue),
-                  step.problem.p(), step.problem.q(), to_text(step.problem));
-}
-
-bool was_busy(const Record& record) { return record.waited_share && *record.waited_share > kBusy; }
-
-/// Returns "1.2%", ">100%" for any larger spread, or "-" if there are too few samples.
-std::string spread_text(const Summary& summary) {
-  if (!std::isfinite(summary.spread())) return "-";
-  return summary.spread() <= 1 ? fmt::format("{:.1f}%", 100 * summary.spread()) : ">100%";
-}
-
-/// A table of one problem's kernels.
-class Table {
- public:
-  Table(Output& output, const std::vector<const Kernel*>& kernels) : output_(output) {
-    for (const Kernel* kernel : kernels) width_ = std::max(width_, kernel->info.name.size());
-  }
-
-  void legend() {
-    output_.print(
-        "hot: launches back to back; cold: caches flushed before each; Op Time: host time of one hot launch\n"
-        "+-: half the 95 % confidence interval of the median (- with fewer than six samples)\n"
-        "roofline: minimum time for the arithmetic and the memory traffic\n{}",
-        kProblemLegend);
-  }
-
-  void begin(const ConvStep& step, const Ceilings& ceilings) {
-    const ConvProblem& problem = step.problem;
-    const std::string epilogue = step.epilogue.empty() ? "" : ", then " + to_text(step.epilogue);
-    const Bound bound = ceilings.bound(problem.flops(), problem.compulsory_bytes(4, 4), Math::fp32);
-    output_.print("\n{}{}: {:.3f} GFLOP, {:.1f} MB, fp32 roofline {:.4f} ms ({})\n", to_text(problem), epilogue,
-                  problem.flops() * 1e-9, problem.compulsory_bytes(4, 4) * 1e-6, bound.seconds * 1e3,
-                  name_of(bound.limit));
-    output_.print("{:<{}}  {:<6}  {:>10}  {:>6}  {:>10}  {:>12}  {:>9}  {:>7}  {:>13}\n", "kernel", width_, "math",
-                  "hot (ms)", "+-", "cold (ms)", "Op Time (ms)", "GFLOP/s", "GB/s", "of roofline");
-  }
-
-  void row(const Record& record) {
-    output_.print("{:<{}}  {:<6}  {:>10.4f}  {:>6}  {:>10.4f}  {:>12.4f}  {:>9.1f}  {:>7.1f}  {:>11.1f} %{}\n",
-                  record.kernel, width_, record.math, record.hot_ms.median, spread_text(record.hot_ms),
-                  record.cold_ms.median, record.op_ms.median, record.gflops, record.gbps, 100 * record.share,
-                  was_busy(record) ? "  BUSY" : "");
-    if (record.graph_ms) {
-      output_.print("{:<{}}  {:.4f} ms +- {} per launch of {} launches in one CUDA graph\n", "", width_,
-                    record.graph_ms->median, spread_text(*record.graph_ms), record.graph);
-    }
-    if (record.layer_ms) {
-      output_.print(
-          "{:<{}}  prolog to epilog {:.4f} ms +- {}: {}\n", "", width_, record.layer_ms->median,
-          spread_text(*record.layer_ms),
-          record.computes_in_prolog
-              ? "this file computes in its prolog; rates use this time, the times of its call are not comparable"
-              : "the other times are of its call alone");
-    }
-    if (!record.choice.empty()) output_.print("{:<{}}  {}\n", "", width_, record.choice);
-    if (!record.layout.empty()) {
-      output_.print("{:<{}}  layout: {}; conversion from and to nchw is not timed\n", "", width_, record.layout);
-    }
-  }
-
-  void untimed(const Kernel& kernel, Outcome outcome, const std::string& reason) {
-    output_.print("{:<{}}  {:<6}  {}: {}\n", kernel.info.name, width_, name_of(kernel.info.math), name_of(outcome),
-                  reason);
-  }
-
- private:
-  Output& output_;
-  size_t width_ = 6;
-};
 
 /// simt executes GPU threads on the host: what is faster here may be slower on a GPU.
 std::string_view caveat(const Device& device) {
@@ -235,7 +198,7 @@ std::vector<Record> sweep(const Kernel& kernel, BenchArrays& arrays, const Ceili
   for (const Tunable& tunable : kernel.tunables) chosen[std::string(tunable.name)] = tunable.value;
   std::stable_sort(records.begin(), records.end(),
                    [](const Record& a, const Record& b) { return a.hot_ms.median < b.hot_ms.median; });
-  output.print("\n{} on {}: {} combinations\n", kernel.info.name, to_text(arrays.step().problem), records.size());
+  output.print("\n{} on {}: {} combinations\n", kernel.info.name, problem_text(arrays.step()), records.size());
   constexpr size_t kShown = 10;
   for (size_t i = 0; i < records.size(); ++i) {
     if (i >= kShown && records[i].tuning != chosen) continue;
@@ -255,7 +218,7 @@ class Session {
       : options_(options),
         device_(device),
         kernels_(std::move(kernels)),
-        other_(options.against.empty() ? nullptr : &require_conv_kernel(options.against, device.caps().kind)),
+        other_(options.against.empty() ? nullptr : &require_kernel(options.against, device.caps().kind)),
         ceilings_(ceilings),
         output_(output),
         results_(results),
@@ -266,15 +229,13 @@ class Session {
     if (!special()) table_.legend();
   }
 
-  void time(const ConvProblem& problem) {
-    const ConvStep plain{.problem = problem, .epilogue = options_.epilogue};
-    require_outputs(plain);
+  void time(const Step& plain) {
     if (!special()) table_.begin(plain, ceilings_);
     arrays_.reset();
     layer_.reset();
     std::vector<Timed> timed;
     for (const Kernel* kernel : kernels_) {
-      attempt(*kernel, [&] { time(*kernel, plain, timed); });
+      if (is_meant(*kernel, plain)) attempt(*kernel, [&] { time(*kernel, plain, timed); });
     }
     for (const Timed& library : timed) {
       if (library.kernel->info.library) attempt(*library.kernel, [&] { compare_best(plain, timed, library); });
@@ -295,6 +256,13 @@ class Session {
     size_t index;  ///< of the Record
   };
 
+  /// Whether the kernel is to be timed or reported: a named one always, others if they are for the step's operator.
+  bool is_meant(const Kernel& kernel, const Step& plain) const {
+    if (kernels_.size() == 1) return true;
+    if (is_conv(plain)) return kernel.is_conv();
+    return !refuse_in_all_formats(kernel, plain, device_.caps());
+  }
+
   /// --sweep and --against show no table.
   bool special() const { return options_.sweep || other_ != nullptr; }
 
@@ -314,13 +282,14 @@ class Session {
     table_.untimed(kernel, result.outcome, result.reason);
   }
 
-  void time(const Kernel& kernel, const ConvStep& plain, std::vector<Timed>& timed) {
+  void time(const Kernel& kernel, const Step& plain, std::vector<Timed>& timed) {
     if (const Refusal refusal = refuse_in_all_formats(kernel, plain, device_.caps()))
       return untimed(kernel, {Outcome::skipped, *refusal});
-    const ConvStep step = step_for(kernel, plain, device_.caps());
+    const Step step = step_for(kernel, plain, device_.caps());
     for (const Kernel* each : {&kernel, other_}) {
       if (each == nullptr) continue;
-      const CaseResult result = verify_few(*each, step, device_, oracle_);
+      const CaseResult result =
+          is_conv(step) ? verify_few(*each, conv_step(step), device_, oracle_) : verify_op(*each, step, device_);
       if (result.outcome != Outcome::passed) return untimed(*each, result);
     }
     if (options_.sweep) {
@@ -344,7 +313,7 @@ class Session {
   void compare(const Kernel& kernel, BenchArrays& arrays) {
     const size_t index = add(measure(kernel, arrays, ceilings_, effort_));
     add(measure(*other_, arrays, ceilings_, effort_));
-    output_.print("\n{}: ", to_text(arrays.step().problem));
+    output_.print("\n{}: ", problem_text(arrays.step()));
     compare_pair(kernel, *other_, arrays, index);
   }
 
@@ -356,7 +325,7 @@ class Session {
   }
 
   /// Compares the fastest of our own kernels with the library in the same math, interleaved, on nchw arrays.
-  void compare_best(const ConvStep& plain, const std::vector<Timed>& timed, const Timed& library) {
+  void compare_best(const Step& plain, const std::vector<Timed>& timed, const Timed& library) {
     const Timed* best = nullptr;
     for (const Timed& each : timed) {
       const bool alike =
@@ -375,14 +344,18 @@ class Session {
     compare_pair(*best->kernel, *library.kernel, arrays(plain), best->index);
   }
 
-  /// Returns arrays for this step; reuses the current ones if they have its layouts.
-  BenchArrays& arrays(const ConvStep& step) {
-    if (!layer_) layer_ = timed_layer(step, oracle_);
-    if (!arrays_ || arrays_->step().input_format != step.input_format ||
-        arrays_->step().output_format != step.output_format) {
-      arrays_.reset();  // first, because both may not fit into memory
-      arrays_.emplace(device_, step, layer_);
+  /// Returns arrays for this step; reuses the current ones if they have its formats.
+  BenchArrays& arrays(const Step& step) {
+    const auto formats = [](const Step& each) { return std::pair(each.inputs[0].format, each.outputs[0].format); };
+    if (arrays_ && formats(arrays_->step()) == formats(step)) return *arrays_;
+    arrays_.reset();  // first, because both may not fit into memory
+    if (!is_conv(step)) {
+      arrays_ = std::make_unique<OpArrays>(device_, step);
+      return *arrays_;
     }
+    const ConvStep conv = conv_step(step);
+    if (!layer_) layer_ = timed_layer(conv, oracle_);
+    arrays_ = std::make_unique<ConvArrays>(device_, conv, layer_);
     return *arrays_;
   }
 
@@ -394,10 +367,10 @@ class Session {
   Effort effort_ = options_.effort;
   Output& output_;
   BenchResults& results_;
-  Table table_;
+  BenchTable table_;
   Oracle oracle_;
   std::shared_ptr<const OracleLayer> layer_;
-  std::optional<BenchArrays> arrays_;
+  std::unique_ptr<BenchArrays> arrays_;
   bool wrong_ = false, busy_ = false;
 };
 
@@ -405,9 +378,9 @@ void bench(const BenchOptions& options, Output& output) {
   BenchResults results(output);  // before the device's threads, which must not receive SIGINT
   const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
   const DeviceKind kind = device->caps().kind;
-  const std::vector<ConvProblem> problems = chosen_problems(options, kind);
-  const std::vector<const Kernel*> kernels = chosen_kernels(options, kind);
-  if (!options.against.empty()) require_conv_kernel(options.against, kind);
+  const std::vector<Step> steps = chosen_steps(options, kind);
+  const std::vector<const Kernel*> kernels = chosen_kernels(options, kind, steps);
+  if (!options.against.empty()) require_kernel(options.against, kind);
 
   output.print("{}\n", device->caps().description);
   const Contention contention;
@@ -417,7 +390,7 @@ void bench(const BenchOptions& options, Output& output) {
     output.print("{}; when idle it is faster than this\n", busy_text(*waited));
   }
   Session session(options, *device, kernels, ceilings, output, results);
-  for (const ConvProblem& problem : problems) session.time(problem);
+  for (const Step& step : steps) session.time(step);
   results.finish();
   if (session.busy()) {
     note(
@@ -437,12 +410,13 @@ Action declare_bench(CLI::App& parser) {
   exclude(add_text(parser, "--kernel", options->kernel, "GLOB",
                    "kernels with matching names, or a kernel file (default: all of the device except the reference)"),
           file);
-  CLI::Option* problem = add_text(parser, "--problem", options->problem, "TEXT", std::string(kProblemHelp));
+  CLI::Option* problem = add_text(parser, "--problem", options->problem, "TEXT", std::string(kOperatorHelp));
   CLI::Option* model =
       add_text(parser, "--model", options->model, "NAME",
                "the convolutions of this model (default: that of a kernel file's semester, otherwise fa19)");
-  CLI::Option* shapes = add_text(parser, "--shapes", options->shapes, "FILE",
-                                 "file with one convolution per line; shapes/layers has those of well-known networks");
+  CLI::Option* shapes =
+      add_text(parser, "--shapes", options->shapes, "FILE",
+               "file with one problem per line; shapes/layers has the convolutions of well-known networks");
   exclude(model, problem);
   exclude(shapes, problem);
   exclude(shapes, model);

@@ -18,6 +18,7 @@
 #include "convlab/base/json.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/contention.h"
+#include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/interleaved.h"
 #include "convlab/measure/record.h"
 #include "convlab/profile/count_kernel.h"
@@ -83,7 +84,7 @@ void count(const std::vector<const Kernel*>& kernels, const ConvStep& step, Devi
 /// a CPU, if the system reports it; nullopt for GPUs.
 std::optional<double> time(const std::vector<const Kernel*>& kernels, const ConvStep& step, Device& device,
                            const Effort& effort, Oracle& oracle) {
-  BenchArrays arrays(device, step, timed_layer(step, oracle));
+  ConvArrays arrays(device, step, timed_layer(step, oracle));
   std::vector<std::unique_ptr<KernelBench>> benches;
   std::vector<size_t> numbers;
   for (size_t i = 0; i < kernels.size(); ++i) {

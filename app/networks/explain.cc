@@ -79,7 +79,7 @@ std::vector<ExplainedStep> explained(const Plan& plan, const std::optional<Ceili
     ExplainedStep each{.layer = describe_layer(step, images, images, 1), .why = why(step, plan.options)};
     if (!seconds.empty()) each.layer.seconds = seconds[steps.size()];
     if (tuned != nullptr && step.is_conv()) each.why = why(tuned->kernels[convolutions++]);
-    each.output = step.is_conv() ? step.what.outputs[0].shape : step.what.outputs[0].shape;
+    each.output = step.what.outputs[0].shape;
     for (const Location& input : step.inputs) {
       const auto found = writer.find({input.place, input.at});
       if (found == writer.end()) continue;  // a constant

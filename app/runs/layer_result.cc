@@ -2,6 +2,8 @@
 
 #include "app/runs/layer_result.h"
 
+#include "convlab/kernels/step_work.h"
+
 namespace convlab::app {
 
 LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, size_t devices) {
@@ -11,7 +13,7 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, 
                     .op = step.op_name(),
                     .kernel = std::string(step.kernel->info.name),
                     .math = step.kernel->info.math,
-                    .flops = step.flops() * batches};
+                    .flops = flops(step.what) * batches};
   if (step.is_conv()) {
     const ConvStep conv = conv_step(step.what);
     ConvProblem problem = conv.problem;

@@ -13,7 +13,7 @@
 namespace convlab {
 
 Shape ConvStep::output_shape() const {
-  const Shape all = problem.output_shape();
+  Shape all = problem.output_shape();
   if (!epilogue.pool) return all;
   return {all[0], all[1], epilogue.pool->output_h(all[2]), epilogue.pool->output_w(all[3])};
 }

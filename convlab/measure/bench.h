@@ -1,20 +1,15 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "convlab/base/rng.h"
 #include "convlab/device/device.h"
-#include "convlab/device/thread_pool.h"
-#include "convlab/kernels/conv_step.h"
+#include "convlab/kernels/kernel.h"
+#include "convlab/measure/bench_arrays.h"
 #include "convlab/measure/summary.h"
-#include "convlab/verify/compare.h"
-#include "convlab/verify/oracle.h"
 
 namespace convlab {
 
@@ -37,57 +32,6 @@ Summary sample(const Effort& effort, const TakeSample& take);
 /// Which samples' outputs are checked. `ends`: first and last of each series, enough for kernels whose source is known
 /// to keep no state; `all`: for untrusted kernels.
 enum class Checked { ends, all };
-
-/// Returns the data on which kernels are timed: real numbers as in `convlab verify`, with reference outputs. It has as
-/// many different images as the reference computes in a second or two, 3 to 64; a batch repeats them in any order.
-std::shared_ptr<const OracleLayer> timed_layer(const ConvStep& step, Oracle& oracle);
-
-/// The arrays of one problem on one device, in the layouts of the step, shared by all kernels timed on the step. Each
-/// batch index holds an image of the layer, and renew() chooses others. An image's output depends on that image alone,
-/// so the layer has the expected value of every output element at the problem's own size, however often the images
-/// change.
-class BenchArrays {
- public:
-  /// `layer` is of this problem with any n. Throws Error(unavailable) if the device lacks memory for the arrays.
-  BenchArrays(Device& device, const ConvStep& step, std::shared_ptr<const OracleLayer> layer);
-
-  Device& device() const { return device_; }
-  Stream& stream() const { return *stream_; }
-  const ConvStep& step() const { return step_; }
-
-  /// Returns the arrays at their current addresses; see renew().
-  ConvArgs arguments() const;
-
-  /// Moves to the next of three addresses. Puts at every batch index an image that differs from the previous launch's
-  /// image and from the last one at this address, and fills the output with uninitialized markers. A kernel cannot
-  /// profit from state of an earlier launch, and outputs that it never writes are found.
-  void renew();
-
-  /// Compares all elements of the output with the expected output of the images.
-  Verdict check(const KernelInfo& kernel);
-
-  /// Fills memory larger than any cache, which evicts all arrays.
-  void flush_caches();
-
- private:
-  void upload_images();
-  void* x() const;
-  void* y() const;
-  ThreadPool& threads();
-
-  Device& device_;
-  ConvStep step_;
-  std::shared_ptr<const OracleLayer> layer_;
-  std::unique_ptr<Stream> stream_;
-  Rng random_{1};
-  static constexpr size_t kPlaces = 3;
-  size_t place_ = 0;                              ///< index of the address in use
-  std::array<std::vector<int64_t>, kPlaces> at_;  ///< per address: the layer's image at each batch index
-  Buffer x_, w_, bias_, y_, flush_;
-  std::vector<float> staging_;               ///< chunk of the NCHW input or output, copied to or from the device
-  Buffer staging_lock_;                      ///< page-locks staging_ for fast copies
-  std::unique_ptr<ThreadPool> own_threads_;  ///< for comparing, if the device has no threads
-};
 
 /// Caches before a launch: hot after a launch of the same kernel, or flushed.
 enum class Caches { hot, cold };
@@ -136,14 +80,16 @@ class KernelBench {
   /// Launches and times once. If `behind_another`, a GPU's device time is measured again on a launch queued behind
   /// another.
   Times launch(bool behind_another = false);
-  void enqueue();       ///< enqueues one launch on the stream
-  void check_output();  ///< of the last launch; throws Error(wrong_result)
+  Args own(const Args& arguments) const;  ///< returns them with this kernel's memory and tuning
+  void enqueue();                         ///< enqueues one launch on the stream
+  void check_output();                    ///< of the last launch; throws Error(wrong_result)
 
   const Kernel& kernel_;
   BenchArrays& arrays_;
   Checked checked_;
   std::vector<int> tuning_;
   Buffer prepared_, workspace_;
+  std::vector<const void*> without_weights_;  ///< the inputs of a launch with packed weights
   double prepare_ms_ = 0;
   Times last_;
   std::unique_ptr<Replay> graph_;

@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "convlab/base/error.h"
+#include "convlab/kernels/conv_step.h"
+#include "convlab/kernels/step_text.h"
+#include "convlab/kernels/step_work.h"
 #include "convlab/measure/contention.h"
 
 namespace convlab {
@@ -14,10 +17,19 @@ namespace {
 /// may be faster now, a shared host much faster.
 double tolerance(DeviceKind device) { return device == DeviceKind::cuda ? 0.85 : 0.5; }
 
-void refuse_the_impossible(const Kernel& kernel, const ConvStep& step, const Ceilings& ceilings, double bytes,
+/// As other libraries count: without padding channels.
+double conv_bytes(const ConvStep& step) {
+  const auto bytes_per_input = static_cast<int64_t>(size_of(step.input_format.type));
+  const auto bytes_per_output = static_cast<int64_t>(size_of(step.output_format.type));
+  const int64_t pooled_away = step.problem.output_count() - element_count(step.output_shape());
+  return step.problem.compulsory_bytes(bytes_per_input, bytes_per_output) -
+         static_cast<double>(pooled_away * bytes_per_output);
+}
+
+void refuse_the_impossible(const Kernel& kernel, const Step& step, const Ceilings& ceilings, double bytes,
                            double milliseconds) {
-  const double flops = kernel.info.sum == Sum::transform ? 0 : step.problem.flops();
-  const Bound floor = ceilings.bound(flops, bytes, kernel.info.math);
+  const double arithmetic = kernel.info.sum == Sum::transform ? 0 : flops(step);
+  const Bound floor = ceilings.bound(arithmetic, bytes, kernel.info.math);
   if (milliseconds >= floor.seconds * 1e3 * tolerance(kernel.info.device)) return;
   throw unavailable(
       "measured {:.4f} ms, below the bound of {:.4f} ms ({}): the clock or the ceiling is wrong; run 'convlab bench "
@@ -40,15 +52,15 @@ void refuse_clocks_that_disagree(const Record& record) {
 
 Record measure(const Kernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
                Checked checked, std::span<const int> tuning) {
-  const ConvStep& step = arrays.step();
+  const Step& step = arrays.step();
   const DeviceCaps& caps = arrays.device().caps();
   Record record{.kernel = std::string(kernel.info.name),
-                .problem = to_text(step.problem),
+                .problem = problem_text(step),
                 .math = std::string(name_of(kernel.info.math)),
                 .device = caps.kind,
                 .rung = kernel.info.rung,
                 .epilogue = to_text(step.epilogue),
-                .layout = step.output_format.order == Order::nchw ? "" : name_of(step.output_format)};
+                .layout = step.outputs[0].format.order == Order::nchw ? "" : name_of(step.outputs[0].format)};
   for (size_t i = 0; i < kernel.tunables.size(); ++i) {
     const Tunable& tunable = kernel.tunables[i];
     record.tuning[std::string(tunable.name)] = tuning.empty() ? tunable.value : tuning[i];
@@ -79,18 +91,14 @@ Record measure(const Kernel& kernel, BenchArrays& arrays, const Ceilings& ceilin
   record.after = machine_state(caps);
   refuse_clocks_that_disagree(record);
 
-  const auto bytes_per_input = static_cast<int64_t>(size_of(step.input_format.type));
-  const auto bytes_per_output = static_cast<int64_t>(size_of(step.output_format.type));
-  const int64_t pooled_away = step.problem.output_count() - element_count(step.output_shape());
-  const double bytes = step.problem.compulsory_bytes(bytes_per_input, bytes_per_output) -
-                       static_cast<double>(pooled_away * bytes_per_output);
+  const double bytes = is_conv(step) ? conv_bytes(conv_step(step)) : compulsory_bytes(step);
   if (!record.waited_share || *record.waited_share <= kBusy) {
     refuse_the_impossible(kernel, step, ceilings, bytes, counted.min);
   }
   const double seconds = counted.median * 1e-3;
-  record.gflops = step.problem.flops() / seconds * 1e-9;
+  record.gflops = operations(step) / seconds * 1e-9;
   record.gbps = bytes / seconds * 1e-9;
-  const Bound bound = ceilings.bound(step.problem.flops(), bytes, kernel.info.math);
+  const Bound bound = ceilings.bound(flops(step), bytes, kernel.info.math);
   record.bound_ms = bound.seconds * 1e3;
   record.share = bound.seconds / seconds;
   record.limit = name_of(bound.limit);

@@ -133,7 +133,8 @@ ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t pla
     Refusal refusal = why_not_for_format(request, *kernel, x_format);
     if (refusal && !named) continue;
     if (refusal) {
-      refusal = refuse_in_all_formats(*kernel, ConvStep{.problem = fused.step.problem}, request.caps).value_or(*refusal);
+      refusal =
+          refuse_in_all_formats(*kernel, ConvStep{.problem = fused.step.problem}, request.caps).value_or(*refusal);
     }
     const std::optional<ConvStep> step =
         refusal ? std::nullopt : step_by(request, *kernel, fused, x_format, y_format, refusal);

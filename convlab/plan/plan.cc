@@ -46,16 +46,6 @@ std::string PlanStep::op_name() const {
   return after.kind == ActivationKind::none ? name : name + "+" + to_text(after);
 }
 
-double PlanStep::flops() const {
-  if (is_conv()) return conv_step(what).problem.flops();
-  const auto outputs = static_cast<double>(element_count(what.outputs[0].shape));
-  if (const auto* gemm = std::get_if<GemmOp>(&what.op)) {
-    return 2 * outputs * static_cast<double>(what.inputs[0].shape[gemm->transpose_a ? 0 : 1]);
-  }
-  if (std::holds_alternative<MatMulOp>(what.op)) return 2 * outputs * static_cast<double>(what.inputs[0].shape.back());
-  return 0;
-}
-
 std::string to_text(const Plan& plan) {
   std::string text =
       fmt::format("plan {} on {}: {} {} -> {}, arena {} bytes\n", name_of(plan.options.mode), name_of(plan.device),

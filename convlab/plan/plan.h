@@ -47,9 +47,6 @@ struct PlanStep {
   /// Returns "Conv+bias+max2x2/2+tanh", "Gemm+tanh", "Softmax"; "Copy" and "Convert" (pixels to float32) are steps that
   /// the plan adds.
   std::string op_name() const;
-
-  /// Returns the floating-point operations of convolutions (direct method) and matrix products; 0 for other operators.
-  double flops() const;
 };
 
 /// All decisions about one run of a graph on one device, for given input shapes: every kernel, address and size. A

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/kernels/step_work.h"
 #include "convlab/measure/summary.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/model/onnx/reading/onnx_images.h"
@@ -49,7 +50,7 @@ std::vector<Session::Step> steps_of(const Plan& plan) {
     steps.push_back({.name = step.name,
                      .op = step.op_name(),
                      .kernel = std::string(step.kernel->info.name),
-                     .flops = step.flops()});
+                     .flops = flops(step.what)});
   }
   return steps;
 }

@@ -49,6 +49,20 @@ TEST(CliBench, WritesARecordForEachKernelAndProblem) {
   EXPECT_EQ(problems, (std::vector<std::string>{"c3h12w12_k4r3s3", "n3_c3h12w12_k4r3s3"}));
 }
 
+TEST(CliBench, TimesAnyOperator) {
+  const ProgramRun run =
+      bench({"--device", "cpu", "--kernel", "cpu.*", "--problem", "layernorm_r16c96", "--json", "-"});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  const json records = json::parse(run.output);
+  ASSERT_EQ(records.size(), 1U) << "other kernels do not compute it";
+  EXPECT_EQ(records[0]["kernel"], "cpu.normalize");
+  EXPECT_EQ(records[0]["problem"], "layernorm_r16c96");
+  EXPECT_GT(records[0]["gbps"], 0);
+  const ProgramRun images = bench({"--device", "cpu", "--problem", "softmax_r4c9", "-n", "3"});
+  EXPECT_EQ(images.status, 2);
+  EXPECT_THAT(images.complaint, HasSubstr("-n: only for convolutions"));
+}
+
 TEST(CliBench, TimesWhatFollowsAConvolution) {
   const ProgramRun run = bench({"--device", "cpu", "--kernel", "cpu.direct", "--problem", "n2_c3h12w12_k4r3s3",
                                 "--epilogue", "bias+max2x2/2+relu", "--json", "-"});

@@ -1,6 +1,7 @@
 // Tests that timing also checks results: fake kernels pass verification and then skip work.
 
 #include "convlab/measure/bench.h"
+#include "convlab/measure/conv_arrays.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,7 +57,7 @@ struct Bench {
   std::unique_ptr<Device> device = open_device("cpu", {.threads = 1});
   Oracle oracle{1};
   ConvStep step;
-  BenchArrays arrays;
+  ConvArrays arrays;
 
   explicit Bench(const ConvStep& timed) : step(timed), arrays(*device, step, timed_layer(step, oracle)) {}
 };
@@ -173,7 +174,7 @@ TEST(Bench, FewImagesAreOthersEachTime) {
   std::vector<float> before;
   for (int i = 0; i < 100; ++i) {
     bench.arrays.renew();
-    const auto* x = static_cast<const float*>(bench.arrays.arguments().x);
+    const auto* x = static_cast<const float*>(bench.arrays.arguments().inputs[0]);
     const std::vector<float> images(x, x + one.problem.input_count());
     EXPECT_NE(images, before);
     EXPECT_NE(images, seen[x]) << "at this address";
@@ -240,7 +241,7 @@ TEST(Libraries, TakeNoMoreThreadsThanThereAre) {
   const Kernel* library = find_kernel("onednn", DeviceKind::cpu);
   if (library == nullptr) GTEST_SKIP() << "this build has no oneDNN";
   Oracle oracle(1);
-  BenchArrays arrays(*device, kStep, timed_layer(kStep, oracle));
+  ConvArrays arrays(*device, kStep, timed_layer(kStep, oracle));
   const auto before = threads();
   KernelBench bench(*library, arrays);
   bench.run(Caches::hot, true);

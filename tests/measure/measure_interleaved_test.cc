@@ -1,5 +1,6 @@
 // Tests comparisons by interleaved samples: decisions, noise, drift and limits.
 
+#include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/interleaved.h"
 
 #include <gmock/gmock.h>
@@ -58,7 +59,7 @@ Decision compare_slowed(double more) {
   const auto device = open_device("cpu", {.threads = 1});
   const ConvStep step{parse_problem("n4_c12h33w33_k24r5s5")};
   Oracle oracle(1);
-  BenchArrays arrays(*device, step, timed_layer(step, oracle));
+  ConvArrays arrays(*device, step, timed_layer(step, oracle));
   KernelBench bench(require_conv_kernel("cpu.direct", DeviceKind::cpu), arrays);
   const auto slowed = [&](bool end) {
     const double milliseconds = bench.run(Caches::hot, end).device_ms;

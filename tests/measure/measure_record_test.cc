@@ -1,5 +1,6 @@
 // Tests Records: JSON conversion, plausibility checks, sampling and parameter sweeps.
 
+#include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/record.h"
 
 #include <gtest/gtest.h>
@@ -141,7 +142,7 @@ TEST(Measure, TellsWhatAKernelTook) {
   const auto device = open_device("cpu", {.threads = 1});
   const ConvStep step{parse_problem("n2_c3h12w12_k4r3s3")};
   Oracle oracle(1);
-  BenchArrays arrays(*device, step, timed_layer(step, oracle));
+  ConvArrays arrays(*device, step, timed_layer(step, oracle));
   const Kernel& kernel = require_conv_kernel("cpu.direct", DeviceKind::cpu);
   const Ceilings fast{.fp32_flops = 1e15, .memory_bytes = 1e15, .cache_bytes = 1e15, .cache_size = 1};
   const Effort effort{.seconds = 0.01, .least = 5, .most = 20};
@@ -161,7 +162,7 @@ TEST(Measure, RefusesWhatThisMachineCannotDo) {
   const auto device = open_device("cpu", {.threads = 1});
   const ConvStep step{parse_problem("n2_c3h12w12_k4r3s3")};
   Oracle oracle(1);
-  BenchArrays arrays(*device, step, timed_layer(step, oracle));
+  ConvArrays arrays(*device, step, timed_layer(step, oracle));
   const Kernel& kernel = require_conv_kernel("cpu.direct", DeviceKind::cpu);
   const Ceilings slow{.fp32_flops = 1e6, .memory_bytes = 1e6, .cache_bytes = 1e6, .cache_size = 1};
   constexpr int kMostAttempts = 20;  // on a busy machine nothing is rejected

@@ -12,6 +12,7 @@
 
 #include "convlab/device/cpu.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/step_work.h"
 #include "convlab/model/limits.h"
 #include "convlab/rewrite/simplify.h"
 #include "tests/errors.h"
@@ -142,8 +143,8 @@ TEST(Plan, FusesWhatTheCourseHas) {
   EXPECT_EQ(plan.steps[0].inputs[1].place, Location::Place::constant);
   EXPECT_EQ(plan.steps[4].output.place, Location::Place::output);
   EXPECT_EQ(plan.steps[2].inputs[0], plan.steps[1].output) << "flatten must cost nothing";
-  EXPECT_EQ(plan.steps[1].flops(), 2.0 * 4 * 6 * 4 * 4 * 4 * 25);
-  EXPECT_EQ(plan.steps[2].flops(), 2.0 * 4 * 96 * 16);
+  EXPECT_EQ(flops(plan.steps[1].what), 2.0 * 4 * 6 * 4 * 4 * 4 * 25);
+  EXPECT_EQ(flops(plan.steps[2].what), 2.0 * 4 * 96 * 16);
   expect_no_overlap(plan);
 }
 

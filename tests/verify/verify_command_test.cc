@@ -119,7 +119,7 @@ TEST(VerifyCommand, AnyOperator) {
   EXPECT_EQ(refused.output,
             "SKIPPED cpu.softmax              relu_3x4: only Softmax and LogSoftmax are supported\n0 passed, 0 failed, "
             "1 skipped\n");
-  EXPECT_THAT(ran("--problem softmx_r4c9").complaint, HasSubstr("did you mean softmax?"));
+  EXPECT_THAT(ran("--problem softmx_r4c9").complaint, HasSubstr("did you mean 'softmax'?"));
 }
 
 TEST(VerifyCommand, CountsByOperators) {

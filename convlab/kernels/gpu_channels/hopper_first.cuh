@@ -87,7 +87,7 @@ template <class Terms>
 struct HopperFirst {
   using Element = typename Terms::Element;
   static constexpr Format kFormat = kPixelFormat<Element>;
-  static constexpr decltype(Kernel::workspace_bytes) workspace_bytes = nullptr;
+  static size_t workspace_bytes(const ConvStep&, const DeviceCaps&) { return 0; }
 
   /// Calls `with.template operator()<Tile>()`. Tiles have 64 output channels if the filters fit twice in a
   /// multiprocessor's shared memory, and otherwise 32. If these do not fit twice either, tiles have 64 if the filters
