@@ -12,9 +12,10 @@
 namespace convlab {
 
 Step in_formats(Step step, Format input, Format output) {
-  const auto fitting = [](const Shape& shape, Format format) {
+  const bool conv = std::holds_alternative<ConvOp>(step.op);
+  const auto fitting = [conv](const Shape& shape, Format format) {
     const bool one_pixel = shape.size() == 4 && shape[2] == 1 && shape[3] == 1;
-    return format.order == Order::nhwc && one_pixel ? kNchw : format;
+    return format.order == Order::nhwc && one_pixel && !conv ? kNchw : format;
   };
   const auto put = [&](Operand& operand, Format format) {
     operand.format = fitting(operand.shape, format);

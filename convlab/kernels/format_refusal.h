@@ -5,7 +5,7 @@
 namespace convlab {
 
 /// Returns the step with all inputs that are not constant and its output in these formats. Raw pixels are nchw, and so
-/// are images of one pixel instead of nhwc (see Order).
+/// are images of one pixel instead of nhwc (see Order), except in convolutions: their kernels say what is missing.
 Step in_formats(Step step, Format input, Format output);
 
 /// Returns why the kernel does not support the step, whatever the formats of its inputs and output; nullopt if it does

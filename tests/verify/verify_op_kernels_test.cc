@@ -7,8 +7,11 @@
 #include <set>
 
 #include "convlab/device/cpu.h"
+#include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/verify/cases.h"
 #include "convlab/verify/ops/verify_op.h"
+#include "tests/paths.h"
 #include "tests/verify/op_cases.h"
 
 namespace convlab {
@@ -53,6 +56,33 @@ TEST(OpKernels, AreRightForEveryOperatorAndFill) {
     if (kernel.info.device != DeviceKind::cpu || kernel.is_conv() || needs_instructions(kernel)) continue;
     EXPECT_TRUE(used.contains(kernel.info.name)) << kernel.info.name << " was not run";
   }
+}
+
+/// Verifies every `stride`-th of the problems that `convlab verify` tries by default.
+void expect_right_on_shipped_problems(const char* device_name, size_t stride) {
+  const std::unique_ptr<Device> device = open_device(device_name, {.threads = 2});
+  const std::vector<Step> problems = read_steps(source_folder() / kOperatorList);
+  size_t passed = 0;
+  for (size_t i = 0; i < problems.size(); i += stride) {
+    if (is_conv(problems[i])) continue;
+    for (const Kernel& kernel : kernels()) {
+      if (kernel.info.device != device->caps().kind || kernel.is_conv()) continue;
+      for (const Step& step : op_steps_to_verify(kernel, problems[i], device->caps(), /*all=*/false)) {
+        const CaseResult result = verify_op(kernel, step, *device);
+        EXPECT_EQ(result.outcome, Outcome::passed)
+            << kernel.info.name << ", " << describe(step) << ": " << result.reason;
+        ++passed;
+      }
+    }
+  }
+  EXPECT_GE(passed, problems.size() / stride / 2);
+}
+
+TEST(OpKernels, OfCpusAreRightOnTheShippedProblems) { expect_right_on_shipped_problems("cpu", 1); }
+
+TEST(OpKernels, OfGpusAreRightOnTheShippedProblems) {
+  if (!simt_present()) GTEST_SKIP() << "this build has no simt";
+  expect_right_on_shipped_problems("simt", 5);
 }
 
 }  // namespace

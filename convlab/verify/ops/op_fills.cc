@@ -120,9 +120,11 @@ void fill_all(const Step& step, Filler& filler) {
       },
       static_cast<const AnyOp&>(step.op));
   constexpr int64_t kLargestByte = 255;
+  const bool to_bytes = std::holds_alternative<ActivationOp>(step.op) && step.outputs[0].format.type == ElementType::u8;
   for (size_t i = 0; i < filler.count(); ++i) {
     const ElementType type = step.inputs[i].format.type;
-    if (type == ElementType::u8 && !reads_integers(step.op)) filler.integers(i, 0, kLargestByte);
+    const bool bytes = to_bytes || (type == ElementType::u8 && !reads_integers(step.op));
+    if (bytes) filler.integers(i, 0, kLargestByte);
     for (float& element : filler.elements(i)) element = represented(element, type);
   }
 }
