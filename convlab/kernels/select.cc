@@ -33,7 +33,7 @@ Refusal refusal_of(const Kernel& kernel, const Step& step, const DeviceCaps& cap
 const Kernel* find_kernel(const Step& step, const DeviceCaps& caps, Math math) {
   const Kernel* best = nullptr;
   for (const Kernel& kernel : kernels()) {
-    if (kernel.info.device != caps.kind || refusal_of(kernel, step, caps, math)) continue;
+    if (kernel.is_conv() || kernel.info.device != caps.kind || refusal_of(kernel, step, caps, math)) continue;
     if (best == nullptr || comes_before(kernel.info, best->info)) best = &kernel;
   }
   return best;
@@ -51,7 +51,7 @@ std::string why_unsupported(const Step& step, const DeviceCaps& caps, Math math)
   scale.op = ScaleOp{};
   softmax.op = SoftmaxOp{};
   for (const Kernel& kernel : kernels()) {
-    if (kernel.info.device != caps.kind) continue;
+    if (kernel.is_conv() || kernel.info.device != caps.kind) continue;
     const Refusal refusal = refusal_of(kernel, step, caps, math);
     if (refusal && refusal != refusal_of(kernel, scale, caps, math) &&
         refusal != refusal_of(kernel, softmax, caps, math))
