@@ -14,6 +14,14 @@ double products(const Step& step, int64_t terms) {
   return 2 * static_cast<double>(element_count(step.outputs[0].shape)) * static_cast<double>(terms);
 }
 
+double conv_bytes(const ConvStep& step) {
+  const auto bytes_per_input = static_cast<int64_t>(size_of(step.input_format.type));
+  const auto bytes_per_output = static_cast<int64_t>(size_of(step.output_format.type));
+  const int64_t pooled_away = step.problem.output_count() - element_count(step.output_shape());
+  return step.problem.compulsory_bytes(bytes_per_input, bytes_per_output) -
+         static_cast<double>(pooled_away * bytes_per_output);
+}
+
 }  // namespace
 
 double operations(const Step& step) {
@@ -39,6 +47,7 @@ double flops(const Step& step) {
 }
 
 double compulsory_bytes(const Step& step) {
+  if (is_conv(step)) return conv_bytes(conv_step(step));
   double bytes = 0;
   for (const Operand& each : step.inputs) {
     bytes += static_cast<double>(byte_count(each.written.empty() ? each.shape : each.written, each.format));

@@ -11,7 +11,8 @@ double operations(const Step& step);
 /// Same for floating-point operations only.
 double flops(const Step& step);
 
-/// Returns the least bytes that a step moves: its inputs and its output once each.
+/// Returns the least bytes that a step moves: its inputs and its output once each. For a convolution as other libraries
+/// count: without padding channels, bias and added array, and with float32 filters.
 double compulsory_bytes(const Step& step);
 
 }  // namespace convlab

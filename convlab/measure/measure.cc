@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "convlab/base/error.h"
-#include "convlab/kernels/conv_step.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/kernels/step_work.h"
 #include "convlab/measure/contention.h"
@@ -16,15 +15,6 @@ namespace {
 /// The share of the bound that a measured time may go down to. Ceilings are measured, too: a machine that was busy then
 /// may be faster now, a shared host much faster.
 double tolerance(DeviceKind device) { return device == DeviceKind::cuda ? 0.85 : 0.5; }
-
-/// As other libraries count: without padding channels.
-double conv_bytes(const ConvStep& step) {
-  const auto bytes_per_input = static_cast<int64_t>(size_of(step.input_format.type));
-  const auto bytes_per_output = static_cast<int64_t>(size_of(step.output_format.type));
-  const int64_t pooled_away = step.problem.output_count() - element_count(step.output_shape());
-  return step.problem.compulsory_bytes(bytes_per_input, bytes_per_output) -
-         static_cast<double>(pooled_away * bytes_per_output);
-}
 
 void refuse_the_impossible(const Kernel& kernel, const Step& step, const Ceilings& ceilings, double bytes,
                            double milliseconds) {
@@ -91,7 +81,7 @@ Record measure(const Kernel& kernel, BenchArrays& arrays, const Ceilings& ceilin
   record.after = machine_state(caps);
   refuse_clocks_that_disagree(record);
 
-  const double bytes = is_conv(step) ? conv_bytes(conv_step(step)) : compulsory_bytes(step);
+  const double bytes = compulsory_bytes(step);
   if (!record.waited_share || *record.waited_share <= kBusy) {
     refuse_the_impossible(kernel, step, ceilings, bytes, counted.min);
   }
