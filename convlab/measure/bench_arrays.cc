@@ -15,6 +15,12 @@ void BenchArrays::flush_caches() {
   stream_->synchronize();
 }
 
+void BenchArrays::mark_uninitialized(const Buffer& output) {
+  constexpr int kUninitializedByte = 0xff;
+  stream_->fill(output.data(), kUninitializedByte, output.bytes());
+  stream_->synchronize();
+}
+
 Buffer uploaded(Device& device, Stream& stream, const Tensor& tensor) {
   Buffer buffer = device.allocate(tensor.bytes());
   stream.upload(buffer.data(), tensor.raw(), buffer.bytes());

@@ -39,6 +39,9 @@ class BenchArrays {
   void flush_caches();
 
  protected:
+  /// Fills an output with uninitialized markers, and waits.
+  void mark_uninitialized(const Buffer& output);
+
   static constexpr size_t kPlaces = 3;
 
   /// Distance between the addresses of an array: a whole page, so that the alignment within a page stays the same.

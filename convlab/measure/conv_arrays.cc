@@ -78,9 +78,7 @@ void ConvArrays::renew() {
   if (conv_.epilogue.bias) inputs_.push_back(bias_.data());
   output_ = y();
   upload_images();
-  constexpr int kUninitializedByte = 0xff;
-  stream().fill(y_.data(), kUninitializedByte, y_.bytes());
-  stream().synchronize();
+  mark_uninitialized(y_);
 }
 
 void ConvArrays::upload_images() {

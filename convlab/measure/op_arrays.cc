@@ -48,9 +48,7 @@ void OpArrays::renew() {
     if (!constant) stream().upload(shifted(buffers_[input]), tensor.raw(), tensor.bytes());
   }
   output_ = shifted(y_);
-  constexpr int kUninitializedByte = 0xff;
-  stream().fill(y_.data(), kUninitializedByte, y_.bytes());
-  stream().synchronize();
+  mark_uninitialized(y_);
 }
 
 Verdict OpArrays::check(const KernelInfo& kernel) {
