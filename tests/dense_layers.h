@@ -20,9 +20,7 @@ inline std::vector<float> random_values(int64_t count, uint64_t seed) {
   return values;
 }
 
-inline const Kernel& kernel_named(std::string_view name) {
-  return *std::find_if(kernels().begin(), kernels().end(), [&](const Kernel& each) { return each.info.name == name; });
-}
+inline const Kernel& kernel_named(std::string_view name) { return require_kernel(name, DeviceKind::cpu); }
 
 /// Returns a dense layer's step: its inputs but the first are constant, and the first has this format.
 inline Step dense_step(const Op& op, const std::vector<Shape>& inputs, const Shape& output, Format format = kNchw) {

@@ -113,8 +113,8 @@ inline Tensor run_on_bytes(const Kernel& kernel, const Step& step, const std::ve
 
 /// Returns the operator kernel with this name.
 inline const Kernel& op_kernel(std::string_view name) {
-  const auto found = std::ranges::find(kernels(), name, [](const Kernel& kernel) { return kernel.info.name; });
-  EXPECT_NE(found, kernels().end()) << name;
+  const Kernel* found = find_kernel(name, DeviceKind::cpu);
+  EXPECT_NE(found, nullptr) << name;
   return *found;
 }
 

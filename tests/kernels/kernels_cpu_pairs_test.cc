@@ -35,10 +35,7 @@ class CpuPairs : public testing::TestWithParam<std::tuple<int64_t, const char*>>
  protected:
   ForcedTarget forced_{std::get<0>(GetParam())};
 
-  const Kernel& kernel() const {
-    return *std::find_if(kernels().begin(), kernels().end(),
-                         [](const Kernel& each) { return each.info.name == std::get<1>(GetParam()); });
-  }
+  const Kernel& kernel() const { return require_kernel(std::get<1>(GetParam()), DeviceKind::cpu); }
 };
 
 INSTANTIATE_TEST_SUITE_P(Cpu, CpuPairs,

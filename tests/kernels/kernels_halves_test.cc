@@ -55,7 +55,7 @@ Tensor convolve(const Kernel& kernel, ConvStep step, const Inputs& inputs, bool 
   step.output_step = y.step();
   EXPECT_EQ(kernel.refuses(step, device->caps()), std::nullopt);
   const Buffer prepared = device->allocate(kernel.prepared_bytes(step, device->caps()));
-  const Buffer workspace = device->allocate(kernel.workspace_bytes ? kernel.workspace_bytes(step, device->caps()) : 0);
+  const Buffer workspace = device->allocate(workspace_bytes(kernel, step, device->caps()));
   ConvArgs args{.step = step,
                 .x = x ? x->first() : inputs.x.raw(),
                 .w = inputs.w.values<float>().data(),

@@ -90,9 +90,8 @@ TEST_P(SplitRange, IsAsRightAsItsTerms) {
   const Buffer device_y = device->allocate(expected.value.size() * sizeof(float));
   stream->upload(device_x.data(), x.raw(), x.bytes());
   stream->upload(device_w.data(), w.raw(), w.bytes());
-  const Buffer prepared = device->allocate(kernel->prepared_bytes ? kernel->prepared_bytes(step, device->caps()) : 0);
-  const Buffer workspace =
-      device->allocate(kernel->workspace_bytes ? kernel->workspace_bytes(step, device->caps()) : 0);
+  const Buffer prepared = device->allocate(prepared_bytes(*kernel, step, device->caps()));
+  const Buffer workspace = device->allocate(workspace_bytes(*kernel, step, device->caps()));
   const ConvArgs args{.step = step,
                       .x = device_x.data(),
                       .w = static_cast<const float*>(device_w.data()),
