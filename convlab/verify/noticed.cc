@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/base/limits.h"
 #include "convlab/device/simt_launches.h"
 #include "convlab/verify/diagnosis.h"
 
@@ -111,12 +113,44 @@ std::string reason_of(const std::vector<Finding>& findings) {
   return text;
 }
 
-CaseResult failed_case(std::vector<Finding> findings, const std::string& check) {
+/// Returns a failed case; findings about outputs get `check` as a note.
+static CaseResult failed_case(std::vector<Finding> findings, const std::string& check) {
   for (Finding& each : findings) {
     if (!check.empty() && !is_fault(each)) each.notes.push_back(check);
   }
   std::string reason = reason_of(findings);
   return {.outcome = Outcome::failed, .reason = std::move(reason), .findings = std::move(findings)};
+}
+
+CaseResult verified_case(const std::function<void()>& allocate,
+                         const std::function<double(std::string& name)>& checks) {
+  try {
+    allocate();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unavailable) return failed_case(findings_of_exception(), "");
+    return {Outcome::skipped, error.what()};
+  } catch (...) {
+    return failed_case(findings_of_exception(), "in the calls that return the kernel's memory sizes");
+  }
+  take_noticed();
+  CaseResult result{Outcome::passed, ""};
+  std::string check;
+  try {
+    result.relative_l2 = checks(check);
+  } catch (...) {
+    result = failed_case(findings_of_exception(), check);
+  }
+  add_noticed(take_noticed(), true, result.outcome, result.findings);
+  if (result.outcome == Outcome::failed) result.reason = reason_of(result.findings);
+  return result;
+}
+
+void require_host_memory(double bytes, const std::function<std::string()>& text, const char* smaller) {
+  const auto usable = static_cast<double>(usable_memory_bytes());
+  if (bytes > usable) {
+    throw bad_input("verifying {} needs about {:.1f} GiB of memory, {:.1f} GiB are available; use a smaller {}", text(),
+                    bytes / 0x1p30, usable / 0x1p30, smaller);
+  }
 }
 
 void require_same_bits(std::span<const float> first, std::span<const float> second) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,8 +39,14 @@ bool is_fault(const Finding& finding);
 /// Returns the message of the first finding that is an error, and how many more there are; "" if there is none.
 std::string reason_of(const std::vector<Finding>& findings);
 
-/// Returns a failed case; findings about outputs get `check` as a note.
-CaseResult failed_case(std::vector<Finding> findings, const std::string& check);
+/// Verifies one case: allocate() makes its arrays; checks(name) sets `name` to the check that it begins, and returns
+/// the relative L2 error. A case whose arrays do not fit into device memory is skipped. Errors of the kernel, and what
+/// simt noticed, fail the case; findings about outputs get the check's name as a note.
+CaseResult verified_case(const std::function<void()>& allocate, const std::function<double(std::string& name)>& checks);
+
+/// Throws Error(bad_input) if verifying the problem with this text needs more bytes than the host has, before the
+/// system's out-of-memory killer stops the process. `smaller`: what to make smaller.
+void require_host_memory(double bytes, const std::function<std::string()>& text, const char* smaller);
 
 /// Throws FindingError(wrong_result) if the outputs of two launches with the same input differ in any bit.
 void require_same_bits(std::span<const float> first, std::span<const float> second);

@@ -3,7 +3,6 @@
 #include "convlab/verify/verify.h"
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "convlab/base/error.h"
-#include "convlab/base/limits.h"
 #include "convlab/diagnostics/finding.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/compare.h"
@@ -182,17 +180,11 @@ void check_nan(Rig& rig, const Kernel& kernel, const ConvStep& step, Oracle& ora
   throw FindingError(ErrorKind::wrong_result, misplaced_nan(verdict));
 }
 
-/// Throws Error(bad_input) if values, tolerances and copies do not fit into host memory, before the system's
-/// out-of-memory killer stops the process.
-void require_host_memory(const ConvStep& step) {
+/// Returns the host memory for values, tolerances and copies.
+double host_bytes(const ConvStep& step) {
   constexpr double kBytesPerInput = 12, kBytesPerOutput = 64;
-  const double bytes = kBytesPerInput * static_cast<double>(step.problem.input_count() + step.problem.filter_count()) +
-                       kBytesPerOutput * static_cast<double>(step.problem.output_count());
-  const auto usable = static_cast<double>(usable_memory_bytes());
-  if (bytes > usable) {
-    throw bad_input("verifying {} needs about {:.1f} GiB of memory, {:.1f} GiB are available; use a smaller n",
-                    to_text(step.problem), bytes / 0x1p30, usable / 0x1p30);
-  }
+  return kBytesPerInput * static_cast<double>(step.problem.input_count() + step.problem.filter_count()) +
+         kBytesPerOutput * static_cast<double>(step.problem.output_count());
 }
 
 }  // namespace
@@ -211,32 +203,20 @@ std::string_view name_of(Outcome outcome) {
 
 CaseResult verify_kernel(const Kernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
   if (const Refusal refusal = kernel.refuses(step, device.caps())) return {Outcome::skipped, *refusal};
-  require_host_memory(step);
+  require_host_memory(
+      host_bytes(step), [&] { return to_text(step.problem); }, "n");
   std::optional<Rig> memory;
-  try {
-    memory.emplace(kernel, step, device);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::unavailable) return failed_case(findings_of_exception(), "");
-    return {Outcome::skipped, error.what()};
-  } catch (...) {
-    return failed_case(findings_of_exception(), "in the calls that return the kernel's memory sizes");
-  }
-  take_noticed();
-  name_elements_of(step);
-  CaseResult result{Outcome::passed, ""};
-  std::string check = "with integer inputs";
-  try {
-    check_integers(*memory, kernel, step, oracle);
-    check = "";
-    result.relative_l2 = check_reals(*memory, kernel, step, oracle);
-    check = "with one NaN among the inputs";
-    check_nan(*memory, kernel, step, oracle);
-  } catch (...) {
-    result = failed_case(findings_of_exception(), check);
-  }
-  add_noticed(take_noticed(), true, result.outcome, result.findings);
-  if (result.outcome == Outcome::failed) result.reason = reason_of(result.findings);
-  return result;
+  return verified_case([&] { memory.emplace(kernel, step, device); },
+                       [&](std::string& check) {
+                         name_elements_of(step);
+                         check = "with integer inputs";
+                         check_integers(*memory, kernel, step, oracle);
+                         check = "";
+                         const double relative_l2 = check_reals(*memory, kernel, step, oracle);
+                         check = "with one NaN among the inputs";
+                         check_nan(*memory, kernel, step, oracle);
+                         return relative_l2;
+                       });
 }
 
 CaseResult verify_few(const Kernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {

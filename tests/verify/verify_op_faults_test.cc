@@ -119,6 +119,7 @@ TEST(OpFaults, ANaNThatIsDropped) {
   const CaseResult result = verified(kernel, step);
   EXPECT_EQ(result.outcome, Outcome::failed);
   EXPECT_THAT(result.reason, HasSubstr("wrong"));
+  EXPECT_THAT(result.reason, HasSubstr("with one NaN among the inputs"));
 }
 
 TEST(OpFaults, LessPreciseThanFp32) {

@@ -10,10 +10,11 @@
 #include <utility>
 
 #include "convlab/base/error.h"
-#include "convlab/base/limits.h"
+#include "convlab/device/simt.h"
 #include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/select.h"
 #include "convlab/kernels/step_text.h"
+#include "convlab/verify/diagnosis.h"
 #include "convlab/verify/download.h"
 #include "convlab/verify/guards.h"
 #include "convlab/verify/noticed.h"
@@ -137,8 +138,8 @@ std::string describe(const OutputElement& element, const Shape& shape) {
   return element.tolerance > 0 ? fmt::format("{} (tolerance {:.2g})", text, element.tolerance) : text;
 }
 
-Finding wrong(const Verdict& verdict, const Shape& shape, const std::string& kind) {
-  Finding finding{.kind = kind, .text = headline(verdict)};
+Finding wrong(const Verdict& verdict, const Shape& shape) {
+  Finding finding{.kind = std::string(kWrongOutput), .text = headline(verdict)};
   if (verdict.wrong == 0) return finding;
   finding.notes.push_back("first: " + describe(verdict.first, shape));
   finding.details.push_back("largest error: " + describe(verdict.worst, shape));
@@ -149,7 +150,7 @@ Verdict require_right(const OpRig& rig, size_t set, std::span<const float> got, 
                       const ErrorModel& model) {
   const Verdict verdict = compare(rig.expected(set), got, model);
   if (verdict.passed()) return verdict;
-  throw FindingError(ErrorKind::wrong_result, wrong(verdict, step.outputs[0].shape, "wrong output"));
+  throw FindingError(ErrorKind::wrong_result, wrong(verdict, step.outputs[0].shape));
 }
 
 void check_integers(OpRig& rig, const Kernel& kernel, const Step& step) {
@@ -185,19 +186,15 @@ void check_nan(OpRig& rig, const Kernel& kernel, const Step& step) {
   const Verdict verdict = compare_nan(rig.expected(0), rig.launch(0), error_model(step, kernel.info, Fill::reals),
                                       kernel.info.sum == Sum::transform);
   if (verdict.passed()) return;
-  throw FindingError(ErrorKind::wrong_result, wrong(verdict, step.outputs[0].shape, "misplaced NaN"));
+  throw FindingError(ErrorKind::wrong_result, wrong(verdict, step.outputs[0].shape));
 }
 
-/// Throws Error(bad_input) if values, tolerances and copies do not fit into host memory.
-void require_host_memory(const Step& step) {
+/// Returns the host memory for values, tolerances and copies.
+double host_bytes(const Step& step) {
   constexpr double kBytesPerInput = 16, kBytesPerOutput = 64;
   double bytes = kBytesPerOutput * static_cast<double>(element_count(step.outputs[0].shape));
   for (const Operand& each : step.inputs) bytes += kBytesPerInput * static_cast<double>(element_count(each.shape));
-  const auto usable = static_cast<double>(usable_memory_bytes());
-  if (bytes > usable) {
-    throw bad_input("verifying {} needs about {:.1f} GiB of memory, {:.1f} GiB are available; use a smaller problem",
-                    to_text(step), bytes / 0x1p30, usable / 0x1p30);
-  }
+  return bytes;
 }
 
 }  // namespace
@@ -219,31 +216,20 @@ CaseResult verify_op(const Kernel& kernel, const Step& step, Device& device) {
   if (const Refusal refusal = refusal_of(kernel, step, device.caps())) {
     return {Outcome::skipped, refuse_in_all_formats(kernel, step, device.caps()).value_or(*refusal)};
   }
-  require_host_memory(step);
+  require_host_memory(
+      host_bytes(step), [&] { return to_text(step); }, "problem");
   std::optional<OpRig> rig;
-  try {
-    rig.emplace(kernel, step, device);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::unavailable) return failed_case(findings_of_exception(), "");
-    return {Outcome::skipped, error.what()};
-  } catch (...) {
-    return failed_case(findings_of_exception(), "in the calls that return the kernel's memory sizes");
-  }
-  take_noticed();
-  CaseResult result{Outcome::passed, ""};
-  std::string check = "with integer inputs";
-  try {
-    if (has_fill(step, Fill::integers)) check_integers(*rig, kernel, step);
-    check = "";
-    result.relative_l2 = check_reals(*rig, kernel, step);
-    check = "with one NaN among the inputs";
-    if (has_fill(step, Fill::one_nan)) check_nan(*rig, kernel, step);
-  } catch (...) {
-    result = failed_case(findings_of_exception(), check);
-  }
-  add_noticed(take_noticed(), true, result.outcome, result.findings);
-  if (result.outcome == Outcome::failed) result.reason = reason_of(result.findings);
-  return result;
+  return verified_case([&] { rig.emplace(kernel, step, device); },
+                       [&](std::string& check) {
+                         set_simt_array_shapes({});  // those of an earlier convolution
+                         check = "with integer inputs";
+                         if (has_fill(step, Fill::integers)) check_integers(*rig, kernel, step);
+                         check = "";
+                         const double relative_l2 = check_reals(*rig, kernel, step);
+                         check = "with one NaN among the inputs";
+                         if (has_fill(step, Fill::one_nan)) check_nan(*rig, kernel, step);
+                         return relative_l2;
+                       });
 }
 
 }  // namespace convlab
