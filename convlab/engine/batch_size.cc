@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/plan/bytes.h"
+#include "convlab/plan/kept_formats.h"
 #include "convlab/plan/planner.h"
 
 namespace convlab {

@@ -30,6 +30,17 @@ std::string text_of(const Location& location) {
   return "?";
 }
 
+std::string listed(const std::vector<Location>& locations) {
+  std::string text;
+  for (const Location& each : locations) text += (text.empty() ? "" : ", ") + text_of(each);
+  return text;
+}
+
+std::string workspace_text(const PlanStep& step) {
+  if (step.workspace_bytes == 0) return "";
+  return fmt::format(", workspace arena {} of {} bytes", step.workspace_at, step.workspace_bytes);
+}
+
 }  // namespace
 
 std::string PlanStep::op_name() const {
@@ -46,23 +57,27 @@ std::string PlanStep::op_name() const {
   return after.kind == ActivationKind::none ? name : name + "+" + to_text(after);
 }
 
+std::string locations_text(const Plan& plan) {
+  std::string text;
+  for (const PlanStep& step : plan.steps) {
+    text += fmt::format("  {}: {} -> {}", step.name, listed(step.inputs), text_of(step.output));
+    text += workspace_text(step) + '\n';
+  }
+  return text;
+}
+
 std::string to_text(const Plan& plan) {
   std::string text =
       fmt::format("plan {} on {}: {} {} -> {}, arena {} bytes\n", name_of(plan.options.mode), name_of(plan.device),
                   name_of(plan.options.input), listed(plan.inputs), listed(plan.outputs), plan.arena_bytes);
   for (const PlanStep& step : plan.steps) {
-    std::string inputs;
-    for (const Location& input : step.inputs) inputs += (inputs.empty() ? "" : ", ") + text_of(input);
     const Operand& y = step.what.outputs[0];
     text += fmt::format("  {}: {}{} by {}: {} -> {} {}{}", step.name, step.op_name(),
                         step.is_conv() ? " " + to_text(conv_step(step.what).problem) : "", step.kernel->info.name,
-                        inputs, text_of(step.output), to_text(y.shape),
+                        listed(step.inputs), text_of(step.output), to_text(y.shape),
                         y.format.order == Order::nchw ? "" : fmt::format(", in {}", name_of(y.format)));
     if (step.prepared_bytes != 0) text += fmt::format(", prepared {} bytes", step.prepared_bytes);
-    if (step.workspace_bytes != 0) {
-      text += fmt::format(", workspace arena {} of {} bytes", step.workspace_at, step.workspace_bytes);
-    }
-    text += '\n';
+    text += workspace_text(step) + '\n';
     for (const Refused& refused : step.refused) {
       text += fmt::format("    {} not used: {}\n", refused.kernel, refused.reason);
     }

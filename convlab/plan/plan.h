@@ -32,7 +32,7 @@ struct PlanStep {
   std::string name;  ///< the names of the nodes that it computes, joined by '+'
   Step what;
   const Kernel* kernel = nullptr;
-  std::vector<const Kernel*> fitting;  ///< of a convolution: all that compute exactly this step, in order of preference
+  std::vector<const Kernel*> fitting;  ///< all that compute exactly this step, in order of preference
   std::vector<Refused> refused;        ///< of a convolution: every other convolution kernel of the device
   std::vector<Location> inputs;        ///< in the order of what.inputs
   Location output;
@@ -62,5 +62,8 @@ struct Plan {
 
 /// Returns the plan as a table for people: one line per step, each followed by the kernels that were not used and why.
 std::string to_text(const Plan& plan);
+
+/// Returns a line per step: "conv1: input, constant 3, constant 4 -> arena 0, workspace arena 4096 of 512 bytes".
+std::string locations_text(const Plan& plan);
 
 }  // namespace convlab

@@ -11,18 +11,19 @@
 
 namespace convlab {
 
-/// The planner's input, and what follows from it before any step is planned.
+/// The planner's input, and what follows from it before the first pass. All passes read it.
 struct PlanRequest {
   const Graph& graph;
   const DeviceCaps& caps;
   const PlanOptions& options;
-  std::vector<Shape> shapes;              ///< by ValueId, from infer_shapes()
-  std::vector<const Kernel*> candidates;  ///< for convolutions: see candidates()
-  Readers readers;
-  std::vector<Format> formats;         ///< other than nchw, for values between steps: see inner_formats()
-  bool bytes = false;                  ///< 8-bit values are in nhwc4 uint8: see bytes.h
-  Format channels = kNchw;             ///< the layout of a plan that keeps channels (see channels.h); otherwise plain
-  const PlanChoice* chosen = nullptr;  ///< from options.choices, for these shapes; null: the planner chooses
+  std::vector<Shape> shapes;                 ///< by ValueId, from infer_shapes()
+  std::vector<const Kernel*> conv_kernels;   ///< those that may compute convolutions: see candidates.h
+  std::vector<const Kernel*> other_kernels;  ///< those that may compute all other operators
+  Readers readers;                           ///< of the graph's values
+  Format channels = kNchw;                   ///< not nchw: a plan that keeps channels, see kept_formats.h
+  bool bytes = false;                        ///< 8-bit values are in nhwc4 uint8
+  std::vector<Format> reader_formats;        ///< in all other plans: see reader_formats()
+  const PlanChoice* chosen = nullptr;        ///< from options.choices, for these shapes; null: the planner chooses
 
   /// Returns the batch size: the first size of the first input, or 0 if that is a scalar.
   int64_t images() const {
@@ -34,5 +35,9 @@ struct PlanRequest {
 
   const Shape& shape_of(ValueId value) const { return shapes[static_cast<size_t>(value)]; }
 };
+
+/// Throws Error(bad_input) if shapes do not fit, options.kernel is not a convolution kernel of the device, or
+/// options.choices or options.channel_lanes do not fit. Graph, caps and options must outlive the result.
+PlanRequest plan_request(const Graph& graph, InputShapes inputs, const DeviceCaps& caps, const PlanOptions& options);
 
 }  // namespace convlab

@@ -2,7 +2,7 @@
 // layer-by-layer plans. All scales are powers of two, so layers are also exact in float32 and results must be equal bit
 // for bit.
 
-#include "convlab/plan/bytes.h"
+#include "convlab/plan/kept_formats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Tests plans with nchw8c layouts: fusion, in-place concatenation, and that random networks with many channels agree
 // with layer-by-layer plans.
 
-#include "convlab/plan/channels.h"
+#include "convlab/plan/kept_formats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

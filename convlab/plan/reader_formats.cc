@@ -1,25 +1,24 @@
-// Chooses layouts for the values between the steps of a plan.
+// Decides in which format a value suits the nodes that read it.
 
-#include "convlab/plan/formats.h"
+#include "convlab/plan/reader_formats.h"
 
 #include <algorithm>
 
 #include "convlab/kernels/conv_step.h"
-#include "convlab/kernels/select.h"
 #include "convlab/model/shapes.h"
-#include "convlab/rewrite/readers.h"
+#include "convlab/plan/candidates.h"
 
 namespace convlab {
 namespace {
 
-/// Whether the node can be computed from an input in this layout, at least without epilogue and with nchw output.
+/// Whether the node can be computed from an input in this format, at least without epilogue and with nchw output.
 /// `written` is the input's shape when it was written.
 bool can_read(const PlanRequest& request, Format format, const Node& node, const Shape& written) {
   if (const auto* conv = std::get_if<ConvOp>(&node.op)) {
     const Shape& x = request.shape_of(node.inputs[0]);
     if (!info(format.order).reshapes_freely && written != x) return false;
     const ConvStep step{.problem = conv_problem(*conv, x, request.shape_of(node.inputs[1])), .input_format = format};
-    return std::ranges::any_of(request.candidates, [&](const Kernel* kernel) {
+    return std::ranges::any_of(request.conv_kernels, [&](const Kernel* kernel) {
       return kernel->format == format && !kernel->refuses(step, request.caps);
     });
   }
@@ -30,12 +29,11 @@ bool can_read(const PlanRequest& request, Format format, const Node& node, const
   }
   step.inputs[0].format = format;
   step.inputs[0].written = written;
-  return find_kernel(step, request.caps, request.options.math) != nullptr;
+  return !supporting(request, step).empty();
 }
 
-/// Whether all consumers of the value, under any shape, can read it in this layout.
-bool consumers_can_read(const PlanRequest& request, Format format, ValueId value) {
-  const Graph& graph = request.graph;
+/// Whether all nodes that read the value, under any shape, support this format.
+bool readers_support(const PlanRequest& request, Format format, ValueId value) {
   const Shape& written = request.shape_of(value);
   std::vector<ValueId> names{value};  // aliases of the value that are still to be checked
   while (!names.empty()) {
@@ -44,7 +42,7 @@ bool consumers_can_read(const PlanRequest& request, Format format, ValueId value
     const Shape& shape = request.shape_of(name);
     if (request.readers.is_output(name) || shape.empty() || shape[0] != request.images()) return false;
     for (const size_t reader : request.readers.of(name)) {
-      const Node& node = graph.nodes[reader];
+      const Node& node = request.graph.nodes[reader];
       if (node.inputs[0] != name) return false;
       if (is_alias(node.op)) {
         names.push_back(node.output);
@@ -58,15 +56,15 @@ bool consumers_can_read(const PlanRequest& request, Format format, ValueId value
 
 }  // namespace
 
-std::vector<Format> inner_formats(int64_t images, const DeviceCaps& caps, const PlanOptions& options,
-                                  const std::vector<const Kernel*>& candidates) {
-  if (options.mode == PlanMode::layers || images == 0) return {};
-  if (caps.runs_cuda()) {
+std::vector<Format> reader_formats(const PlanRequest& request) {
+  const PlanOptions& options = request.options;
+  if (options.mode == PlanMode::layers || request.images() == 0) return {};
+  if (request.caps.runs_cuda()) {
     return options.math >= Math::fp16 ? std::vector{kNchw8cF16} : std::vector<Format>{};
   }
   std::vector<Format> formats;
-  if (images < kLeastImagesInLanes) return formats;
-  for (const Kernel* kernel : candidates) {
+  if (request.images() < kLeastImagesInLanes) return formats;
+  for (const Kernel* kernel : request.conv_kernels) {
     const bool is_new = std::ranges::find(formats, kernel->format) == formats.end();
     if (info(kernel->format.order).interleaves_images && is_new) formats.push_back(kernel->format);
   }
@@ -74,15 +72,9 @@ std::vector<Format> inner_formats(int64_t images, const DeviceCaps& caps, const 
 }
 
 Format format_for_readers(const PlanRequest& request, ValueId value) {
-  const auto taken =
-      std::ranges::find_if(request.formats, [&](Format format) { return consumers_can_read(request, format, value); });
-  return taken == request.formats.end() ? kNchw : *taken;
-}
-
-Format op_output_format(const PlanRequest& request, Step step, ValueId value) {
-  step.outputs[0].format = format_for_readers(request, value);
-  const bool written = find_kernel(step, request.caps, request.options.math) != nullptr;
-  return written ? step.outputs[0].format : kNchw;
+  const auto taken = std::ranges::find_if(request.reader_formats,
+                                          [&](Format format) { return readers_support(request, format, value); });
+  return taken == request.reader_formats.end() ? kNchw : *taken;
 }
 
 }  // namespace convlab
