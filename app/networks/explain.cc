@@ -40,6 +40,7 @@ struct ExplainOptions {
   ComputeOptions compute;
   PlanMode plan = PlanMode::fused;
   int64_t images = 1, repeat = 0;  ///< repeat 0: not measured
+  bool passes = false;
 };
 
 /// Returns why the step has its kernel: why the first kernel that would be preferred in the same layout does not
@@ -231,6 +232,7 @@ void explain(const ExplainOptions& options, Output& output) {
   print_steps(output, steps, options.repeat > 0);
   print_reasons(output, steps);
   print_legend(output, ceilings);
+  if (options.passes) output.print("\n{}", passes_text(graph, shapes, device->caps(), engine.plan));
   const std::string summary = fmt::format(
       "{}: {} nodes in {} steps, {:.4g} M weights, {:.4g} GFLOP, {:.4g} MB of activations{}", name, nodes, steps.size(),
       static_cast<double>(weights) * 1e-6, flops * 1e-9, static_cast<double>(plan.arena_bytes) * 1e-6,
@@ -255,6 +257,8 @@ Action declare_explain(CLI::App& parser) {
           "batch size, if the model leaves it open (default: 1)");
   add_int(parser, "--repeat", options->repeat, 1, kMostPasses,
           "also time each step: medians of N passes after the first, on random pixels");
+  add_flag(parser, "--passes", options->passes,
+           "also print the planner's passes: possible fusions, formats of values, kernels, memory");
   add_texts(parser, "--shape", options->shapes, 1, kAnyNumber, "[NAME=]NxCxHxW",
             "shape of an input that has dynamic sizes");
   add_compute(parser, options->compute);
