@@ -23,7 +23,7 @@ constexpr KernelInfo kInfo{
     .cost =
         "C fused multiply-adds, each 1 / lanes of a vector instruction. Inputs whose channels are not a multiple of 8 "
         "are copied.",
-    .refuses = "Images larger than 1x1, groups, filters other than 1x1, and fused addition.",
+    .refuses = "Images larger than 1x1, padding before the pixel, groups, filters other than 1x1, and fused addition.",
     .limit = "The memory bandwidth for weights.",
 };
 
@@ -46,6 +46,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (!pixels || problem.r != 1 || problem.s != 1 || problem.groups > 1) {
     return "only 1x1 images, 1x1 filters and one group are supported";
   }
+  if (problem.pad_top != 0 || problem.pad_left != 0) return "padding before the pixel is not supported";
   if (step.adds) return "fused addition is not supported";
   if (step.epilogue.pool) return "fused pooling is not supported";
   if (checked_product({problem.n, padded(problem.c)}) > INT32_MAX) {

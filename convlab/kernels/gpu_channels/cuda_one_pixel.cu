@@ -25,7 +25,9 @@ constexpr KernelInfo kInfo{
         "2 * C flops per output; a filter is read once for 8 images, and an image once for each output channel, from "
         "the caches.",
     .refuses =
-        "Inputs or outputs larger than 1x1, groups, fused pooling, and more work than is fast without tensor cores.",
+        "Inputs or outputs larger than 1x1, padding before the pixel, groups, fused pooling, and more work than is "
+        "fast "
+        "without tensor cores.",
     .limit = "Latency: little more than that of the launch.",
 };
 
@@ -84,6 +86,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (problem.h != 1 || problem.w != 1 || problem.r != 1 || problem.s != 1 || y[2] != 1 || y[3] != 1) {
     return "images and filters must be 1x1";
   }
+  if (problem.pad_top != 0 || problem.pad_left != 0) return "padding before the pixel is not supported";
   if (problem.groups != 1 || step.epilogue.pool || step.adds) {
     return "groups, fused pooling and fused addition are not supported";
   }
