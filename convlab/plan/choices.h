@@ -8,10 +8,10 @@
 
 namespace convlab {
 
-/// The kernel chosen for one convolution of a plan, and the measurements behind the choice.
+/// The kernel chosen for one step of a plan, and the measurements behind the choice.
 struct KernelChoice {
   std::string step;     ///< name of the PlanStep, printable
-  std::string problem;  ///< in the format of to_text()
+  std::string problem;  ///< see problem_text()
   std::string kernel;
   double ms = 0;       ///< time of `kernel`
   std::string next;    ///< the second fastest kernel; "" if there is no other
@@ -20,12 +20,13 @@ struct KernelChoice {
   int line = 0;        ///< line number in the file
 };
 
-/// The convolutions of a plan for inputs of these shapes, in the plan's order.
+/// The choices of a plan for inputs of these shapes, in the plan's order.
 struct PlanChoice {
   std::vector<Shape> inputs;
-  bool channel_lanes = false;  ///< see Plan
-  std::vector<KernelChoice> kernels;
-  int line = 0;  ///< line number in the file where they begin
+  bool channel_lanes = false;         ///< see Plan
+  std::vector<KernelChoice> kernels;  ///< of all convolutions
+  std::vector<KernelChoice> others;   ///< of all other steps that several kernels can compute
+  int line = 0;                       ///< line number in the file where they begin
 };
 
 /// The choices for make_plan(), one PlanChoice for each batch size that a run computes.

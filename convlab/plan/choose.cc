@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/select.h"
+#include "convlab/kernels/step_text.h"
 #include "convlab/plan/candidates.h"
 
 namespace convlab {
@@ -59,6 +61,30 @@ void require_same_convolutions(const PlanRequest& request, const Draft& draft) {
                   request.options.choices->at(request.chosen->line), choices.size(), convolutions);
 }
 
+/// Returns the kernel of a step other than a convolution: that of choice number `used`, if it is for this step, which
+/// is then counted; otherwise the preferred one.
+const Kernel* kernel_for(const PlanRequest& request, const PlanStep& step, size_t& used) {
+  const bool chosen = request.chosen != nullptr && used < request.chosen->others.size();
+  const KernelChoice* choice = chosen ? &request.chosen->others[used] : nullptr;
+  if (choice == nullptr || choice->step != printable(step.name) || choice->problem != problem_text(step.what)) {
+    return step.fitting[0];
+  }
+  ++used;
+  const auto found =
+      std::ranges::find(step.fitting, choice->kernel, [](const Kernel* kernel) { return kernel->info.name; });
+  if (found != step.fitting.end()) return *found;
+  throw bad_input("{}: kernel {} for '{}' is not available on {} on this machine; tune again",
+                  request.options.choices->at(choice->line), choice->kernel, choice->step, name_of(request.caps.kind));
+}
+
+/// Throws Error(bad_input) unless all choices for steps other than convolutions have been used.
+void require_all_used(const PlanRequest& request, size_t used) {
+  if (request.chosen == nullptr || used == request.chosen->others.size()) return;
+  const KernelChoice& choice = request.chosen->others[used];
+  throw bad_input("{}: the model has no step '{}' ({}) here; tune again", request.options.choices->at(choice.line),
+                  choice.step, choice.problem);
+}
+
 std::string why_not(const PlanRequest& request, const Kernel& kernel, const DraftStep& step) {
   const PlanOptions& options = request.options;
   if (kernel.info.math > options.math) {
@@ -92,13 +118,19 @@ Plan choose(const PlanRequest& request, const Draft& draft) {
   Plan plan{.options = request.options, .device = request.caps.kind, .channel_lanes = request.keeps_channels()};
   for (const GraphInput& input : request.graph.inputs) plan.inputs.push_back(request.shape_of(input.value));
   for (const GraphOutput& output : request.graph.outputs) plan.outputs.push_back(request.shape_of(output.value));
+  size_t used = 0;
   for (const DraftStep& each : draft.steps) {
     PlanStep step{.name = each.name, .what = each.what, .kernel = each.kernels[0], .fitting = each.kernels};
-    if (step.is_conv()) step.refused = refused_besides(request, each);
+    if (step.is_conv()) {
+      step.refused = refused_besides(request, each);
+    } else {
+      step.kernel = kernel_for(request, step, used);
+    }
     step.prepared_bytes = prepared_bytes(*step.kernel, step.what, request.caps);
     step.workspace_bytes = workspace_bytes(*step.kernel, step.what, request.caps);
     plan.steps.push_back(std::move(step));
   }
+  require_all_used(request, used);
   return plan;
 }
 

@@ -31,11 +31,14 @@ std::string joined(const std::vector<Shape>& shapes) {
   return text;
 }
 
-std::string line_of(const KernelChoice& choice) {
+/// Lines of convolutions, and of all other operators, begin with these words.
+constexpr std::string_view kConv = "conv", kOther = "op";
+
+std::string line_of(std::string_view word, const KernelChoice& choice) {
   const bool alone = choice.next.empty();
-  return fmt::format("conv {:<22} {:<36} {:>9.4f} ms, next {:<22} {:>9} ms  {:<6} {}\n", choice.kernel, choice.problem,
-                     choice.ms, alone ? kNone : choice.next, alone ? kNone : fmt::format("{:.4f}", choice.next_ms),
-                     choice.why, choice.step);
+  return fmt::format("{:<4} {:<22} {:<36} {:>9.4f} ms, next {:<22} {:>9} ms  {:<6} {}\n", word, choice.kernel,
+                     choice.problem, choice.ms, alone ? kNone : choice.next,
+                     alone ? kNone : fmt::format("{:.4f}", choice.next_ms), choice.why, choice.step);
 }
 
 std::string checksum(std::string_view text) {
@@ -75,11 +78,13 @@ class Reader {
     for (std::string_view line = next(); !line.starts_with("end "); line = next()) {
       if (line.starts_with("plan ")) {
         file.choices.plans.push_back(plan(line));
-      } else if (line.starts_with("conv ") && !file.choices.plans.empty()) {
+      } else if (begins(line, kConv, file)) {
         file.choices.plans.back().kernels.push_back(choice(line));
         ++convolutions;
+      } else if (begins(line, kOther, file)) {
+        file.choices.plans.back().others.push_back(choice(line));
       } else {
-        fail("expected 'plan ...', 'conv ...' or 'end ...', got '{}'", printable(line));
+        fail("expected 'plan ...', 'conv ...', 'op ...' or 'end ...', got '{}'", printable(line));
       }
     }
     const std::string_view before = text_.substr(0, begin_);
@@ -106,6 +111,11 @@ class Reader {
       at_ = end + 1;
       if (!line.empty() && !line.starts_with('#')) return line;
     }
+  }
+
+  /// Whether the line's first word is `word` and a plan has begun.
+  bool begins(std::string_view line, std::string_view word, const PlanFile& file) const {
+    return line.substr(0, line.find(' ')) == word && !file.choices.plans.empty();
   }
 
   /// Returns the text after the key on the next line.
@@ -175,10 +185,10 @@ class Reader {
       return std::string(found);
     };
     const auto expect = [&](std::string_view wanted) {
-      if (word() != wanted) fail("expected 'conv KERNEL PROBLEM TIME ms, next KERNEL TIME ms REASON STEP'");
+      if (word() != wanted) fail("expected 'conv|op KERNEL PROBLEM TIME ms, next KERNEL TIME ms REASON STEP'");
     };
     KernelChoice choice{.line = line_};
-    expect("conv");
+    word();  // conv or op
     choice.kernel = word();
     choice.problem = word();
     choice.ms = milliseconds(word());
@@ -243,7 +253,8 @@ std::string to_text(const PlanFile& file, const std::vector<std::string>& commen
   size_t convolutions = 0;
   for (const PlanChoice& plan : file.choices.plans) {
     text += fmt::format("\nplan {} {}\n", joined(plan.inputs), family_name(plan.channel_lanes));
-    for (const KernelChoice& choice : plan.kernels) text += line_of(choice);
+    for (const KernelChoice& choice : plan.kernels) text += line_of(kConv, choice);
+    for (const KernelChoice& choice : plan.others) text += line_of(kOther, choice);
     convolutions += plan.kernels.size();
   }
   text += '\n';

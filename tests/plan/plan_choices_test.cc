@@ -141,6 +141,28 @@ TEST(ChosenPlan, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal(right, wide_graph(24)), HasSubstr("tune again"));
 }
 
+TEST(ChosenPlan, ChoosesKernelsOfOtherOperators) {
+  GraphBuilder builder({-1, 3, 9, 7});
+  const ValueId flat = builder.add(FlattenOp{}, {builder.activation(builder.input(), ActivationKind::tanh)});
+  builder.add(GemmOp{}, {flat, builder.constant({189, 10}), builder.constant({10})}, "dense");
+  const Graph graph = builder.take();
+  const Plan own = plan_of(graph);
+  ASSERT_EQ(own.steps.back().kernel->info.name, "cpu.dense");
+  const KernelChoice choice{.step = "dense", .problem = "gemm_m2n10k189_bias", .kernel = "cpu.gemm", .line = 11};
+  const auto with = [&](auto change) {
+    PlanChoices choices{.place = "plan.txt", .plans = {{.inputs = own.inputs, .others = {choice}, .line = 10}}};
+    change(choices.plans[0].others[0]);
+    return choices;
+  };
+  const Plan chosen = plan_of(graph, replaying(with([](KernelChoice&) {})));
+  EXPECT_EQ(chosen.steps.back().kernel->info.name, "cpu.gemm");
+  EXPECT_EQ(chosen.steps.front().kernel, own.steps.front().kernel) << "a step without a choice is as planned";
+  EXPECT_THAT(refusal(with([](KernelChoice& other) { other.kernel = "cpu.softmax"; }), graph),
+              HasSubstr("plan.txt: line 11: kernel cpu.softmax for 'dense' is not available on cpu"));
+  EXPECT_THAT(refusal(with([](KernelChoice& other) { other.problem = "gemm_m1n10k189_bias"; }), graph),
+              HasSubstr("plan.txt: line 11: the model has no step 'dense' (gemm_m1n10k189_bias) here; tune again"));
+}
+
 TEST(ChosenPlan, RefusesLanesWherePlansHaveNone) {
   const PlanOptions layers{.mode = PlanMode::layers, .channel_lanes = true};
   EXPECT_THAT(bad_input_message([&] { plan_of(wide_graph(), layers); }),

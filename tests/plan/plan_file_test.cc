@@ -29,6 +29,13 @@ PlanFile small_file() {
                             .next = "cpu.channel_direct",
                             .next_ms = 2,
                             .why = "first"};
+  const KernelChoice dense{.step = "fc",
+                           .problem = "gemm_m8n10k16_bias",
+                           .kernel = "cpu.dense",
+                           .ms = 0.5,
+                           .next = "cpu.gemm",
+                           .next_ms = 1,
+                           .why = "faster"};
   return {.version = "0.1.0",
           .model = "small",
           .fingerprint = "0123",
@@ -39,7 +46,7 @@ PlanFile small_file() {
           .input = ElementType::u8,
           .batch = 8,
           .choices = {.place = "plan.txt",
-                      .plans = {{.inputs = {{8, 3, 9, 7}}, .channel_lanes = true, .kernels = {first, second}},
+                      .plans = {{.inputs = {{8, 3, 9, 7}}, .channel_lanes = true, .kernels = {first, second}, .others = {dense}},
                                 {.inputs = {{1, 3, 9, 7}, {}}, .kernels = {first}}}}};
 }
 
@@ -63,6 +70,9 @@ TEST(PlanFiles, AreReadAsWritten) {
   EXPECT_EQ(second.step, "");
   EXPECT_EQ(second.kernel, "cpu.channel_winograd");
   EXPECT_EQ(second.next_ms, 2);
+  ASSERT_EQ(plain.choices.plans[0].others.size(), 1U);
+  EXPECT_EQ(plain.choices.plans[0].others[0].problem, "gemm_m8n10k16_bias");
+  EXPECT_THAT(plain.choices.plans[1].others, testing::IsEmpty());
   EXPECT_THAT(plain.choices.plans[1].inputs, ElementsAre(Shape{1, 3, 9, 7}, Shape{}));
 }
 
@@ -112,11 +122,11 @@ TEST(PlanFiles, RefusalsNameTheLine) {
   EXPECT_THAT(refusal(changed(text, "threads 2", "threads 99999")), HasSubstr("line 7: "));
   EXPECT_THAT(refusal(changed(text, "small", "sm\tall")), HasSubstr("line 3: 'sm?all' has invalid characters"));
   EXPECT_THAT(refusal(changed(text, "batch 8\n", "batch 8\nconv x\n")),
-              HasSubstr("line 12: expected 'plan ...', 'conv ...' or 'end ...', got 'conv x'"));
+              HasSubstr("line 12: expected 'plan ...', 'conv ...', 'op ...' or 'end ...', got 'conv x'"));
   EXPECT_THAT(refusal(changed(text, " channels", " rows")),
               HasSubstr("line 13: expected channels or images, got 'rows'"));
   EXPECT_THAT(refusal(changed(text, " channels", "")), HasSubstr("expected 'plan SHAPES FAMILY'"));
-  EXPECT_THAT(refusal(changed(text, "next -", "after -")), HasSubstr("line 14: expected 'conv KERNEL"));
+  EXPECT_THAT(refusal(changed(text, "next -", "after -")), HasSubstr("line 14: expected 'conv|op KERNEL"));
   EXPECT_THAT(refusal(changed(text, "cpu.channel_direct", "-")), HasSubstr("line 15: next kernel or its time"));
   EXPECT_THAT(refusal(changed(text, "math bf16x2", "math int8")), HasSubstr("line 8: unknown math 'int8'"));
   EXPECT_THAT(refusal(changed(text, "mode folded", "mood folded")),
