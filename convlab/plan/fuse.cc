@@ -159,6 +159,34 @@ Found op_activation(const PlanRequest& request, size_t place) {
   return fusion;
 }
 
+/// A product with constant weights, the bias after it, and the activation after that, as a dense layer: all dimensions
+/// of x but the last become rows.
+Found product_bias_activation(const PlanRequest& request, size_t place) {
+  if (!std::holds_alternative<MatMulOp>(node_of(request, place).op)) return std::nullopt;
+  if (request.options.mode == PlanMode::layers) return std::nullopt;
+  Fusion fusion = alone(request, place);
+  const Shape x = fusion.step.inputs[0].shape, w = fusion.step.inputs[1].shape;
+  const std::optional<size_t> next = next_of(request, fusion);
+  if (!fusion.step.inputs[1].constant || x.size() < 2 || w.size() != 2 || !next) return std::nullopt;
+  const Node& add = node_of(request, *next);
+  if (!std::holds_alternative<AddOp>(add.op)) return std::nullopt;
+  const ValueId bias = add.inputs[add.inputs[0] == fusion.output ? 1 : 0];
+  const Shape& shape = request.shape_of(bias);
+  const bool is_bias = request.graph.constants.contains(bias) && !shape.empty() && shape.back() == w[1] &&
+                       element_count(shape) == w[1] && request.shape_of(add.output) == request.shape_of(fusion.output);
+  if (!is_bias) return std::nullopt;
+  const int64_t rows = element_count(x) / w[0];
+  fusion.step.op = GemmOp{};
+  fusion.step.inputs[0].shape = {rows, w[0]};
+  fusion.step.inputs.push_back({.shape = {w[1]}, .constant = true});
+  fusion.inputs.push_back(bias);
+  fusion.name += "+" + add.name;
+  take(request, fusion, *next);
+  take_activation(request, fusion, false);
+  fusion.step.outputs[0].shape = {rows, w[1]};
+  return fusion;
+}
+
 /// Extends squeeze-and-excitation by the next convolution of one-pixel images, with its bias and the activation after
 /// it. Returns whether that comes next.
 bool take_product(const PlanRequest& request, Fusion& gate, Activation& activation) {
@@ -221,6 +249,7 @@ constexpr Row kRows[] = {
     {Kept::channels, "", node_alone},
     {Kept::any, "convolution + pooling + activation", conv_pool_activation},
     {Kept::any, "dense layer + activation", op_activation<GemmOp>},
+    {Kept::any, "matrix product + bias + activation", product_bias_activation},
     {Kept::any, "", node_alone},
 };
 

@@ -95,6 +95,19 @@ TEST(FusePass, AddsResidualsInChannels) {
                                                   "alone in channels: n1", "alone in any format: n1"));
 }
 
+TEST(FusePass, MakesADenseLayerOfAProductAndItsBias) {
+  GraphBuilder builder({-1, 7, 16});
+  const ValueId x = builder.add(MatMulOp{}, {builder.input(), builder.constant({16, 10})}, "product");
+  builder.activation(builder.add(AddOp{}, {builder.constant({10}), x}, "bias"), ActivationKind::relu, "relu");
+  const Request request(builder, 2);
+  EXPECT_THAT(fusions_of(request, 0), ElementsAre("matrix product + bias + activation in any format: product+bias+relu",
+                                                  "alone in any format: product"));
+  const Plan plan = make_plan(request.graph, images_of(request.graph, 2), kCpu, {});
+  ASSERT_EQ(plan.steps.size(), 1U);
+  EXPECT_EQ(plan.steps[0].kernel->info.name, "cpu.dense");
+  EXPECT_EQ(plan.steps[0].what.inputs[0].shape, (Shape{14, 16})) << "images and rows";
+}
+
 TEST(FusePass, APatternEndsWhereAnotherNodeReadsTheValue) {
   GraphBuilder builder({-1, 1, 12, 12});
   const ValueId x = builder.conv(builder.input(), 4, 1, 5, true, "conv");

@@ -210,8 +210,9 @@ class RandomNetwork : public GraphBuilder {
         if (rank == 2 && rng().integer(0, 1) == 0) {
           put(GemmOp{}, {last_, w, constant({16})});
           activate();
-        } else {
-          put(MatMulOp{}, {last_, w});
+        } else if (put(MatMulOp{}, {last_, w}) && rng().integer(0, 1) == 0) {
+          put(AddOp{}, {constant({16}), last_});
+          activate();
         }
         return;
       }
