@@ -13,11 +13,11 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/kernels/conv_step.h"
-#include "convlab/kernels/op_fields.h"
-#include "convlab/kernels/op_names.h"
-#include "convlab/kernels/usual_constants.h"
 #include "convlab/model/limits.h"
-#include "convlab/model/shape_rules.h"
+#include "convlab/model/op_fields.h"
+#include "convlab/model/op_info.h"
+#include "convlab/model/op_names.h"
+#include "convlab/model/op_rules.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {

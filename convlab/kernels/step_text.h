@@ -12,10 +12,10 @@ namespace convlab {
 //   matmul_m512n512k512   gemm_m64n1000k2048_tb_bias   softmax_r64c1024   conv_n2_c12h33w33_k24r5s5_p1
 //   transpose_2x3x4_perm0x2x1   reducemean_2x3x4_axes1x2   add_2x64x56x56_1x64x1x1
 //
-// Names are in op_names.cc. Operands are sizes by letter, if the operator has that form (size_letters.cc), or shapes;
-// a scalar is "scalar". One shape stands for all operands that the operator requires. Then come attributes, in any
-// order (op_fields.cc): "axis1", "perm0x2x1" (a list), "epsilon1e-06", "ta" (a flag), "linear" (an enumerator). Texts
-// have no character that a shell treats specially, and no spaces.
+// Names and attributes are in OpInfo (model/op_info.h). Operands are sizes by letter, if the operator has that form
+// (model/size_letters.h), or shapes; a scalar is "scalar". One shape stands for all operands that the operator
+// requires. Then come attributes, in any order: "axis1", "perm0x2x1" (a list), "epsilon1e-06", "ta" (a flag), "linear"
+// (an enumerator). Texts have no character that a shell treats specially, and no spaces.
 //
 // A text says nothing about element types, memory layouts and fused operators.
 

@@ -63,10 +63,6 @@ struct LpPoolOp {  ///< (the sum of |x|^p)^(1/p); padding counts as 0
   AutoPad auto_pad = AutoPad::explicit_pads;
 };
 struct GlobalAveragePoolOp {};
-struct LrnOp {  ///< x / (bias + alpha / size * the sum of squares of `size` adjacent channels)^beta
-  float alpha = 1e-4f, beta = 0.75f, bias = 1;
-  int64_t size = 1;
-};
 
 // Sampling.
 
@@ -111,13 +107,13 @@ struct GridSampleOp {  ///< inputs: x (N C H W), grid (N P Q 2) of coordinates (
 struct ActivationOp {
   Activation activation;
 };
-struct UnaryOp {
-  UnaryKind kind = UnaryKind::abs;
-  float alpha = 0, beta = 0;
-};
 /// A Cast to float16 or bfloat16 within the graph: rounds the values and stores them as float32.
 struct RoundOp {
   bool brain = false;
+};
+struct UnaryOp {
+  UnaryKind kind = UnaryKind::abs;
+  float alpha = 0, beta = 0;
 };
 struct AddOp {};  ///< with NumPy broadcasting
 struct MulOp {};
@@ -145,6 +141,10 @@ struct NormalizeOp {
 };
 struct LpNormalizeOp {  ///< x / (the sum of |x|^p along the axis)^(1/p)
   int64_t axis = -1, p = 2;
+};
+struct LrnOp {  ///< x / (bias + alpha / size * the sum of squares of `size` adjacent channels)^beta
+  float alpha = 1e-4f, beta = 0.75f, bias = 1;
+  int64_t size = 1;
 };
 struct SoftmaxOp {
   int64_t axis = -1;
@@ -338,15 +338,37 @@ struct ArgMaxOp {
   bool finite = false;  ///< NaN also if the largest is infinite: a softmax would return NaN for all
 };
 
-using AnyOp =
-    std::variant<ConvOp, ConvTransposeOp, PoolOp, MaxPoolIndicesOp, MaxUnpoolOp, LpPoolOp, GlobalAveragePoolOp, LrnOp,
-                 ResizeOp, GridSampleOp, ActivationOp, UnaryOp, RoundOp, AddOp, MulOp, BinaryOp, WhereOp, BatchNormOp,
-                 NormalizeOp, LpNormalizeOp, SoftmaxOp, ReduceOp, ArgReduceOp, TopKOp, CumSumOp, GemmOp, MatMulOp,
-                 EinsumOp, ConcatOp, FlattenOp, ReshapeOp, SqueezeOp, UnsqueezeOp, TransposeOp, PadOp, SliceOp,
-                 ExpandOp, TileOp, DepthToSpaceOp, SpaceToDepthOp, TriluOp, GatherOp, GatherElementsOp, GatherNdOp,
-                 ScatterElementsOp, ScatterNdOp, QuantizeOp, DequantizeOp, QLinearConvOp, ConvIntegerOp,
-                 QLinearMatMulOp, MatMulIntegerOp, ByteAddOp, ByteConvOp, ByteMeanOp, ByteConcatOp, ScaleOp,
-                 SqueezeExciteOp, ArgMaxOp>;
+// Families of operators. Each has a file of its name in convlab/model/ops, convlab/model/onnx/ops and
+// convlab/verify/ops, which compiles only if it describes all operators of the family.
+
+template <class... Ops>
+struct OpFamily {
+  using Variant = std::variant<Ops...>;
+};
+template <class... As, class... Bs>
+OpFamily<As..., Bs...> operator+(OpFamily<As...>, OpFamily<Bs...>);
+
+using WindowOps =
+    OpFamily<ConvOp, ConvTransposeOp, PoolOp, MaxPoolIndicesOp, MaxUnpoolOp, LpPoolOp, GlobalAveragePoolOp>;
+using SamplingOps = OpFamily<ResizeOp, GridSampleOp>;
+using ElementwiseOps = OpFamily<ActivationOp, RoundOp, UnaryOp, AddOp, MulOp, BinaryOp, WhereOp>;
+using NormalizationOps = OpFamily<BatchNormOp, NormalizeOp, LpNormalizeOp, LrnOp, SoftmaxOp>;
+using AxisOps = OpFamily<ReduceOp, ArgReduceOp, TopKOp, CumSumOp>;
+using ProductOps = OpFamily<GemmOp, MatMulOp, EinsumOp>;
+using RearrangeOps = OpFamily<ConcatOp, FlattenOp, ReshapeOp, SqueezeOp, UnsqueezeOp, TransposeOp, PadOp, SliceOp,
+                              ExpandOp, TileOp, DepthToSpaceOp, SpaceToDepthOp, TriluOp>;
+using GatherOps = OpFamily<GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp>;
+using QuantizedOps = OpFamily<QuantizeOp, DequantizeOp, QLinearConvOp, ConvIntegerOp, QLinearMatMulOp, MatMulIntegerOp,
+                              ByteAddOp, ByteConvOp, ByteMeanOp, ByteConcatOp>;
+using PlanOnlyOps = OpFamily<ScaleOp, SqueezeExciteOp, ArgMaxOp>;
+
+template <class... Families>
+struct OpFamilies {
+  using Variant = typename decltype((Families() + ...))::Variant;
+};
+using AllOps = OpFamilies<WindowOps, SamplingOps, ElementwiseOps, NormalizationOps, AxisOps, ProductOps, RearrangeOps,
+                          GatherOps, QuantizedOps, PlanOnlyOps>;
+using AnyOp = AllOps::Variant;
 
 /// Returns the index of T among the operators, counted from 0; the number of operators if T is not one of them.
 template <typename T>

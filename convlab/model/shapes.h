@@ -56,12 +56,6 @@ Shape broadcast_shape(const Shape& a, const Shape& b);
 /// Returns the axis counted from the front: -1 is the last of `rank` dimensions. Throws unless it is in [-rank, rank).
 int64_t normalized_axis(int64_t axis, int64_t rank);
 
-/// How many inputs an operator has.
-struct Arity {
-  size_t least, most;
-};
-Arity arity(const Op& op);
-
 /// Returns the shape of the operator's output.
 Shape output_shape(const Op& op, std::span<const Shape> inputs);
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "convlab/base/error.h"
-#include "convlab/rewrite/mixing.h"
+#include "convlab/model/op_info.h"
 
 namespace convlab {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "convlab/kernels/op_fields.h"
-#include "convlab/kernels/op_names.h"
+#include "convlab/model/op_fields.h"
+#include "convlab/model/op_names.h"
 #include "convlab/model/shapes.h"
 #include "tests/paths.h"
 #include "tests/source_tree.h"

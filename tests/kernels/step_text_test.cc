@@ -13,8 +13,8 @@
 #include <set>
 
 #include "convlab/conv/problem.h"
-#include "convlab/kernels/op_fields.h"
-#include "convlab/kernels/op_names.h"
+#include "convlab/model/op_fields.h"
+#include "convlab/model/op_names.h"
 #include "convlab/model/shapes.h"
 #include "tests/errors.h"
 #include "tests/paths.h"

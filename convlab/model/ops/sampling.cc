@@ -1,15 +1,17 @@
-// Shape inference for Resize and GridSample.
+// Resize and GridSample.
 
 #include <algorithm>
 #include <cmath>
 
-#include "convlab/base/checked.h"
 #include "convlab/base/error.h"
-#include "convlab/model/shape_rules.h"
+#include "convlab/model/op_info.h"
+#include "convlab/model/op_rules.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {
 namespace {
+
+const std::vector<std::string> kSampleModes{"nearest", "linear", "cubic"};
 
 /// Uses one scale for all axes that have sizes, so that the result is not larger, or not smaller, than these sizes.
 void keep_aspect_ratio(AspectRatio rule, const Shape& x, const std::vector<size_t>& axes,
@@ -75,24 +77,66 @@ std::vector<ResizedAxis> resized_axes(const ResizeOp& op, const Shape& x) {
   return resized;
 }
 
-Shape shape_of(const ResizeOp& op, Shapes inputs) {
-  Shape y;
-  for (const ResizedAxis& axis : resized_axes(op, inputs[0])) {
-    check_range("the output size", axis.size, 1);
-    y.push_back(axis.size);
+template <>
+struct OpInfo<ResizeOp> {
+  static const char* name(const ResizeOp&) { return "Resize"; }
+  static constexpr Arity kInputs{1, 1};
+  static Shape shape(const ResizeOp& op, Shapes inputs) {
+    Shape y;
+    for (const ResizedAxis& axis : resized_axes(op, inputs[0])) {
+      check_range("the output size", axis.size, 1);
+      y.push_back(axis.size);
+    }
+    return y;
   }
-  return y;
-}
+  static bool mixes_images(const ResizeOp& op, const SplitOperands& inputs) {
+    return resized_axes(op, inputs[0].shape)[0].changes;
+  }
+  static void fields(OpFields& to, ResizeOp& op) {
+    to.add("scales", op.scales);
+    to.add("sizes", op.sizes);
+    to.add("axes", op.axes);
+    to.add_choice(op.mode, kSampleModes);
+    to.add_choice(op.coordinates, {"halfpixel", "halfpixelsymmetric", "pytorchhalfpixel", "aligncorners", "asymmetric",
+                                   "tfhalfpixelfornn", "tfcropandresize"});
+    to.add_choice(op.nearest, {"roundpreferfloor", "roundpreferceil", "floor", "ceil", "simple"});
+    to.add_choice(op.aspect_ratio, {"stretch", "notlarger", "notsmaller"});
+    to.add("cubiccoeffa", op.cubic_coeff_a);
+    to.add_flag("excludeoutside", op.exclude_outside);
+    to.add_flag("antialias", op.antialias);
+    to.add("extrapolation", op.extrapolation_value);
+    to.add("roi", op.roi);
+  }
+  static std::vector<NamedOp> names() { return {{"resize", ResizeOp{}, &kImageLetters}}; }
+};
 
-Shape shape_of(const GridSampleOp&, Shapes inputs) {
-  const Shape &x = inputs[0], &grid = inputs[1];
-  check_image(x);
-  for (int64_t size : {x[2], x[3]}) check_range("the image size", size, 1);
-  if (grid.size() != 4 || grid[0] != x[0] || grid[3] != 2) {
-    throw bad_input("grid of shape {} does not match input of shape {}; expected N x H x W x 2", to_text(grid),
-                    to_text(x));
+template <>
+struct OpInfo<GridSampleOp> {
+  static const char* name(const GridSampleOp&) { return "GridSample"; }
+  static constexpr Arity kInputs{2, 2};
+  static constexpr auto usually_constant = kNone;
+  static Shape shape(const GridSampleOp&, Shapes inputs) {
+    const Shape &x = inputs[0], &grid = inputs[1];
+    check_image(x);
+    for (int64_t size : {x[2], x[3]}) check_range("the image size", size, 1);
+    if (grid.size() != 4 || grid[0] != x[0] || grid[3] != 2) {
+      throw bad_input("grid of shape {} does not match input of shape {}; expected N x H x W x 2", to_text(grid),
+                      to_text(x));
+    }
+    return {x[0], x[1], grid[1], grid[2]};
   }
-  return {x[0], x[1], grid[1], grid[2]};
+  static constexpr auto mixes_images = kNever;
+  static void fields(OpFields& to, GridSampleOp& op) {
+    to.add_choice(op.mode, kSampleModes);
+    to.add_choice(op.padding, {"zeros", "border", "reflection"});
+    to.add_flag("aligncorners", op.align_corners);
+  }
+  static std::vector<NamedOp> names() { return {{"gridsample", GridSampleOp{}}}; }
+};
+
+template <>
+std::vector<OpEntry> OpEntry::rows<SamplingOps>() {
+  return rows_of<OpEntry>(SamplingOps());
 }
 
 }  // namespace convlab

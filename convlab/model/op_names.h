@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "convlab/kernels/size_letters.h"
 #include "convlab/model/op.h"
+#include "convlab/model/size_letters.h"
 
 namespace convlab {
 

@@ -1,11 +1,12 @@
-// Shape inference for convolution, pooling and other windows over images.
+// Convolution, pooling and other windows over images.
 
 #include <algorithm>
 #include <utility>
 
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
-#include "convlab/model/shape_rules.h"
+#include "convlab/model/op_info.h"
+#include "convlab/model/op_rules.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {
@@ -23,6 +24,41 @@ Padding automatic_padding(AutoPad mode, int64_t size, int64_t kernel, int64_t st
   const int64_t total = std::max<int64_t>(used - size, 0);
   const int64_t half = total / 2;
   return mode == AutoPad::same_upper ? Padding{half, total - half} : Padding{total - half, half};
+}
+
+std::vector<Shape> conv_shapes(const Op& op, const LetterSizes& sizes) {
+  return with_bias({images_of(sizes), filters_of(std::get<ConvOp>(op), sizes)}, sizes);
+}
+LetterSizes conv_sizes(const Op&, std::span<const Shape> shapes) {
+  LetterSizes sizes = conv_sizes_of(shapes, 1);
+  sizes.bias = shapes.size() == 3;
+  return sizes;
+}
+constexpr SizeLetters kConvLetters{kConvPattern, kConvExample, true, false, conv_shapes, conv_sizes};
+
+std::vector<Shape> conv_transpose_shapes(const Op& op, const LetterSizes& sizes) {
+  const int64_t maps = per_group(sizes['k'], std::get<ConvTransposeOp>(op).groups);
+  return with_bias({images_of(sizes), {sizes['c'], maps, sizes['r'], sizes['s']}}, sizes);
+}
+LetterSizes conv_transpose_sizes(const Op& op, std::span<const Shape> shapes) {
+  LetterSizes sizes = conv_sizes(op, shapes);
+  const int64_t groups = std::get<ConvTransposeOp>(op).groups;
+  if (__builtin_mul_overflow(size_at(shapes, 1, 1), groups, &sizes['k'])) sizes['k'] = 0;
+  return sizes;
+}
+constexpr SizeLetters kConvTransposeLetters{kConvPattern, kConvExample,          true,
+                                            false,        conv_transpose_shapes, conv_transpose_sizes};
+
+std::vector<Shape> two_image_shapes(const Op&, const LetterSizes& sizes) {
+  return {images_of(sizes), images_of(sizes)};
+}
+constexpr SizeLetters kTwoImagesLetters{kImagePattern, kImageExample, false, false, two_image_shapes, image_sizes};
+
+void add_pool(OpFields& to, auto& op) {
+  to.add_window(op.pool.kernel_h, op.pool.kernel_w);
+  to.add_steps(op.pool);
+  to.add_flag("ceil", op.pool.ceil_mode);
+  to.add_auto_pad(op.auto_pad);
 }
 
 }  // namespace
@@ -156,54 +192,138 @@ Shape unpooled_shape(const MaxUnpoolOp& op, const Shape& x) {
   return {x[0], x[1], undone(x[2], pool.kernel_h, pool.stride_h, pool.pad_top, pool.pad_bottom),
           undone(x[3], pool.kernel_w, pool.stride_w, pool.pad_left, pool.pad_right)};
 }
-Shape shape_of(const ConvOp& op, Shapes inputs) {
-  const ConvProblem problem = conv_problem(op, inputs[0], inputs[1]);
-  if (inputs.size() == 3) check_vector("the bias", inputs[2], problem.k);
-  return problem.output_shape();
-}
 
-Shape shape_of(const ConvTransposeOp& op, Shapes inputs) {
-  const TransposedConv conv = transposed_conv(op, inputs[0], inputs[1]);
-  const int64_t maps = checked_mul(inputs[1][1], op.groups);
-  if (inputs.size() == 3) check_vector("the bias", inputs[2], maps);
-  return {inputs[0][0], maps, conv.output_h, conv.output_w};
-}
-Shape shape_of(const PoolOp& op, Shapes inputs) {
-  const Shape& x = inputs[0];
-  const Pool pool = resolved_pool(op, x);
-  return {x[0], x[1], pool.output_h(x[2]), pool.output_w(x[3])};
-}
-
-Shape shape_of(const MaxPoolIndicesOp& op, Shapes inputs) {
-  return shape_of(PoolOp{.pool = op.pool, .auto_pad = op.auto_pad}, inputs);
-}
-
-Shape shape_of(const LpPoolOp& op, Shapes inputs) {
-  check_range("p", op.p, 1);
-  return shape_of(PoolOp{.pool = op.pool, .auto_pad = op.auto_pad}, inputs);
-}
-
-Shape shape_of(const MaxUnpoolOp& op, Shapes inputs) {
-  Shape y = unpooled_shape(op, inputs[0]);
-  if (inputs[1] != inputs[0]) {
-    throw bad_input("indices must have the shape of the input, {}, got {}", to_text(inputs[0]), to_text(inputs[1]));
+template <>
+struct OpInfo<ConvOp> {
+  static const char* name(const ConvOp&) { return "Conv"; }
+  static constexpr Arity kInputs{2, 3};
+  static constexpr auto usually_constant = kAllButFirst;
+  static Shape shape(const ConvOp& op, Shapes inputs) {
+    const ConvProblem problem = conv_problem(op, inputs[0], inputs[1]);
+    if (inputs.size() == 3) check_vector("the bias", inputs[2], problem.k);
+    return problem.output_shape();
   }
-  if (op.output_shape.empty()) return y;
-  bool fits = op.output_shape.size() == 4;
-  for (size_t i = 0; fits && i < 4; ++i) fits = op.output_shape[i] >= y[i];
-  if (!fits)
-    throw bad_input("output of shape {} does not fit in output_shape {}", to_text(y), to_text(op.output_shape));
-  return op.output_shape;
-}
-Shape shape_of(const GlobalAveragePoolOp&, Shapes inputs) {
-  check_image(inputs[0]);
-  return {inputs[0][0], inputs[0][1], 1, 1};
-}
+  static constexpr auto mixes_images = kNever;
+  static void fields(OpFields& to, ConvOp& op) { to.add_conv(op); }
+  static std::vector<NamedOp> names() { return {{"conv", ConvOp{}, &kConvLetters}}; }
+};
 
-Shape shape_of(const ScaleOp& op, Shapes inputs) {
-  check_image(inputs[0]);
-  check_range("the output size", op.side, 1);
-  return {inputs[0][0], inputs[0][1], op.side, op.side};
+template <>
+struct OpInfo<ConvTransposeOp> {
+  static const char* name(const ConvTransposeOp&) { return "ConvTranspose"; }
+  static constexpr Arity kInputs{2, 3};
+  static constexpr auto usually_constant = kAllButFirst;
+  static Shape shape(const ConvTransposeOp& op, Shapes inputs) {
+    const TransposedConv conv = transposed_conv(op, inputs[0], inputs[1]);
+    const int64_t maps = checked_mul(inputs[1][1], op.groups);
+    if (inputs.size() == 3) check_vector("the bias", inputs[2], maps);
+    return {inputs[0][0], maps, conv.output_h, conv.output_w};
+  }
+  static constexpr auto mixes_images = kNever;
+  static void fields(OpFields& to, ConvTransposeOp& op) {
+    to.add_steps(op);
+    to.add("g", op.groups);
+    to.add_pair("outpad", op.output_pad_h, op.output_pad_w);
+    to.add_pair("out", op.output_h, op.output_w);
+    to.add_auto_pad(op.auto_pad);
+  }
+  static std::vector<NamedOp> names() { return {{"convtranspose", ConvTransposeOp{}, &kConvTransposeLetters}}; }
+};
+
+template <>
+struct OpInfo<PoolOp> {
+  static const char* name(const PoolOp& op) { return op.pool.kind == PoolKind::max ? "MaxPool" : "AveragePool"; }
+  static constexpr Arity kInputs{1, 1};
+  static Shape shape(const PoolOp& op, Shapes inputs) {
+    const Shape& x = inputs[0];
+    const Pool pool = resolved_pool(op, x);
+    return {x[0], x[1], pool.output_h(x[2]), pool.output_w(x[3])};
+  }
+  static constexpr auto mixes_images = kNever;
+  static void fields(OpFields& to, PoolOp& op) {
+    to.add_kind(op.pool.kind);
+    add_pool(to, op);
+    if (op.pool.kind == PoolKind::average) to.add_flag("includepad", op.pool.count_include_pad);
+  }
+  static std::vector<NamedOp> names() {
+    return {{"maxpool", PoolOp{.pool = {.kind = PoolKind::max}}, &kImageLetters},
+            {"avgpool", PoolOp{.pool = {.kind = PoolKind::average}}, &kImageLetters}};
+  }
+};
+
+template <>
+struct OpInfo<MaxPoolIndicesOp> {
+  static const char* name(const MaxPoolIndicesOp&) { return "MaxPool"; }
+  static constexpr Arity kInputs{1, 1};
+  static Shape shape(const MaxPoolIndicesOp& op, Shapes inputs) {
+    return OpInfo<PoolOp>::shape(PoolOp{.pool = op.pool, .auto_pad = op.auto_pad}, inputs);
+  }
+  static constexpr auto mixes_images = kAlways;
+  static void fields(OpFields& to, MaxPoolIndicesOp& op) {
+    add_pool(to, op);
+    to.add_flag("columnsfirst", op.columns_first);
+  }
+  static std::vector<NamedOp> names() { return {{"maxpoolindices", MaxPoolIndicesOp{}, &kImageLetters}}; }
+};
+
+template <>
+struct OpInfo<MaxUnpoolOp> {
+  static const char* name(const MaxUnpoolOp&) { return "MaxUnpool"; }
+  static constexpr Arity kInputs{2, 2};
+  static constexpr auto usually_constant = kNone;
+  static Shape shape(const MaxUnpoolOp& op, Shapes inputs) {
+    Shape y = unpooled_shape(op, inputs[0]);
+    if (inputs[1] != inputs[0]) {
+      throw bad_input("indices must have the shape of the input, {}, got {}", to_text(inputs[0]), to_text(inputs[1]));
+    }
+    if (op.output_shape.empty()) return y;
+    bool fits = op.output_shape.size() == 4;
+    for (size_t i = 0; fits && i < 4; ++i) fits = op.output_shape[i] >= y[i];
+    if (!fits)
+      throw bad_input("output of shape {} does not fit in output_shape {}", to_text(y), to_text(op.output_shape));
+    return op.output_shape;
+  }
+  static constexpr auto mixes_images = kAlways;
+  static void fields(OpFields& to, MaxUnpoolOp& op) {
+    to.add_window(op.pool.kernel_h, op.pool.kernel_w);
+    to.add_pads(op.pool);
+    to.add_pair("st", op.pool.stride_h, op.pool.stride_w);
+    to.add("out", op.output_shape);
+  }
+  static std::vector<NamedOp> names() { return {{"maxunpool", MaxUnpoolOp{}, &kTwoImagesLetters}}; }
+};
+
+template <>
+struct OpInfo<LpPoolOp> {
+  static const char* name(const LpPoolOp&) { return "LpPool"; }
+  static constexpr Arity kInputs{1, 1};
+  static Shape shape(const LpPoolOp& op, Shapes inputs) {
+    check_range("p", op.p, 1);
+    return OpInfo<PoolOp>::shape(PoolOp{.pool = op.pool, .auto_pad = op.auto_pad}, inputs);
+  }
+  static constexpr auto mixes_images = kNever;
+  static void fields(OpFields& to, LpPoolOp& op) {
+    add_pool(to, op);
+    to.add("lp", op.p);
+  }
+  static std::vector<NamedOp> names() { return {{"lppool", LpPoolOp{}, &kImageLetters}}; }
+};
+
+template <>
+struct OpInfo<GlobalAveragePoolOp> {
+  static const char* name(const GlobalAveragePoolOp&) { return "GlobalAveragePool"; }
+  static constexpr Arity kInputs{1, 1};
+  static Shape shape(const GlobalAveragePoolOp&, Shapes inputs) {
+    check_image(inputs[0]);
+    return {inputs[0][0], inputs[0][1], 1, 1};
+  }
+  static constexpr auto mixes_images = kNever;
+  static std::vector<NamedOp> names() { return {{"globalavgpool", GlobalAveragePoolOp{}, &kImageLetters}}; }
+};
+
+template <>
+std::vector<OpEntry> OpEntry::rows<WindowOps>() {
+  return rows_of<OpEntry>(WindowOps());
 }
 
 }  // namespace convlab

@@ -43,10 +43,34 @@ LetterSizes read_sizes(TextReader& reader, const SizeLetters& letters);
 /// Returns "n2_c12h33w33_k24r5s5".
 std::string to_text(const LetterSizes& sizes, const SizeLetters& letters);
 
-extern const SizeLetters kMatMulLetters, kGemmLetters, kQLinearMatMulLetters, kMatMulIntegerLetters;
-extern const SizeLetters kConvLetters, kConvTransposeLetters, kQLinearConvLetters, kConvIntegerLetters,
-    kByteConvLetters;
-extern const SizeLetters kRowLetters, kNormalizedRowLetters;
-extern const SizeLetters kImageLetters, kTwoImagesLetters, kBatchNormLetters, kGroupNormLetters, kSqueezeExciteLetters;
+/// One operand of images: "n2_c8h32w32". Returned by several operators' OpInfo::names().
+extern const SizeLetters kImageLetters;
+inline constexpr std::string_view kImagePattern = "[n]_chw", kImageExample = "n2_c8h32w32";
+
+// Parts of the functions above that several operators share.
+
+/// Returns a dimension's size, 1 if there is none.
+int64_t size_at(std::span<const Shape> shapes, size_t operand, size_t dimension);
+
+/// Returns the sizes with letters set to the dimensions of an operand: "nchw".
+LetterSizes sizes_of(std::span<const Shape> shapes, size_t operand, std::string_view letters);
+
+Shape images_of(const LetterSizes& sizes);
+LetterSizes image_sizes(const Op&, std::span<const Shape> shapes);
+
+Shape scalar_or(bool vector, int64_t count);
+
+// Matrix products.
+inline constexpr std::string_view kProductPattern = "[b]mnk", kProductExample = "m512n512k512";
+Shape left_matrix(const LetterSizes& sizes);
+Shape right_matrix(const LetterSizes& sizes);
+LetterSizes product_sizes(std::span<const Shape> shapes, size_t left, size_t right);
+
+// Convolutions. The number of groups may still be invalid.
+inline constexpr std::string_view kConvPattern = "[n]_chw_krs", kConvExample = "n2_c12h33w33_k24r5s5";
+int64_t per_group(int64_t channels, int64_t groups);
+Shape filters_of(const ConvOp& op, const LetterSizes& sizes);
+LetterSizes conv_sizes_of(std::span<const Shape> shapes, size_t filter_operand);
+std::vector<Shape> with_bias(std::vector<Shape> shapes, const LetterSizes& sizes);
 
 }  // namespace convlab
