@@ -1,4 +1,4 @@
-// Reference results of elementwise operators.
+// How elementwise operators are verified.
 //
 // Errors are in units of u = 2^-24; an error of one unit in the last place (ulp) is at most 2 u of the result. Each
 // function allows the largest error among
@@ -10,12 +10,55 @@
 //     4 ulp, powf 9 ulp (older editions list more than newer ones).
 // Functions composed of them add their own roundings, and the argument's error times the function's condition number.
 
-#include "convlab/verify/ops/references.h"
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "convlab/verify/ops/op_check.h"
 #include "convlab/verify/oracle.h"
 #include "convlab/verify/rounding.h"
 
-namespace convlab::op_oracle {
+namespace convlab::op_check {
 namespace {
+
+Arithmetic arithmetic_of_kind(UnaryKind kind) {
+  switch (kind) {
+    case UnaryKind::abs:
+    case UnaryKind::neg:
+    case UnaryKind::sign:
+    case UnaryKind::floor:
+    case UnaryKind::ceil:
+    case UnaryKind::round:
+    case UnaryKind::truncate:
+    case UnaryKind::to_bool:
+    case UnaryKind::logical_not:
+    case UnaryKind::is_nan:
+    case UnaryKind::is_inf:
+    case UnaryKind::thresholded_relu:
+      return Arithmetic::exact;
+    default:
+      return Arithmetic::real;
+  }
+}
+
+Arithmetic arithmetic_of_kind(BinaryKind kind) {
+  switch (kind) {
+    case BinaryKind::divide:
+    case BinaryKind::power:
+      return Arithmetic::real;
+    case BinaryKind::subtract:
+    case BinaryKind::modulo:
+    case BinaryKind::prelu:
+      return Arithmetic::sums;
+    default:
+      return Arithmetic::exact;
+  }
+}
+
+Arithmetic arithmetic_of_kind(ActivationKind kind) {
+  const bool exact = kind == ActivationKind::none || kind == ActivationKind::relu || kind == ActivationKind::clip;
+  return exact ? Arithmetic::exact : Arithmetic::real;
+}
 
 /// Rounds to `bits` significant bits, half to even; numbers below 2^least have the spacing of 2^least.
 double rounded_to_bits(double value, int bits, int least) {
@@ -190,6 +233,18 @@ Values of_pairs(const Operands& operands, Function function) {
   });
 }
 
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// Halves the elements, so that rounding meets halves.
+void halve(Filler& filler, size_t input) {
+  for (float& element : filler.elements(input)) element /= 2;
+}
+
+/// Sets every fifth element to one of the values.
+void sprinkle(Filler& filler, const std::array<float, 2>& values) {
+  for (size_t i = 0; i < filler.elements(0).size(); i += 5) filler.set(0, i, values[i / 5 % 2]);
+}
+
 }  // namespace
 
 double rounded_to_f16(double value) {
@@ -227,34 +282,150 @@ Bounded activated(const Activation& activation, const Bounded& x) {
   return {y, slope_of(activation) * x.error + own};
 }
 
-Values reference(const ActivationOp& op, const Operands& operands) {
-  return of_each(operands, [&](double x) { return activated(op.activation, {x, 0}); });
+template <>
+struct OpCheck<ActivationOp> {
+  static Arithmetic arithmetic(const ActivationOp& op) { return arithmetic_of_kind(op.activation.kind); }
+  static void fill(const ActivationOp&, Filler& filler) { filler.numbers(0, 8, -8, 8); }
+  static Values reference(const ActivationOp& op, const Operands& operands) {
+    return of_each(operands, [&](double x) { return activated(op.activation, {x, 0}); });
+  }
+};
+
+template <>
+struct OpCheck<RoundOp> {
+  static Arithmetic arithmetic(const RoundOp&) { return Arithmetic::exact; }
+  /// Some reals are halfway between two numbers of the type.
+  static void fill(const RoundOp& op, Filler& filler) {
+    filler.numbers(0, kMostInteger, -100, 100);
+    if (filler.integers()) return;
+    const float half = 1 + (op.brain ? 0x1p-8f : 0x1p-11f);
+    sprinkle(filler, {half, 3 * half});
+  }
+  static Values reference(const RoundOp& op, const Operands& operands) {
+    return of_each(operands, [&](double x) { return Bounded{op.brain ? rounded_to_bf16(x) : rounded_to_f16(x), 0}; });
+  }
+};
+
+template <>
+struct OpCheck<UnaryOp> {
+  static Arithmetic arithmetic(const UnaryOp& op) { return arithmetic_of_kind(op.kind); }
+  static void fill(const UnaryOp& op, Filler& filler) {
+    if (filler.integers()) {
+      filler.integers(0, -16, 16);
+      halve(filler, 0);
+    } else {
+      filler.reals(0, -4, 4);
+    }
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    switch (op.kind) {
+      case UnaryKind::is_nan:
+        return sprinkle(filler, {nan, kInfinity});
+      case UnaryKind::is_inf:
+        return sprinkle(filler, {kInfinity, -kInfinity});
+      case UnaryKind::reciprocal:
+        return filler.signed_reals(0, 0.25f, 4);
+      case UnaryKind::sqrt:
+      case UnaryKind::log:
+        return filler.reals(0, 0.01f, 4);
+      case UnaryKind::acosh:
+        return filler.reals(0, 1.01f, 4);
+      case UnaryKind::asin:
+      case UnaryKind::acos:
+      case UnaryKind::atanh:
+        return filler.reals(0, -0.99f, 0.99f);
+      case UnaryKind::tan:
+        return filler.reals(0, -1.4f, 1.4f);
+      default:
+        return;
+    }
+  }
+  static Values reference(const UnaryOp& op, const Operands& operands) {
+    return of_each(operands, [&](double x) { return function_of(op, x); });
+  }
+};
+
+template <>
+struct OpCheck<AddOp> {
+  static Arithmetic arithmetic(const AddOp&) { return Arithmetic::sums; }
+  static void fill(const AddOp&, Filler& filler) {
+    for (size_t i = 0; i < 2; ++i) filler.numbers(i, filler.largest_sum() / 2);
+  }
+  static Values reference(const AddOp&, const Operands& operands) {
+    return of_pairs(operands, [](double a, double b) { return rounded(a + b, 1); });
+  }
+};
+
+template <>
+struct OpCheck<MulOp> {
+  static Arithmetic arithmetic(const MulOp&) { return Arithmetic::sums; }
+  static void fill(const MulOp&, Filler& filler) {
+    for (size_t i = 0; i < 2; ++i) filler.numbers(i, bound_of_power(filler.largest_sum(), 1, 2));
+  }
+  static Values reference(const MulOp&, const Operands& operands) {
+    return of_pairs(operands, [](double a, double b) { return rounded(a * b, 1); });
+  }
+};
+
+template <>
+struct OpCheck<BinaryOp> {
+  static Arithmetic arithmetic(const BinaryOp& op) { return arithmetic_of_kind(op.kind); }
+  static void fill(const BinaryOp& op, Filler& filler) {
+    switch (op.kind) {
+      case BinaryKind::divide:
+        filler.reals(0, -2, 2);
+        return filler.signed_reals(1, 0.25f, 4);
+      case BinaryKind::power:
+        filler.reals(0, 0.1f, 4);
+        return filler.reals(1, -3, 3);
+      case BinaryKind::modulo:
+      case BinaryKind::fmod:
+        filler.numbers(0, 100, -8, 8);
+        if (!filler.integers()) return filler.signed_reals(1, 0.25f, 4);
+        filler.integers(1, 1, 9);
+        for (size_t i = 0; i < filler.elements(1).size(); i += 2) filler.set(1, i, -filler.elements(1)[i]);
+        return;
+      case BinaryKind::logical_and:
+      case BinaryKind::logical_or:
+      case BinaryKind::logical_xor:
+        for (size_t i = 0; i < 2; ++i) filler.integers(i, 0, 1);
+        return;
+      case BinaryKind::subtract:
+        for (size_t i = 0; i < 2; ++i) filler.numbers(i, filler.largest_sum() / 2);
+        return;
+      case BinaryKind::prelu:
+        for (size_t i = 0; i < 2; ++i) filler.numbers(i, bound_of_power(filler.largest_sum(), 1, 2));
+        return;
+      case BinaryKind::minimum:
+      case BinaryKind::maximum:
+        for (size_t i = 0; i < 2; ++i) filler.ties(i);
+        return;
+      default:  // comparisons, which need equal numbers
+        for (size_t i = 0; i < 2; ++i) filler.integers(i, -kTies, kTies);
+        return;
+    }
+  }
+  static Values reference(const BinaryOp& op, const Operands& operands) {
+    return of_pairs(operands, [&](double a, double b) { return function_of(op.kind, a, b); });
+  }
+};
+
+template <>
+struct OpCheck<WhereOp> {
+  static Arithmetic arithmetic(const WhereOp&) { return Arithmetic::exact; }
+  static void fill(const WhereOp&, Filler& filler) {
+    filler.integers(0, 0, 1);
+    for (size_t i = 1; i < 3; ++i) filler.numbers(i, 100);
+  }
+  static Values reference(const WhereOp&, const Operands& operands) {
+    return exact_values_of(operands.output(), [&](const Index& index) {
+      return operands[operands[0].broadcast_at(index) != 0 ? 1 : 2].broadcast_at(index);
+    });
+  }
+};
+
+template <>
+std::vector<OpCheckEntry> OpCheckEntry::rows<ElementwiseOps>() {
+  return rows_of<OpCheckEntry>(ElementwiseOps());
 }
 
-Values reference(const UnaryOp& op, const Operands& operands) {
-  return of_each(operands, [&](double x) { return function_of(op, x); });
-}
-
-Values reference(const RoundOp& op, const Operands& operands) {
-  return of_each(operands, [&](double x) { return Bounded{op.brain ? rounded_to_bf16(x) : rounded_to_f16(x), 0}; });
-}
-
-Values reference(const AddOp&, const Operands& operands) {
-  return of_pairs(operands, [](double a, double b) { return rounded(a + b, 1); });
-}
-
-Values reference(const MulOp&, const Operands& operands) {
-  return of_pairs(operands, [](double a, double b) { return rounded(a * b, 1); });
-}
-
-Values reference(const BinaryOp& op, const Operands& operands) {
-  return of_pairs(operands, [&](double a, double b) { return function_of(op.kind, a, b); });
-}
-
-Values reference(const WhereOp&, const Operands& operands) {
-  return exact_values_of(operands.output(), [&](const Index& index) {
-    return operands[operands[0].broadcast_at(index) != 0 ? 1 : 2].broadcast_at(index);
-  });
-}
-
-}  // namespace convlab::op_oracle
+}  // namespace convlab::op_check

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "convlab/base/rng.h"
@@ -10,7 +12,7 @@
 #include "convlab/tensor/tensor.h"
 #include "convlab/verify/fills.h"
 
-namespace convlab::op_fill {
+namespace convlab::op_check {
 
 /// Fills the inputs of one step.
 class Filler {
@@ -55,41 +57,29 @@ class Filler {
 
 inline constexpr int64_t kMostInteger = 1000, kTies = 3;
 
-// Each function fills all inputs of its operator. fill_numbers.cc has operators on numbers, fill_integers.cc those with
-// indices or quantized values.
+/// Returns the largest x with x^power * terms <= sum.
+int64_t bound_of_power(int64_t sum, double terms, double power);
 
-void fill(const ActivationOp& op, Filler& filler);
-void fill(const UnaryOp& op, Filler& filler);
-void fill(const RoundOp& op, Filler& filler);
-void fill(const AddOp& op, Filler& filler);
-void fill(const MulOp& op, Filler& filler);
-void fill(const BinaryOp& op, Filler& filler);
-void fill(const WhereOp& op, Filler& filler);
-void fill(const BatchNormOp& op, Filler& filler);
-void fill(const NormalizeOp& op, Filler& filler);
-void fill(const ReduceOp& op, Filler& filler);
-void fill(const CumSumOp& op, Filler& filler);
-void fill(const PoolOp& op, Filler& filler);
-void fill(const GlobalAveragePoolOp& op, Filler& filler);
-void fill(const LpPoolOp& op, Filler& filler);
-void fill(const GridSampleOp& op, Filler& filler);
-void fill(const SqueezeExciteOp& op, Filler& filler);
-void fill(const EinsumOp& op, Filler& filler);
-void fill_product(const Step& step, Filler& filler);
+/// Returns how many of x's elements one element of y is made of.
+double elements_per_output(const Filler& filler);
 
-void fill(const MaxUnpoolOp& op, Filler& filler);
-void fill(const GatherOp& op, Filler& filler);
-void fill(const GatherElementsOp& op, Filler& filler);
-void fill(const GatherNdOp& op, Filler& filler);
-void fill(const ScatterElementsOp& op, Filler& filler);
-void fill(const ScatterNdOp& op, Filler& filler);
-void fill(const QuantizeOp& op, Filler& filler);
-void fill(const DequantizeOp& op, Filler& filler);
-void fill(const QLinearConvOp& op, Filler& filler);
-void fill(const ConvIntegerOp& op, Filler& filler);
-void fill(const QLinearMatMulOp& op, Filler& filler);
-void fill(const MatMulIntegerOp& op, Filler& filler);
-void fill(const ByteAddOp& op, Filler& filler);
-void fill(const ByteConvOp& op, Filler& filler);
+/// Returns 0, 1, ... count - 1 in a random order.
+std::vector<int64_t> shuffled(int64_t count, Rng& rng);
 
-}  // namespace convlab::op_fill
+/// As fill_images() and fill_filters(): integers up to bounds, or sparse ones if the sum of even the smallest would be
+/// too large; reals with sums of about 1.
+void fill_product(Filler& filler);
+
+// OpCheck::fill of several operators: numbers in all inputs, many equal numbers in the first, integers from 0 to 255 in
+// all, the factors of a product.
+
+inline constexpr auto kFillNumbers = [](const auto&, Filler& filler) {
+  for (size_t i = 0; i < filler.count(); ++i) filler.numbers(i, 100);
+};
+inline constexpr auto kFillTies = [](const auto&, Filler& filler) { filler.ties(0); };
+inline constexpr auto kFillBytes = [](const auto&, Filler& filler) {
+  for (size_t i = 0; i < filler.count(); ++i) filler.integers(i, 0, 255);
+};
+inline constexpr auto kFillProduct = [](const auto&, Filler& filler) { fill_product(filler); };
+
+}  // namespace convlab::op_check

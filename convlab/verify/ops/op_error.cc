@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "convlab/verify/ops/arithmetic.h"
+#include "convlab/verify/ops/op_check.h"
 #include "convlab/verify/rounding.h"
 
 namespace convlab {

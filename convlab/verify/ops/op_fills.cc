@@ -1,97 +1,29 @@
-// Fills a step's inputs: limits, formats, and the NaN that some output reads.
+// Fills a step's inputs: formats, and the NaN that some output reads.
 
 #include "convlab/verify/ops/op_fills.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <utility>
 
-#include "convlab/base/overloaded.h"
-#include "convlab/verify/ops/arithmetic.h"
-#include "convlab/verify/ops/filler.h"
+#include "convlab/verify/ops/op_check.h"
 #include "convlab/verify/ops/op_oracle.h"
-#include "convlab/verify/ops/references.h"
 
 namespace convlab {
-namespace op_fill {
 namespace {
 
-/// Returns the largest integer up to which an element type has all.
-int64_t largest_integer(ElementType type) {
-  switch (type) {
-    case ElementType::f16:
-      return 1 << 11;
-    case ElementType::bf16:
-      return 1 << 8;
-    case ElementType::bf16x2:
-      return 1 << 16;
-    case ElementType::u8:
-      return 255;
-    default:
-      return 1 << 24;
-  }
-}
-
-/// Returns the limits of a class of arithmetic; see IntegerLimits.
-int64_t largest_operand_of(Math math) {
-  if (math == Math::fp32) return 2048;
-  return math == Math::tf32 ? 1024 : 256;
-}
-
-int64_t largest_sum_of(Math math) {
-  if (math == Math::fp32) return 1 << 24;
-  return math == Math::fp16 ? 1 << 11 : 1 << 22;
-}
-
-}  // namespace
-
-Filler::Filler(const Step& step, Fill fill, uint64_t seed, Math math)
-    : step_(step), fill_(fill), rng_(seed * 2 + (fill == Fill::integers ? 0 : 1)) {
-  const bool product = arithmetic_of(step) == Arithmetic::product;
-  const Math arithmetic = product ? math : Math::fp32;
-  largest_operand_ = largest_operand_of(arithmetic);
-  largest_accumulated_ = largest_sum_of(arithmetic);
-  for (const Operand& input : step.inputs) {
-    tensors_.emplace_back(ElementType::f32, input.shape);
-    largest_operand_ = std::min(largest_operand_, largest_integer(input.format.type));
-  }
-  largest_sum_ = std::min(largest_accumulated_, largest_integer(step.outputs[0].format.type));
-}
-
-void Filler::reals(size_t input, float low, float high) {
-  for (float& element : elements(input)) element = rng_.uniform(low, high);
-}
-
-void Filler::signed_reals(size_t input, float low, float high) {
-  for (float& element : elements(input)) element = rng_.uniform(low, high) * (rng_.integer(0, 1) == 0 ? 1.0f : -1.0f);
-}
-
-void Filler::integers(size_t input, int64_t low, int64_t high) {
-  for (float& element : elements(input)) element = static_cast<float>(rng_.integer(low, high));
-}
-
-void Filler::numbers(size_t input, int64_t bound, float low, float high) {
-  bound = std::clamp<int64_t>(bound, 1, std::min(kMostInteger, largest_operand()));
-  integers() ? integers(input, -bound, bound) : reals(input, low, high);
-}
-
-void Filler::ties(size_t input) { numbers(input, kTies); }
-
-}  // namespace op_fill
-
-namespace {
-
-using op_fill::Filler;
+using op_check::Filler;
 
 float represented(float value, ElementType type) {
   switch (type) {
     case ElementType::f16:
-      return static_cast<float>(op_oracle::rounded_to_f16(value));
+      return static_cast<float>(op_check::rounded_to_f16(value));
     case ElementType::bf16:
-      return static_cast<float>(op_oracle::rounded_to_bf16(value));
+      return static_cast<float>(op_check::rounded_to_bf16(value));
     case ElementType::bf16x2: {
-      const double high = op_oracle::rounded_to_bf16(value);
-      return static_cast<float>(high + op_oracle::rounded_to_bf16(value - high));
+      const double high = op_check::rounded_to_bf16(value);
+      return static_cast<float>(high + op_check::rounded_to_bf16(value - high));
     }
     default:
       return value;
@@ -99,26 +31,7 @@ float represented(float value, ElementType type) {
 }
 
 void fill_all(const Step& step, Filler& filler) {
-  const auto all = [&] {
-    for (size_t i = 0; i < filler.count(); ++i) filler.numbers(i, 100);
-  };
-  std::visit(
-      Overloaded{
-          [&](const OneOf<ConvOp, ConvTransposeOp, GemmOp, MatMulOp> auto&) { fill_product(step, filler); },
-          [&](const OneOf<ArgReduceOp, TopKOp, MaxPoolIndicesOp, ArgMaxOp> auto&) { filler.ties(0); },
-          [&](const OneOf<LpNormalizeOp, LrnOp, SoftmaxOp, ResizeOp, ConcatOp, FlattenOp, ReshapeOp, SqueezeOp,
-                          UnsqueezeOp, TransposeOp, PadOp, SliceOp, ExpandOp, TileOp, DepthToSpaceOp, SpaceToDepthOp,
-                          TriluOp> auto&) { all(); },
-          [&](const OneOf<ByteMeanOp, ByteConcatOp, ScaleOp> auto&) {
-            for (size_t i = 0; i < filler.count(); ++i) filler.integers(i, 0, 255);
-          },
-          [&](const OneOf<ActivationOp, UnaryOp, RoundOp, AddOp, MulOp, BinaryOp, WhereOp, BatchNormOp, NormalizeOp,
-                          ReduceOp, CumSumOp, PoolOp, GlobalAveragePoolOp, LpPoolOp, GridSampleOp, SqueezeExciteOp,
-                          EinsumOp, MaxUnpoolOp, GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp,
-                          QuantizeOp, DequantizeOp, QLinearConvOp, ConvIntegerOp, QLinearMatMulOp, MatMulIntegerOp,
-                          ByteAddOp, ByteConvOp> auto& op) { op_fill::fill(op, filler); },
-      },
-      static_cast<const AnyOp&>(step.op));
+  op_check::op_checks()[step.op].fill(step.op, filler);
   constexpr int64_t kLargestByte = 255;
   const bool to_bytes = std::holds_alternative<ActivationOp>(step.op) && step.outputs[0].format.type == ElementType::u8;
   for (size_t i = 0; i < filler.count(); ++i) {

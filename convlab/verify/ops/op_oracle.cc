@@ -3,8 +3,7 @@
 #include "convlab/verify/ops/op_oracle.h"
 
 #include "convlab/base/error.h"
-#include "convlab/verify/ops/arithmetic.h"
-#include "convlab/verify/ops/references.h"
+#include "convlab/verify/ops/op_check.h"
 
 namespace convlab {
 namespace {
@@ -15,7 +14,7 @@ std::vector<double> in_double(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
-op_oracle::Array array_of(const Tensor& tensor) {
+op_check::Array array_of(const Tensor& tensor) {
   switch (tensor.type()) {
     case ElementType::u8:
       return {tensor.shape(), in_double<uint8_t>(tensor)};
@@ -30,17 +29,16 @@ op_oracle::Array array_of(const Tensor& tensor) {
 
 Expected expected_output(const Step& step, std::span<const Tensor> inputs) {
   if (step.epilogue.pool || step.epilogue.bias) throw bad_input("only an activation may be fused with an operator");
-  op_oracle::Operands operands{step, {}};
+  op_check::Operands operands{step, {}};
   for (const Tensor& input : inputs) operands.arrays.push_back(array_of(input));
-  const op_oracle::Values values = std::visit([&](const auto& op) { return op_oracle::reference(op, operands); },
-                                              static_cast<const AnyOp&>(step.op));
+  const op_check::Values values = op_check::op_checks()[step.op].reference(step.op, operands);
   const Activation& activation = step.epilogue.activation;
   const bool product = arithmetic_of(step) == Arithmetic::product;
   Expected expected{.shape = step.outputs[0].shape, .value = {}, .scale = {}};
-  for (const op_oracle::Bounded& each : values) {
+  for (const op_check::Bounded& each : values) {
     // The error of an activation after a matrix product is in its ErrorModel.
-    const op_oracle::Bounded last =
-        product ? op_oracle::Bounded{activate(activation, each.value), each.error} : activated(activation, each);
+    const op_check::Bounded last =
+        product ? op_check::Bounded{activate(activation, each.value), each.error} : activated(activation, each);
     expected.value.push_back(last.value);
     // An infinite value is exact.
     expected.scale.push_back(std::isfinite(last.value) && std::isfinite(last.error) ? static_cast<float>(last.error)

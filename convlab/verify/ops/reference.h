@@ -12,7 +12,7 @@
 #include "convlab/kernels/step.h"
 #include "convlab/tensor/tensor.h"
 
-namespace convlab::op_oracle {
+namespace convlab::op_check {
 
 using Index = std::vector<int64_t>;
 
@@ -110,4 +110,25 @@ struct Sum {
 /// Returns a value that is off by `units` roundings of itself.
 inline Bounded rounded(double value, double units) { return {value, units * std::fabs(value)}; }
 
-}  // namespace convlab::op_oracle
+/// Returns the activation of a value, with the error of both. See elementwise.cc.
+Bounded activated(const Activation& activation, const Bounded& x);
+
+/// Returns the value rounded to nearest even in fp16 (binary16) or bfloat16.
+double rounded_to_f16(double value);
+double rounded_to_bf16(double value);
+
+/// Convolution sums of x (N C H W) and w (K C/groups R S), each less a zero point; padding equals x's. `w_zeros` is
+/// null, or has one or K elements.
+std::vector<Sum> convolution_sums(const ConvOp& op, const Array& x, double x_zero, const Array& w,
+                                  const Array* w_zeros);
+
+/// The sums of NumPy's matmul, with zero points subtracted: null, one, or one per row of a or column of b. `row` and
+/// `column` count within a matrix.
+struct MatrixSum {
+  Sum sum;
+  int64_t row = 0, column = 0;
+};
+std::vector<MatrixSum> matmul_sums(const Array& a, const Array& b, const Shape& output, const Array* a_zeros,
+                                   const Array* b_zeros);
+
+}  // namespace convlab::op_check

@@ -1,15 +1,21 @@
-// Reference results of Resize and GridSample.
+// How Resize and GridSample are verified.
 //
 // Errors in units of u. A coordinate c is computed with at most 4 roundings, so it is off by 4 (|c| + 1); a weight
 // follows it with the slope of its kernel: at most 1 (linear), 2 (cubic), times the largest element. The sum of n
 // weighted elements is off by n + 3 times its magnitude: weights are normalized and rounded. `nearest` is exact: the
 // coordinate is defined in float32.
 
-#include "convlab/model/shapes.h"
-#include "convlab/verify/ops/references.h"
+#include <cmath>
 
-namespace convlab::op_oracle {
+#include "convlab/model/shapes.h"
+#include "convlab/verify/ops/op_check.h"
+
+namespace convlab::op_check {
 namespace {
+
+Arithmetic arithmetic_of_mode(SampleMode mode) {
+  return mode == SampleMode::nearest ? Arithmetic::exact : Arithmetic::real;
+}
 
 /// Elements of one axis with their weights, and the error of each weight.
 struct Taps {
@@ -176,40 +182,68 @@ Bounded sampled(const Array& x, const std::vector<const Taps*>& taps, double lar
 
 }  // namespace
 
-Values reference(const ResizeOp& op, const Operands& operands) {
-  const Array& x = operands[0];
-  const Shape& y = operands.output();
-  const std::vector<ResizedAxis> axes = resized_axes(op, x.shape);
-  std::vector<std::vector<Taps>> taps(axes.size());
-  for (size_t axis = 0; axis < axes.size(); ++axis) {
-    for (int64_t i = 0; i < y[axis]; ++i) taps[axis].push_back(taps_of(op, axes[axis], x.size(axis), i));
-  }
-  const double largest = std::max(largest_magnitude(x), std::fabs(double{op.extrapolation_value}));
-  return values_of(y, [&](const Index& index) {
-    std::vector<const Taps*> own;
+template <>
+struct OpCheck<ResizeOp> {
+  static Arithmetic arithmetic(const ResizeOp& op) { return arithmetic_of_mode(op.mode); }
+  static constexpr auto fill = kFillNumbers;
+  static Values reference(const ResizeOp& op, const Operands& operands) {
+    const Array& x = operands[0];
+    const Shape& y = operands.output();
+    const std::vector<ResizedAxis> axes = resized_axes(op, x.shape);
+    std::vector<std::vector<Taps>> taps(axes.size());
     for (size_t axis = 0; axis < axes.size(); ++axis) {
-      own.push_back(&taps[axis][static_cast<size_t>(index[axis])]);
+      for (int64_t i = 0; i < y[axis]; ++i) taps[axis].push_back(taps_of(op, axes[axis], x.size(axis), i));
     }
-    const bool outside = std::ranges::any_of(own, [](const Taps* each) { return each->outside; });
-    if (!outside) return sampled(x, own, largest);
-    const double value = op.extrapolation_value;
-    // A kernel that resizes axis by axis interpolates between equal values.
-    return rounded(value, op.mode == SampleMode::nearest ? 0 : 8 * static_cast<double>(own.size()));
-  });
+    const double largest = std::max(largest_magnitude(x), std::fabs(double{op.extrapolation_value}));
+    return values_of(y, [&](const Index& index) {
+      std::vector<const Taps*> own;
+      for (size_t axis = 0; axis < axes.size(); ++axis) {
+        own.push_back(&taps[axis][static_cast<size_t>(index[axis])]);
+      }
+      const bool outside = std::ranges::any_of(own, [](const Taps* each) { return each->outside; });
+      if (!outside) return sampled(x, own, largest);
+      const double value = op.extrapolation_value;
+      // A kernel that resizes axis by axis interpolates between equal values.
+      return rounded(value, op.mode == SampleMode::nearest ? 0 : 8 * static_cast<double>(own.size()));
+    });
+  }
+};
+
+template <>
+struct OpCheck<GridSampleOp> {
+  static Arithmetic arithmetic(const GridSampleOp& op) { return arithmetic_of_mode(op.mode); }
+  /// Positions reach beyond the image. For `nearest` they are at most 0.4 pixels from a pixel's center, so that
+  /// rounding selects the same one in any arithmetic.
+  static void fill(const GridSampleOp& op, Filler& filler) {
+    filler.numbers(0, 100);
+    filler.reals(1, -1.3f, 1.3f);
+    if (op.mode != SampleMode::nearest) return;
+    for (size_t i = 0; i < filler.elements(1).size(); ++i) {
+      const int64_t size = filler.shape(0)[i % 2 == 0 ? 3 : 2];
+      const double pixel = static_cast<double>(filler.rng().integer(-1, size)) + filler.rng().uniform(-0.4f, 0.4f);
+      const auto length = static_cast<double>(size);
+      const double place = op.align_corners ? 2 * pixel / std::max(length - 1, 1.0) - 1 : (2 * pixel + 1) / length - 1;
+      filler.set(1, i, static_cast<float>(place));
+    }
+  }
+  static Values reference(const GridSampleOp& op, const Operands& operands) {
+    const Array &x = operands[0], &grid = operands[1];
+    const double largest = largest_magnitude(x);
+    return values_of(operands.output(), [&](const Index& y) {
+      const double across = grid.at({y[0], y[2], y[3], 0}), down = grid.at({y[0], y[2], y[3], 1});
+      const bool known = op.padding == SamplePadding::reflection ? std::isfinite(across) && std::isfinite(down)
+                                                                 : !std::isnan(across) && !std::isnan(down);
+      if (!known) return Bounded{kNotANumber, 0};
+      const Taps image{.elements = {y[0]}, .weights = {1}}, channel{.elements = {y[1]}, .weights = {1}};
+      const Taps rows = taps_of(op, down, x.size(2)), columns = taps_of(op, across, x.size(3));
+      return sampled(x, {&image, &channel, &rows, &columns}, largest);
+    });
+  }
+};
+
+template <>
+std::vector<OpCheckEntry> OpCheckEntry::rows<SamplingOps>() {
+  return rows_of<OpCheckEntry>(SamplingOps());
 }
 
-Values reference(const GridSampleOp& op, const Operands& operands) {
-  const Array &x = operands[0], &grid = operands[1];
-  const double largest = largest_magnitude(x);
-  return values_of(operands.output(), [&](const Index& y) {
-    const double across = grid.at({y[0], y[2], y[3], 0}), down = grid.at({y[0], y[2], y[3], 1});
-    const bool known = op.padding == SamplePadding::reflection ? std::isfinite(across) && std::isfinite(down)
-                                                               : !std::isnan(across) && !std::isnan(down);
-    if (!known) return Bounded{kNotANumber, 0};
-    const Taps image{.elements = {y[0]}, .weights = {1}}, channel{.elements = {y[1]}, .weights = {1}};
-    const Taps rows = taps_of(op, down, x.size(2)), columns = taps_of(op, across, x.size(3));
-    return sampled(x, {&image, &channel, &rows, &columns}, largest);
-  });
-}
-
-}  // namespace convlab::op_oracle
+}  // namespace convlab::op_check
