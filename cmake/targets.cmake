@@ -23,7 +23,7 @@ endif()
 
 # The layers, lowest first. A layer includes only itself and earlier ones; tests/layers_test.cc reads this line.
 set(CONVLAB_LAYERS base diagnostics tensor conv warps simt simt/cuda device dataset image model model/ops
-  model/onnx model/onnx/reading model/onnx/writing model/formats
+  model/onnx model/onnx/ops model/onnx/reading model/onnx/writing model/formats
   kernels kernels/cpu kernels/cpu_direct kernels/cpu_gemm kernels/cpu_lanes kernels/cpu_pairs kernels/cpu_channels
   kernels/ops kernels/ops/elementwise kernels/ops/along kernels/ops/rearrange kernels/ops/windows kernels/ops/quantized kernels/ops/channels
   kernels/cpu_bytes kernels/cpu_halves

@@ -16,7 +16,7 @@
 #include "convlab/base/text.h"
 #include "convlab/diagnostics/finding.h"
 #include "convlab/model/formats/zoo.h"
-#include "convlab/model/onnx/reading/onnx_images.h"
+#include "convlab/model/onnx/onnx_images.h"
 #include "convlab/tensor/npy.h"
 #include "convlab/tensor/npz.h"
 

@@ -14,7 +14,7 @@
 #include "convlab/kernels/step_work.h"
 #include "convlab/measure/summary.h"
 #include "convlab/model/formats/zoo.h"
-#include "convlab/model/onnx/reading/onnx_images.h"
+#include "convlab/model/onnx/onnx_images.h"
 #include "convlab/plan/options.h"
 
 namespace convlab {

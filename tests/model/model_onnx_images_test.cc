@@ -1,7 +1,7 @@
 // Tests models that compute with a dynamic first dimension, such as the number of images. Results that are linear in it
 // stay dynamic; all others are computed from the given size.
 
-#include "convlab/model/onnx/reading/onnx_images.h"
+#include "convlab/model/onnx/onnx_images.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

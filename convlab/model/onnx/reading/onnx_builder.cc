@@ -10,10 +10,10 @@
 #include "convlab/base/half.h"
 #include "convlab/base/text.h"
 #include "convlab/model/onnx/onnx.pb.h"
+#include "convlab/model/onnx/onnx_images.h"
 #include "convlab/model/onnx/onnx_tensor.h"
 #include "convlab/model/onnx/reading/constant_folding.h"
 #include "convlab/model/onnx/reading/known_values.h"
-#include "convlab/model/onnx/reading/onnx_images.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "convlab/model/graph.h"
-#include "convlab/model/onnx/reading/onnx_ops.h"
-#include "convlab/model/onnx/reading/onnx_value.h"
+#include "convlab/model/onnx/onnx_meaning.h"
+#include "convlab/model/onnx/onnx_value.h"
 
 namespace convlab {
 

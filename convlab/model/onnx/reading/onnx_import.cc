@@ -12,10 +12,10 @@
 #include "convlab/diagnostics/finding.h"
 #include "convlab/model/limits.h"
 #include "convlab/model/onnx/onnx.pb.h"
+#include "convlab/model/onnx/onnx_images.h"
 #include "convlab/model/onnx/onnx_tensor.h"
+#include "convlab/model/onnx/ops/onnx_ops.h"
 #include "convlab/model/onnx/reading/onnx_builder.h"
-#include "convlab/model/onnx/reading/onnx_images.h"
-#include "convlab/model/onnx/reading/onnx_ops.h"
 #include "convlab/model/onnx/reading/onnx_outline.h"
 #include "convlab/model/onnx/reading/onnx_scope.h"
 

@@ -6,7 +6,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/model/onnx/onnx.pb.h"
-#include "convlab/model/onnx/reading/onnx_value.h"
+#include "convlab/model/onnx/onnx_value.h"
 
 namespace convlab {
 

@@ -2,14 +2,13 @@
 
 #include "convlab/model/onnx/writing/onnx_export.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "convlab/base/error.h"
 #include "convlab/model/onnx/onnx.pb.h"
-#include "convlab/model/onnx/writing/onnx_writers.h"
+#include "convlab/model/onnx/onnx_writer.h"
+#include "convlab/model/onnx/ops/onnx_ops.h"
 
 namespace convlab {
 namespace {
@@ -23,30 +22,11 @@ int64_t ir_version(int64_t opset) {
   return 8;
 }
 
-[[noreturn]] void refuse_own() { throw bad_input("internal operators of the engine cannot be exported to ONNX"); }
-
 }  // namespace
-
-void write(OnnxNodeWriter&, const ByteAddOp&) { refuse_own(); }
-void write(OnnxNodeWriter&, const ByteConvOp&) { refuse_own(); }
-void write(OnnxNodeWriter&, const ByteMeanOp&) { refuse_own(); }
-void write(OnnxNodeWriter&, const ByteConcatOp&) { refuse_own(); }
-void write(OnnxNodeWriter&, const ScaleOp&) { refuse_own(); }
-void write(OnnxNodeWriter&, const SqueezeExciteOp&) { refuse_own(); }
-void write(OnnxNodeWriter&, const ArgMaxOp&) { refuse_own(); }
-
-void write_onnx(OnnxWriter& writer, const Node& node) {
-  try {
-    OnnxNodeWriter each(writer, node);
-    std::visit([&](const auto& op) { write(each, op); }, node.op);
-    each.done();
-  } catch (const Error& error) {
-    throw bad_input("node '{}' ({}): {}", node.name, name_of(node.op), error.what());
-  }
-}
 
 std::vector<uint8_t> export_onnx(const Graph& graph) {
   OnnxWriter writer(graph);
+  for (const Node& node : graph.nodes) write_onnx(writer, node);
   onnx::ModelProto model;
   *model.mutable_graph() = writer.take();
   model.set_ir_version(ir_version(writer.opset()));

@@ -1,19 +1,16 @@
-// Readers of constants and shape arithmetic, for each opset.
-
-#include <fmt/ranges.h>
+// ONNX operators that become constants, nothing, or operators of other names.
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <numeric>
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/model/onnx/onnx.pb.h"
-#include "convlab/model/onnx/onnx_tensor.h"
-#include "convlab/model/onnx/reading/onnx_images.h"
-#include "convlab/model/onnx/reading/onnx_readers.h"
-#include "convlab/model/onnx/reading/onnx_sizes.h"
+#include "convlab/model/onnx/onnx_images.h"
+#include "convlab/model/onnx/onnx_sizes.h"
+#include "convlab/model/onnx/ops/onnx_op.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {
@@ -175,15 +172,43 @@ OnnxMeaning read_non_zero(const OnnxNode& node) {
   return Tensor::of<int64_t>({rank, count}, all);
 }
 
-constexpr OnnxEntry kShapeReaders[] = {
-    {"Constant", read_constant}, {"ConstantOfShape", read_constant_of_shape},
-    {"Dropout", read_dropout},   {"Identity", read_identity},
-    {"NonZero", read_non_zero},  {"Range", read_range},
-    {"Shape", read_shape},       {"Size", read_size},
-};
+/// Along a new axis of size `depth`, selects one value at the index and another elsewhere, by comparisons. Negative
+/// indices count from the end; an index out of range selects nothing.
+OnnxMeaning read_one_hot(const OnnxNode& node) {
+  constexpr float kMostDepth = 1 << 20;
+  node.check_inputs(3, 3);
+  const float depth = std::trunc(node.constant_real(1, "depth", 0));
+  if (!(depth >= 1 && depth <= kMostDepth))
+    throw bad_input("depth must be between 1 and {}, got {}", kMostDepth, depth);
+  const int64_t rank = node.rank(0), places = static_cast<int64_t>(depth);
+  const int64_t axis = normalized_axis(node.integer("axis", -1), rank + 1);
+  Shape shape(static_cast<size_t>(rank + 1 - axis), 1);
+  shape[0] = places;
+  std::vector<int64_t> from_front(static_cast<size_t>(places)), from_end(from_front.size());
+  std::iota(from_front.begin(), from_front.end(), int64_t{0});
+  std::iota(from_end.begin(), from_end.end(), -places);
+  OnnxRecipe recipe(3);
+  const auto is = [&](OnnxRecipe::Value indices, const std::vector<int64_t>& numbers) {
+    const OnnxRecipe::Value all = recipe.constant(Tensor::of<int64_t>(shape, numbers));
+    return recipe.add(BinaryOp{BinaryKind::equal}, {indices, all}, onnx::TensorProto::BOOL);
+  };
+  const OnnxRecipe::Value indices = recipe.add(UnsqueezeOp{{axis}}, {0});
+  const OnnxRecipe::Value first = is(indices, from_front), second = is(indices, from_end);
+  const OnnxRecipe::Value hot = recipe.add(BinaryOp{BinaryKind::logical_or}, {first, second}, onnx::TensorProto::BOOL);
+  const OnnxRecipe::Value off = recipe.add(SliceOp{.starts = {0}, .ends = {1}}, {2});
+  const OnnxRecipe::Value on = recipe.add(SliceOp{.starts = {1}, .ends = {2}}, {2});
+  recipe.give(recipe.add(WhereOp{}, {hot, on, off}, node.input(2).onnx_type));
+  return recipe;
+}
 
 }  // namespace
 
-std::span<const OnnxEntry> onnx_shape_readers() { return kShapeReaders; }
+OnnxReaders onnx_readers_without_op() {
+  return {{"Constant", read_constant}, {"ConstantOfShape", read_constant_of_shape},
+          {"Dropout", read_dropout},   {"Identity", read_identity},
+          {"NonZero", read_non_zero},  {"OneHot", read_one_hot},
+          {"Range", read_range},       {"Shape", read_shape},
+          {"Size", read_size}};
+}
 
 }  // namespace convlab

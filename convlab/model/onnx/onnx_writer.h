@@ -9,7 +9,7 @@
 
 #include "convlab/model/graph.h"
 #include "convlab/model/onnx/onnx.pb.h"
-#include "convlab/model/onnx/writing/onnx_names.h"
+#include "convlab/model/onnx/onnx_names.h"
 
 namespace convlab {
 
@@ -22,7 +22,7 @@ class OnnxWriter {
 
   explicit OnnxWriter(const Graph& graph);
 
-  /// Writes the whole graph.
+  /// Returns the file with all nodes that write_onnx() (ops/onnx_ops.h) has added, in order.
   onnx::GraphProto take();
 
   /// Returns the lowest opset that supports everything written so far, in the form in which it is written.

@@ -1,21 +1,23 @@
-// Readers of elementwise operators and conversions, for each opset.
+// Elementwise operators and conversions in ONNX, for each opset.
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/model/onnx/onnx_tensor.h"
-#include "convlab/model/onnx/reading/onnx_readers.h"
-#include "convlab/model/shapes.h"
+#include "convlab/model/onnx/ops/onnx_op.h"
 
 namespace convlab {
 namespace {
 
 constexpr int32_t kBool = onnx::TensorProto::BOOL;
+
+using Proto = onnx::TensorProto;
 
 template <ActivationKind kind>
 OnnxMeaning read_activation(const OnnxNode& node) {
@@ -45,8 +47,11 @@ OnnxMeaning read_with(const OnnxNode& node, std::string_view name, float otherwi
 }
 
 OnnxMeaning read_elu(const OnnxNode& node) { return read_with<UnaryKind::elu>(node, "alpha", 1); }
+
 OnnxMeaning read_celu(const OnnxNode& node) { return read_with<UnaryKind::celu>(node, "alpha", 1); }
+
 OnnxMeaning read_swish(const OnnxNode& node) { return read_with<UnaryKind::swish>(node, "alpha", 1); }
+
 OnnxMeaning read_thresholded_relu(const OnnxNode& node) {
   return read_with<UnaryKind::thresholded_relu>(node, "alpha", 1);
 }
@@ -78,8 +83,6 @@ OnnxMeaning read_is_inf(const OnnxNode& node) {
   return OnnxComputed{UnaryOp{UnaryKind::is_inf, detects("detect_negative"), detects("detect_positive")}, 1, kBool};
 }
 
-// ---- Two or more operands ----
-
 /// Wraps a result around to the range of an 8-bit or 16-bit integer type.
 OnnxRecipe::Value wrapped(OnnxRecipe& recipe, OnnxRecipe::Value value, int32_t onnx_type) {
   const std::optional<WholeRange> range = whole_range(onnx_type);
@@ -104,7 +107,7 @@ OnnxMeaning arithmetic(const OnnxNode& node, Op op) {
 }
 
 OnnxMeaning read_add(const OnnxNode& node) { return arithmetic(node, AddOp{}); }
-OnnxMeaning read_mul(const OnnxNode& node) { return arithmetic(node, MulOp{}); }
+
 OnnxMeaning read_sub(const OnnxNode& node) { return arithmetic(node, BinaryOp{BinaryKind::subtract}); }
 
 /// Truncates results of integers toward 0.
@@ -117,6 +120,7 @@ OnnxMeaning truncated(const OnnxNode& node, BinaryKind kind) {
 }
 
 OnnxMeaning read_div(const OnnxNode& node) { return truncated(node, BinaryKind::divide); }
+
 OnnxMeaning read_pow(const OnnxNode& node) { return truncated(node, BinaryKind::power); }
 
 template <BinaryKind kind>
@@ -148,14 +152,12 @@ OnnxMeaning chain(const OnnxNode& node, const Op& op, bool mean = false) {
 }
 
 OnnxMeaning read_sum(const OnnxNode& node) { return chain(node, AddOp{}); }
-OnnxMeaning read_mean(const OnnxNode& node) { return chain(node, AddOp{}, true); }
-OnnxMeaning read_min(const OnnxNode& node) { return chain(node, BinaryOp{BinaryKind::minimum}); }
-OnnxMeaning read_max(const OnnxNode& node) { return chain(node, BinaryOp{BinaryKind::maximum}); }
 
-OnnxMeaning read_where(const OnnxNode& node) {
-  node.check_inputs(3, 3);
-  return OnnxComputed{WhereOp{}, 3, node.input(1).onnx_type};
-}
+OnnxMeaning read_mean(const OnnxNode& node) { return chain(node, AddOp{}, true); }
+
+OnnxMeaning read_min(const OnnxNode& node) { return chain(node, BinaryOp{BinaryKind::minimum}); }
+
+OnnxMeaning read_max(const OnnxNode& node) { return chain(node, BinaryOp{BinaryKind::maximum}); }
 
 /// Translates a Clip with computed bounds, or of integers.
 OnnxMeaning clip_between_values(const OnnxNode& node) {
@@ -190,8 +192,6 @@ OnnxMeaning read_clip(const OnnxNode& node) {
   clip.beta = node.constant_real(2, "max", clip.beta);
   return OnnxComputed{ActivationOp{clip}};
 }
-
-// ---- Conversions ----
 
 /// Translates a conversion to `type`.
 OnnxMeaning converted_to(const OnnxNode& node, int32_t type) {
@@ -237,75 +237,193 @@ OnnxMeaning read_cast_like(const OnnxNode& node) {
   return converted_to(node, node.input(1).onnx_type);
 }
 
-constexpr OnnxEntry kElementwiseReaders[] = {
-    {"Abs", read_unary<UnaryKind::abs>},
-    {"Acos", read_unary<UnaryKind::acos>},
-    {"Acosh", read_unary<UnaryKind::acosh>},
-    {"Add", read_add},
-    {"And", read_comparison<BinaryKind::logical_and>},
-    {"Asin", read_unary<UnaryKind::asin>},
-    {"Asinh", read_unary<UnaryKind::asinh>},
-    {"Atan", read_unary<UnaryKind::atan>},
-    {"Atanh", read_unary<UnaryKind::atanh>},
-    {"Cast", read_cast},
-    {"CastLike", read_cast_like},
-    {"Ceil", read_unary<UnaryKind::ceil>},
-    {"Celu", read_celu},
-    {"Clip", read_clip},
-    {"Cos", read_unary<UnaryKind::cos>},
-    {"Cosh", read_unary<UnaryKind::cosh>},
-    {"Div", read_div},
-    {"Elu", read_elu},
-    {"Equal", read_comparison<BinaryKind::equal>},
-    {"Erf", read_unary<UnaryKind::erf>},
-    {"Exp", read_unary<UnaryKind::exp>},
-    {"Floor", read_unary<UnaryKind::floor>},
-    {"Gelu", read_gelu},
-    {"Greater", read_comparison<BinaryKind::greater>},
-    {"GreaterOrEqual", read_comparison<BinaryKind::greater_equal>},
-    {"HardSigmoid", read_hard_sigmoid},
-    {"HardSwish", read_unary<UnaryKind::hard_swish>},
-    {"IsInf", read_is_inf},
-    {"IsNaN", read_truth<UnaryKind::is_nan>},
-    {"LeakyRelu", read_leaky_relu},
-    {"Less", read_comparison<BinaryKind::less>},
-    {"LessOrEqual", read_comparison<BinaryKind::less_equal>},
-    {"Log", read_unary<UnaryKind::log>},
-    {"Max", read_max},
-    {"Mean", read_mean},
-    {"Min", read_min},
-    {"Mish", read_unary<UnaryKind::mish>},
-    {"Mod", read_mod},
-    {"Mul", read_mul},
-    {"Neg", read_unary<UnaryKind::neg>},
-    {"Not", read_truth<UnaryKind::logical_not>},
-    {"Or", read_comparison<BinaryKind::logical_or>},
-    {"PRelu", read_prelu},
-    {"Pow", read_pow},
-    {"Reciprocal", read_unary<UnaryKind::reciprocal>},
-    {"Relu", read_activation<ActivationKind::relu>},
-    {"Round", read_unary<UnaryKind::round>},
-    {"Selu", read_selu},
-    {"Shrink", read_shrink},
-    {"Sigmoid", read_activation<ActivationKind::sigmoid>},
-    {"Sign", read_unary<UnaryKind::sign>},
-    {"Sin", read_unary<UnaryKind::sin>},
-    {"Sinh", read_unary<UnaryKind::sinh>},
-    {"Softplus", read_unary<UnaryKind::softplus>},
-    {"Softsign", read_unary<UnaryKind::softsign>},
-    {"Sqrt", read_unary<UnaryKind::sqrt>},
-    {"Sub", read_sub},
-    {"Sum", read_sum},
-    {"Swish", read_swish},
-    {"Tan", read_unary<UnaryKind::tan>},
-    {"Tanh", read_activation<ActivationKind::tanh>},
-    {"ThresholdedRelu", read_thresholded_relu},
-    {"Where", read_where},
-    {"Xor", read_comparison<BinaryKind::logical_xor>},
-};
+void cast_to(OnnxNodeWriter& node, OnnxWriter::Type type) {
+  node.integer("to", type);
+  node.gives(type);
+}
 
 }  // namespace
 
-std::span<const OnnxEntry> onnx_elementwise_readers() { return kElementwiseReaders; }
+template <>
+struct OnnxOp<ActivationOp> {
+  static OnnxReaders readers() {
+    return {{"Clip", read_clip},
+            {"LeakyRelu", read_leaky_relu},
+            {"Relu", read_activation<ActivationKind::relu>},
+            {"Sigmoid", read_activation<ActivationKind::sigmoid>},
+            {"Tanh", read_activation<ActivationKind::tanh>}};
+  }
+  static void write(OnnxNodeWriter& node, const ActivationOp& op) {
+    const Activation& activation = op.activation;
+    if (activation.kind == ActivationKind::leaky_relu) node.real("alpha", activation.alpha);
+    if (activation.kind != ActivationKind::clip) return;
+    node.real_input("min", activation.alpha);
+    node.real_input("max", activation.beta);
+  }
+};
+
+template <>
+struct OnnxOp<RoundOp> {
+  static OnnxReaders readers() { return {{"Cast", read_cast}, {"CastLike", read_cast_like}}; }
+  static void write(OnnxNodeWriter& node, const RoundOp& op) {
+    cast_to(node, op.brain ? Proto::BFLOAT16 : Proto::FLOAT16);
+  }
+};
+
+template <>
+struct OnnxOp<UnaryOp> {
+  static OnnxReaders readers() {
+    return {{"Abs", read_unary<UnaryKind::abs>},
+            {"Acos", read_unary<UnaryKind::acos>},
+            {"Acosh", read_unary<UnaryKind::acosh>},
+            {"Asin", read_unary<UnaryKind::asin>},
+            {"Asinh", read_unary<UnaryKind::asinh>},
+            {"Atan", read_unary<UnaryKind::atan>},
+            {"Atanh", read_unary<UnaryKind::atanh>},
+            {"Ceil", read_unary<UnaryKind::ceil>},
+            {"Celu", read_celu},
+            {"Cos", read_unary<UnaryKind::cos>},
+            {"Cosh", read_unary<UnaryKind::cosh>},
+            {"Elu", read_elu},
+            {"Erf", read_unary<UnaryKind::erf>},
+            {"Exp", read_unary<UnaryKind::exp>},
+            {"Floor", read_unary<UnaryKind::floor>},
+            {"Gelu", read_gelu},
+            {"HardSigmoid", read_hard_sigmoid},
+            {"HardSwish", read_unary<UnaryKind::hard_swish>},
+            {"IsInf", read_is_inf},
+            {"IsNaN", read_truth<UnaryKind::is_nan>},
+            {"Log", read_unary<UnaryKind::log>},
+            {"Mish", read_unary<UnaryKind::mish>},
+            {"Neg", read_unary<UnaryKind::neg>},
+            {"Not", read_truth<UnaryKind::logical_not>},
+            {"Reciprocal", read_unary<UnaryKind::reciprocal>},
+            {"Round", read_unary<UnaryKind::round>},
+            {"Selu", read_selu},
+            {"Shrink", read_shrink},
+            {"Sign", read_unary<UnaryKind::sign>},
+            {"Sin", read_unary<UnaryKind::sin>},
+            {"Sinh", read_unary<UnaryKind::sinh>},
+            {"Softplus", read_unary<UnaryKind::softplus>},
+            {"Softsign", read_unary<UnaryKind::softsign>},
+            {"Sqrt", read_unary<UnaryKind::sqrt>},
+            {"Swish", read_swish},
+            {"Tan", read_unary<UnaryKind::tan>},
+            {"ThresholdedRelu", read_thresholded_relu}};
+  }
+  static void write(OnnxNodeWriter& node, const UnaryOp& op) {
+    switch (op.kind) {
+      case UnaryKind::elu:
+      case UnaryKind::celu:
+      case UnaryKind::thresholded_relu:
+        return node.real("alpha", op.alpha);
+      case UnaryKind::selu:
+        node.real("alpha", op.alpha);
+        return node.real("gamma", op.beta);
+      case UnaryKind::hard_sigmoid:
+        node.real("alpha", op.alpha);
+        return node.real("beta", op.beta);
+      case UnaryKind::shrink:
+        node.real("lambd", op.alpha);
+        return node.real("bias", op.beta);
+      case UnaryKind::swish:
+        node.need_opset(24);
+        return node.real("alpha", op.alpha);
+      case UnaryKind::hard_swish:
+      case UnaryKind::mish:
+      case UnaryKind::gelu:
+        return node.need_opset(21);
+      case UnaryKind::gelu_tanh:
+        node.need_opset(21);
+        return node.text("approximate", "tanh");
+      case UnaryKind::is_inf:
+        node.integer("detect_negative", op.alpha != 0);
+        node.integer("detect_positive", op.beta != 0);
+        return node.gives(Proto::BOOL);
+      case UnaryKind::is_nan:
+        return node.gives(Proto::BOOL);
+      case UnaryKind::logical_not:
+        node.operands(Proto::BOOL);
+        return node.gives(Proto::BOOL);
+      case UnaryKind::truncate:
+        return cast_to(node, Proto::INT64);
+      case UnaryKind::to_bool:
+        return cast_to(node, Proto::BOOL);
+      default:
+        return;
+    }
+  }
+};
+
+template <>
+struct OnnxOp<AddOp> {
+  static OnnxReaders readers() { return {{"Add", read_add}, {"Mean", read_mean}, {"Sum", read_sum}}; }
+  static void write(OnnxNodeWriter&, const AddOp&) {}
+};
+
+template <>
+struct OnnxOp<MulOp> {
+  static OnnxMeaning read(const OnnxNode& node) { return arithmetic(node, MulOp{}); }
+  static OnnxReaders readers() { return {{"Mul", read}}; }
+  static void write(OnnxNodeWriter&, const MulOp&) {}
+};
+
+template <>
+struct OnnxOp<BinaryOp> {
+  static OnnxReaders readers() {
+    return {{"And", read_comparison<BinaryKind::logical_and>},
+            {"Div", read_div},
+            {"Equal", read_comparison<BinaryKind::equal>},
+            {"Greater", read_comparison<BinaryKind::greater>},
+            {"GreaterOrEqual", read_comparison<BinaryKind::greater_equal>},
+            {"Less", read_comparison<BinaryKind::less>},
+            {"LessOrEqual", read_comparison<BinaryKind::less_equal>},
+            {"Max", read_max},
+            {"Min", read_min},
+            {"Mod", read_mod},
+            {"Or", read_comparison<BinaryKind::logical_or>},
+            {"PRelu", read_prelu},
+            {"Pow", read_pow},
+            {"Sub", read_sub},
+            {"Xor", read_comparison<BinaryKind::logical_xor>}};
+  }
+  static void write(OnnxNodeWriter& node, const BinaryOp& op) {
+    switch (op.kind) {
+      case BinaryKind::modulo:  // only integers
+        node.operands(Proto::INT64);
+        return node.gives(Proto::INT64);
+      case BinaryKind::fmod:
+        return node.integer("fmod", 1);
+      case BinaryKind::logical_and:
+      case BinaryKind::logical_or:
+      case BinaryKind::logical_xor:
+        node.operands(Proto::BOOL);
+        return node.gives(Proto::BOOL);
+      case BinaryKind::equal:
+      case BinaryKind::greater:
+      case BinaryKind::greater_equal:
+      case BinaryKind::less:
+      case BinaryKind::less_equal:
+        return node.gives(Proto::BOOL);
+      default:
+        return;
+    }
+  }
+};
+
+template <>
+struct OnnxOp<WhereOp> {
+  static OnnxMeaning read(const OnnxNode& node) {
+    node.check_inputs(3, 3);
+    return OnnxComputed{WhereOp{}, 3, node.input(1).onnx_type};
+  }
+  static OnnxReaders readers() { return {{"Where", read}}; }
+  static void write(OnnxNodeWriter& node, const WhereOp&) { node.operand(Proto::BOOL); }
+};
+
+template <>
+std::vector<OnnxOpEntry> OnnxOpEntry::rows<ElementwiseOps>() {
+  return rows_of<OnnxOpEntry>(ElementwiseOps());
+}
 
 }  // namespace convlab

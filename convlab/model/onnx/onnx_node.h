@@ -8,7 +8,7 @@
 
 #include "convlab/model/limits.h"
 #include "convlab/model/onnx/onnx_external.h"
-#include "convlab/model/onnx/reading/onnx_value.h"
+#include "convlab/model/onnx/onnx_value.h"
 #include "convlab/tensor/tensor.h"
 
 namespace onnx {

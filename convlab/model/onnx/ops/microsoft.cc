@@ -4,7 +4,7 @@
 #include "convlab/base/error.h"
 #include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/model/onnx/onnx_tensor.h"
-#include "convlab/model/onnx/reading/onnx_readers.h"
+#include "convlab/model/onnx/ops/onnx_op.h"
 
 namespace convlab {
 namespace {
@@ -114,20 +114,20 @@ OnnxMeaning read_quantized_gemm(const OnnxNode& node) {
   return recipe.quantized(recipe.add(op, operands), 7, 8);
 }
 
-constexpr OnnxEntry kMicrosoftReaders[] = {
-    {"DequantizeLinear", read_dequantize},
-    {"QGemm", read_quantized_gemm},
-    {"QLinearAdd", read_of_two<AddOp>},
-    {"QLinearConcat", read_quantized_concat},
-    {"QLinearGlobalAveragePool", read_quantized_mean},
-    {"QLinearLeakyRelu", read_quantized_leaky_relu},
-    {"QLinearMul", read_of_two<MulOp>},
-    {"QLinearSigmoid", read_quantized_sigmoid},
-    {"QuantizeLinear", read_quantize},
-};
-
 }  // namespace
 
-std::span<const OnnxEntry> onnx_microsoft_readers() { return kMicrosoftReaders; }
+OnnxReaders onnx_microsoft_readers() {
+  return {
+      {"DequantizeLinear", read_dequantize},
+      {"QGemm", read_quantized_gemm},
+      {"QLinearAdd", read_of_two<AddOp>},
+      {"QLinearConcat", read_quantized_concat},
+      {"QLinearGlobalAveragePool", read_quantized_mean},
+      {"QLinearLeakyRelu", read_quantized_leaky_relu},
+      {"QLinearMul", read_of_two<MulOp>},
+      {"QLinearSigmoid", read_quantized_sigmoid},
+      {"QuantizeLinear", read_quantize},
+  };
+}
 
 }  // namespace convlab

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "convlab/model/graph.h"
-#include "convlab/model/onnx/reading/onnx_value.h"
+#include "convlab/model/onnx/onnx_value.h"
 
 namespace convlab {
 

@@ -1,13 +1,13 @@
 // Reshapes and expansions to sizes that may depend on the batch size.
 
-#include "convlab/model/onnx/reading/onnx_sizes.h"
+#include "convlab/model/onnx/onnx_sizes.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "convlab/base/checked.h"
-#include "convlab/model/onnx/reading/onnx_images.h"
+#include "convlab/model/onnx/onnx_images.h"
 
 namespace convlab {
 namespace {

@@ -1,13 +1,13 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
-#include <string_view>
 #include <variant>
-#include <vector>
 
 #include "convlab/model/graph.h"
-#include "convlab/model/onnx/reading/onnx_node.h"
-#include "convlab/model/onnx/reading/onnx_recipe.h"
+#include "convlab/model/onnx/onnx_node.h"
+#include "convlab/model/onnx/onnx_recipe.h"
 
 namespace convlab {
 
@@ -32,14 +32,5 @@ using OnnxMeaning = std::variant<OnnxComputed, OnnxRecipe, Tensor, OnnxTrial, On
 
 /// Translates one kind of node. Throws Error(bad_input) with only the reason.
 using OnnxReader = OnnxMeaning (*)(const OnnxNode&);
-
-/// Returns the reader of an operator in ONNX's own domain, or nullptr.
-OnnxReader find_onnx_reader(std::string_view op_type);
-
-/// Returns the reader of an operator in ONNX Runtime's domain, com.microsoft, or nullptr.
-OnnxReader find_microsoft_reader(std::string_view op_type);
-
-/// Returns all names that find_onnx_reader() knows, sorted.
-std::vector<std::string_view> onnx_operators();
 
 }  // namespace convlab

@@ -1,6 +1,6 @@
 // Typed access to the attributes and inputs of an ONNX node.
 
-#include "convlab/model/onnx/reading/onnx_node.h"
+#include "convlab/model/onnx/onnx_node.h"
 
 #include <cmath>
 
@@ -8,8 +8,8 @@
 #include "convlab/base/text.h"
 #include "convlab/model/limits.h"
 #include "convlab/model/onnx/onnx.pb.h"
+#include "convlab/model/onnx/onnx_images.h"
 #include "convlab/model/onnx/onnx_tensor.h"
-#include "convlab/model/onnx/reading/onnx_images.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "convlab/model/onnx/writing/onnx_writer.h"
+#include "convlab/model/onnx/onnx_writer.h"
 #include "convlab/tensor/tensor.h"
 
 namespace convlab {

@@ -1,6 +1,6 @@
 // Writes the nodes, initializers and value infos of an ONNX file.
 
-#include "convlab/model/onnx/writing/onnx_writer.h"
+#include "convlab/model/onnx/onnx_writer.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 
 #include "convlab/base/error.h"
 #include "convlab/model/onnx/onnx_tensor.h"
-#include "convlab/model/onnx/writing/onnx_writers.h"
 
 namespace convlab {
 namespace {
@@ -157,7 +156,6 @@ std::string OnnxWriter::add_constant(const std::string& name, Type type, const T
 }
 
 onnx::GraphProto OnnxWriter::take() {
-  for (const Node& node : graph_.nodes) write_onnx(*this, node);
   write_outputs();
   onnx::GraphProto proto;
   proto.set_name(graph_.name.empty() ? "graph" : graph_.name);

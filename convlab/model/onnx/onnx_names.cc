@@ -1,6 +1,6 @@
 // Chooses unique names for the values of an ONNX file.
 
-#include "convlab/model/onnx/writing/onnx_names.h"
+#include "convlab/model/onnx/onnx_names.h"
 
 #include <fmt/format.h>
 

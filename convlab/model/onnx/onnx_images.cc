@@ -1,7 +1,7 @@
 // Checks that everything a model computes from the batch size is linear in it, so that the model can be imported for
 // any batch size.
 
-#include "convlab/model/onnx/reading/onnx_images.h"
+#include "convlab/model/onnx/onnx_images.h"
 
 #include <algorithm>
 #include <cmath>

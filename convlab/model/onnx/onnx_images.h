@@ -10,7 +10,7 @@
 #include "convlab/base/error.h"
 #include "convlab/diagnostics/finding.h"
 #include "convlab/model/graph.h"
-#include "convlab/model/onnx/reading/onnx_value.h"
+#include "convlab/model/onnx/onnx_value.h"
 
 namespace convlab {
 

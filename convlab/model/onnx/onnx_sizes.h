@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "convlab/model/onnx/reading/onnx_recipe.h"
-#include "convlab/model/onnx/reading/onnx_value.h"
+#include "convlab/model/onnx/onnx_recipe.h"
+#include "convlab/model/onnx/onnx_value.h"
 #include "convlab/model/op.h"
 
 namespace convlab {
