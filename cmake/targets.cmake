@@ -152,6 +152,14 @@ function(convlab_kernel file)
   endif()
 endfunction()
 
+# convlab_kernels(): all kernels of a folder in which none needs options: its files cpu_*.cc and cuda_*.cu.
+function(convlab_kernels)
+  file(GLOB files RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS cpu_*.cc cuda_*.cu)
+  foreach(file IN LISTS files)
+    convlab_kernel(${file})
+  endforeach()
+endfunction()
+
 # Adds a compilation of a kernel to an object library; uses file, ARG_DEPENDS and ARG_OPTIONS from convlab_kernel. The
 # property CONVLAB_KERNELS collects "FILE:VARIANT" for tests/kernels/registry_test.cc.
 macro(convlab_kernel_object target source variant)
