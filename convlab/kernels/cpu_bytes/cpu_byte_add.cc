@@ -29,7 +29,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.byte_add", .device = DeviceKind::cpu, .family = Family::quantized},
+    .info = {.name = "cpu.byte_add",
+             .device = DeviceKind::cpu,
+             .family = Family::quantized,
+             .idea = "sum of two quantized arrays: scaled and added in fp32, rounded to bytes with another scale"},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwc4U8,

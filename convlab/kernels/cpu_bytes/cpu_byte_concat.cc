@@ -64,7 +64,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.byte_concat", .device = DeviceKind::cpu, .family = Family::quantized},
+    .info = {.name = "cpu.byte_concat",
+             .device = DeviceKind::cpu,
+             .family = Family::quantized,
+             .idea = "concatenates quantized channels; a table of 256 bytes per input converts between scales"},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwc4U8,

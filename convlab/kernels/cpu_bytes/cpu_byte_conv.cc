@@ -346,9 +346,13 @@ size_t workspace_bytes(const Step& step, const DeviceCaps& caps) {
 }
 
 template <ByteUnit kUnit>
-Kernel kernel(std::string_view name) {
+Kernel kernel(std::string_view name, std::string_view idea, std::string_view after = "") {
   return {
-      .info = {.name = name, .device = DeviceKind::cpu, .family = Family::quantized},
+      .info = {.name = name,
+               .device = DeviceKind::cpu,
+               .family = Family::quantized,
+               .idea = idea,
+               .after = after},
       .refuses = refuses<kUnit>,
       .prepared_bytes = prepared_bytes<kUnit>,
       .workspace_bytes = workspace_bytes<kUnit>,
@@ -359,9 +363,13 @@ Kernel kernel(std::string_view name) {
   };
 }
 
-const RegisterKernel pairs{kernel<ByteUnit::pairs>("cpu.byte_conv")};
-const RegisterKernel dots{kernel<ByteUnit::dots>("cpu.byte_conv_dots")};
-const RegisterKernel tiles{kernel<ByteUnit::tiles>("cpu.byte_conv_amx")};
+const RegisterKernel pairs{kernel<ByteUnit::pairs>(
+    "cpu.byte_conv",
+    "tiles of pixels x output channels: pairs of 8-bit products are summed in 16 bits where they fit")};
+const RegisterKernel dots{kernel<ByteUnit::dots>(
+    "cpu.byte_conv_dots", "the same with the instruction that adds four 8-bit products to an int32", "cpu.byte_conv")};
+const RegisterKernel tiles{
+    kernel<ByteUnit::tiles>("cpu.byte_conv_amx", "the same with AMX tiles of 8-bit products", "cpu.byte_conv")};
 
 }  // namespace
 }  // namespace convlab::cpu_byte_conv

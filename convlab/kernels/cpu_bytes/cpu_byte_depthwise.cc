@@ -146,9 +146,13 @@ size_t prepared_bytes(const Step& step, const DeviceCaps&) {
 }
 
 template <ByteUnit kUnit>
-Kernel kernel(std::string_view name) {
+Kernel kernel(std::string_view name, std::string_view idea, std::string_view after = "") {
   return {
-      .info = {.name = name, .device = DeviceKind::cpu, .family = Family::quantized},
+      .info = {.name = name,
+               .device = DeviceKind::cpu,
+               .family = Family::quantized,
+               .idea = idea,
+               .after = after},
       .refuses = refuses<kUnit>,
       .prepared_bytes = prepared_bytes<kUnit>,
       .prepare = prepare<kUnit>,
@@ -158,8 +162,12 @@ Kernel kernel(std::string_view name) {
   };
 }
 
-const RegisterKernel words{kernel<ByteUnit::words>("cpu.byte_depthwise")};
-const RegisterKernel dots{kernel<ByteUnit::dots>("cpu.byte_depthwise_dots")};
+const RegisterKernel words{kernel<ByteUnit::words>(
+    "cpu.byte_depthwise",
+    "depthwise convolution of bytes: vectors of channels; pairs of products in 16 bits where they fit")};
+const RegisterKernel dots{kernel<ByteUnit::dots>(
+    "cpu.byte_depthwise_dots", "the same with the instruction that adds four 8-bit products to an int32",
+    "cpu.byte_depthwise")};
 
 }  // namespace
 }  // namespace convlab::cpu_byte_depthwise

@@ -46,7 +46,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.byte_max_pool", .device = DeviceKind::cpu, .family = Family::quantized},
+    .info = {.name = "cpu.byte_max_pool",
+             .device = DeviceKind::cpu,
+             .family = Family::quantized,
+             .idea = "max pooling of bytes: pointers to the pixels of a window, then vectors of channels"},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwc4U8,

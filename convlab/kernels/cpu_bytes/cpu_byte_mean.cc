@@ -40,7 +40,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.byte_mean", .device = DeviceKind::cpu, .family = Family::quantized},
+    .info = {.name = "cpu.byte_mean",
+             .device = DeviceKind::cpu,
+             .family = Family::quantized,
+             .idea = "mean of each channel of quantized images, summed in int32"},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwc4U8,

@@ -83,7 +83,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.byte_reorder", .device = DeviceKind::cpu, .family = Family::quantized},
+    .info = {.name = "cpu.byte_reorder",
+             .device = DeviceKind::cpu,
+             .family = Family::quantized,
+             .idea = "quantizes or dequantizes while it converts between nchw and nhwc4"},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwc4U8,

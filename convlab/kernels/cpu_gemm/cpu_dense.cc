@@ -116,7 +116,10 @@ PackedB pack_bf16(const float* b, int64_t k, int64_t n, bool transposed, float s
 }
 
 const RegisterKernel dense{{
-    .info = {.name = "cpu.dense", .device = DeviceKind::cpu, .family = Family::dense},
+    .info = {.name = "cpu.dense",
+             .device = DeviceKind::cpu,
+             .family = Family::dense,
+             .idea = "dense layer: weights packed once into panels, then a matrix product in register tiles"},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes<packed_b_count, float>,
     .workspace_bytes = workspace_bytes<float_scratch>,
@@ -127,7 +130,12 @@ const RegisterKernel dense{{
 }};
 
 const RegisterKernel dense_bf16{{
-    .info = {.name = "cpu.dense_bf16", .device = DeviceKind::cpu, .family = Family::dense, .math = Math::bf16},
+    .info = {.name = "cpu.dense_bf16",
+             .device = DeviceKind::cpu,
+             .family = Family::dense,
+             .math = Math::bf16,
+             .idea = "weights in bf16, half the bytes to read; AVX512-BF16 or AMX multiplies where present",
+             .after = "cpu.dense"},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes<bf16_count, uint16_t>,
     .workspace_bytes = workspace_bytes<bf16_scratch>,

@@ -66,8 +66,11 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info =
-        {.name = "cpu.half_elementwise", .device = DeviceKind::cpu, .family = Family::elementwise, .math = Math::bf16},
+    .info = {.name = "cpu.half_elementwise",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .math = Math::bf16,
+             .idea = "elementwise functions of bf16 nhwc images: in L1, to fp32, by the kernel for nchw, and back"},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwcBf16,

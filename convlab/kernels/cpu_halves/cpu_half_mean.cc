@@ -40,7 +40,11 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.half_mean", .device = DeviceKind::cpu, .family = Family::pooling, .math = Math::bf16},
+    .info = {.name = "cpu.half_mean",
+             .device = DeviceKind::cpu,
+             .family = Family::pooling,
+             .math = Math::bf16,
+             .idea = "mean of each channel of bf16 nhwc images, to fp32"},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwcBf16,

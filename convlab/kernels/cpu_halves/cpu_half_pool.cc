@@ -58,7 +58,12 @@ class Launch {
 };
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.half_pool", .device = DeviceKind::cpu, .family = Family::pooling, .math = Math::bf16},
+    .info = {.name = "cpu.half_pool",
+             .device = DeviceKind::cpu,
+             .family = Family::pooling,
+             .math = Math::bf16,
+             .idea =
+                 "max and average pooling of bf16 nhwc images: maxima as 16-bit integers, shared columns reduced once"},
     .refuses = refuses,
     .launch = launch_pieces<Launch, Args>,
     .format = kNhwcBf16,

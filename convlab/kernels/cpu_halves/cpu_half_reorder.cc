@@ -52,8 +52,11 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info =
-        {.name = "cpu.half_reorder", .device = DeviceKind::cpu, .family = Family::rearrangement, .math = Math::bf16},
+    .info = {.name = "cpu.half_reorder",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .math = Math::bf16,
+             .idea = "converts nchw fp32 to nhwc bf16 and back, and copies nhwc into and out of concatenated arrays"},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwcBf16,

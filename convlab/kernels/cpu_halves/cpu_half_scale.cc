@@ -60,7 +60,11 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.half_scale", .device = DeviceKind::cpu, .family = Family::elementwise, .math = Math::bf16},
+    .info = {.name = "cpu.half_scale",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .math = Math::bf16,
+             .idea = "scale and shift of each channel of bf16 nhwc images, computed in fp32, with a clamp fused"},
     .refuses = refuses,
     .launch = launch,
     .format = kNhwcBf16,

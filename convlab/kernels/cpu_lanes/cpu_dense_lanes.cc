@@ -132,7 +132,10 @@ class Launch {
 };
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.dense_lanes", .device = DeviceKind::cpu, .family = Family::dense},
+    .info = {.name = "cpu.dense_lanes",
+             .device = DeviceKind::cpu,
+             .family = Family::dense,
+             .idea = "dense layer of nchw16n images: 16 images per vector, read where the convolution wrote them"},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

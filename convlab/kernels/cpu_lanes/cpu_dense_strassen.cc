@@ -311,7 +311,11 @@ class Launch {
 };
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.dense_strassen", .device = DeviceKind::cpu, .family = Family::dense},
+    .info = {.name = "cpu.dense_strassen",
+             .device = DeviceKind::cpu,
+             .family = Family::dense,
+             .idea = "one level of Strassen in Winograd's variant: seven products of half matrices instead of eight",
+             .after = "cpu.dense_lanes"},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

@@ -140,9 +140,14 @@ class Launch {
 };
 
 template <Math kMath, Bf16Unit kUnit>
-Kernel dense_kernel(std::string_view name) {
+Kernel dense_kernel(std::string_view name, std::string_view idea, std::string_view after = "") {
   return {
-      .info = {.name = name, .device = DeviceKind::cpu, .family = Family::dense, .math = kMath},
+      .info = {.name = name,
+               .device = DeviceKind::cpu,
+               .family = Family::dense,
+               .math = kMath,
+               .idea = idea,
+               .after = after},
       .refuses = [](const Step& step, const DeviceCaps&) { return refuse(step, kMath, kUnit); },
       .prepared_bytes = [](const Step& step,
                            const DeviceCaps&) { return static_cast<size_t>(cut_of(step, kMath, 1).w.bytes()); },
@@ -156,12 +161,18 @@ Kernel dense_kernel(std::string_view name) {
   };
 }
 
-const RegisterKernel amx_bf16{dense_kernel<Math::bf16, Bf16Unit::amx>("cpu.dense_amx_bf16")};
-const RegisterKernel amx_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::amx>("cpu.dense_amx_bf16x2")};
-const RegisterKernel avx512_bf16{dense_kernel<Math::bf16, Bf16Unit::avx512_bf16>("cpu.dense_avx512_bf16")};
-const RegisterKernel avx512_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::avx512_bf16>("cpu.dense_avx512_bf16x2")};
-const RegisterKernel pairs_bf16{dense_kernel<Math::bf16, Bf16Unit::vectors>("cpu.dense_pairs_bf16")};
-const RegisterKernel pairs_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::vectors>("cpu.dense_pairs_bf16x2")};
+const RegisterKernel amx_bf16{dense_kernel<Math::bf16, Bf16Unit::amx>(
+    "cpu.dense_amx_bf16", "dense layer of nchw16n2c images by AMX tiles, in bf16")};
+const RegisterKernel amx_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::amx>(
+    "cpu.dense_amx_bf16x2", "the same with operands split in two bf16: three products", "cpu.dense_amx_bf16")};
+const RegisterKernel avx512_bf16{dense_kernel<Math::bf16, Bf16Unit::avx512_bf16>(
+    "cpu.dense_avx512_bf16", "dense layer of nchw16n2c images by VDPBF16PS, in bf16")};
+const RegisterKernel avx512_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::avx512_bf16>(
+    "cpu.dense_avx512_bf16x2", "the same with operands split in two bf16: three products", "cpu.dense_avx512_bf16")};
+const RegisterKernel pairs_bf16{dense_kernel<Math::bf16, Bf16Unit::vectors>(
+    "cpu.dense_pairs_bf16", "dense layer of nchw16n2c images in bf16, on any processor")};
+const RegisterKernel pairs_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::vectors>(
+    "cpu.dense_pairs_bf16x2", "the same with operands split in two bf16: three products", "cpu.dense_pairs_bf16")};
 
 }  // namespace
 }  // namespace convlab::cpu_dense_pairs

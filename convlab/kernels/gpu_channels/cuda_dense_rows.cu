@@ -122,7 +122,12 @@ void launch_rows(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.dense_rows", .device = kCompiledFor, .family = Family::dense, .math = Math::fp16},
+    .info = {.name = "cuda.dense_rows",
+             .device = kCompiledFor,
+             .family = Family::dense,
+             .math = Math::fp16,
+             .idea = "dense layer of one to four rows: every weight is read once, in fp16, and all threads of a block "
+                     "divide K"},
     .refuses = refuses,
     .prepared_bytes = dense_weight_bytes,
     .prepare = pack_dense_weights,

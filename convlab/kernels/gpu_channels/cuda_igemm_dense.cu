@@ -54,7 +54,11 @@ void launch_dense(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.igemm_dense", .device = kCompiledFor, .family = Family::dense, .math = Math::fp16},
+    .info = {.name = "cuda.igemm_dense",
+             .device = kCompiledFor,
+             .family = Family::dense,
+             .math = Math::fp16,
+             .idea = "dense layer on tensor cores as a convolution of 1x1 images"},
     .refuses = refuses,
     .prepared_bytes = dense_weight_bytes,
     .workspace_bytes = workspace_bytes,

@@ -161,7 +161,11 @@ void launch_elementwise(const Args& args, Stream& stream) {
 
 template <class Element>
 Kernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .family = Family::elementwise, .math = kPixelMath<Element>},
+  return {.info = {.name = name,
+                   .device = kCompiledFor,
+                   .family = Family::elementwise,
+                   .math = kPixelMath<Element>,
+                   .idea = "elementwise functions of nhwc images: a thread computes 8 channels of a pixel"},
           .refuses = refuses<Element>,
           .launch = launch_elementwise<Element>,
           .format = kPixelFormat<Element>};

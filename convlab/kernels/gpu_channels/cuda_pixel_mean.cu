@@ -137,7 +137,12 @@ void launch_mean(const Args& args, Stream& stream) {
 
 template <class Element>
 Kernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .family = Family::pooling, .math = kPixelMath<Element>},
+  return {.info = {.name = name,
+                   .device = kCompiledFor,
+                   .family = Family::pooling,
+                   .math = kPixelMath<Element>,
+                   .idea = "mean of each channel of nhwc images: threads have adjacent channels, and parts are added "
+                           "in a fixed order"},
           .refuses = refuses<Element>,
           .workspace_bytes = workspace_bytes<Element>,
           .launch = launch_mean<Element>,

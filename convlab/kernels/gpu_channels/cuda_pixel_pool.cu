@@ -202,7 +202,12 @@ void launch_pool(const Args& args, Stream& stream) {
 
 template <class Element>
 Kernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .family = Family::pooling, .math = kPixelMath<Element>},
+  return {.info = {.name = name,
+                   .device = kCompiledFor,
+                   .family = Family::pooling,
+                   .math = kPixelMath<Element>,
+                   .idea = "max and average pooling of nhwc images: a thread computes 8 channels of adjacent rows, "
+                           "whose windows overlap"},
           .refuses = refuses<Element>,
           .launch = launch_pool<Element>,
           .format = kPixelFormat<Element>};

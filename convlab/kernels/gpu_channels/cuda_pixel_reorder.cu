@@ -144,10 +144,17 @@ void launch_reorder(const Args& args, Stream& stream) {
 
 template <class Element>
 Kernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .family = Family::rearrangement, .math = kPixelMath<Element>},
-          .refuses = refuses<Element>,
-          .launch = launch_reorder<Element>,
-          .format = kPixelFormat<Element>};
+  return {
+      .info =
+          {.name = name,
+           .device = kCompiledFor,
+           .family = Family::rearrangement,
+           .math = kPixelMath<Element>,
+           .idea =
+               "converts nchw to nhwc and back in squares through shared memory, so that both accesses are coalesced"},
+      .refuses = refuses<Element>,
+      .launch = launch_reorder<Element>,
+      .format = kPixelFormat<Element>};
 }
 
 const RegisterKernel of_halves(kernel<__half>("cuda.pixel_reorder"));

@@ -125,7 +125,12 @@ void launch_scale(const Args& args, Stream& stream) {
 template <class Element>
 Kernel kernel(const char* name) {
   return {
-      .info = {.name = name, .device = kCompiledFor, .family = Family::elementwise, .math = kPixelMath<Element>},
+      .info = {.name = name,
+               .device = kCompiledFor,
+               .family = Family::elementwise,
+               .math = kPixelMath<Element>,
+               .idea = "scale and shift of each channel of nhwc images: a thread loads its channels' numbers once for "
+                       "some pixels"},
       .refuses = refuses<Element>,
       .launch = launch_scale<Element>,
       .format = kPixelFormat<Element>,

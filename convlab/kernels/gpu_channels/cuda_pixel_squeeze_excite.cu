@@ -370,12 +370,18 @@ void launch_gate(const Args& args, Stream& stream) {
 
 template <class Element>
 Kernel kernel(const char* name) {
-  return {.info = {.name = name, .device = kCompiledFor, .family = Family::dense, .math = kPixelMath<Element>},
-          .refuses = refuses<Element>,
-          .prepared_bytes = prepared_bytes,
-          .prepare = prepare,
-          .launch = launch_gate<Element>,
-          .format = kPixelFormat<Element>};
+  return {
+      .info = {.name = name,
+               .device = kCompiledFor,
+               .family = Family::dense,
+               .math = kPixelMath<Element>,
+               .idea =
+                   "squeeze-and-excitation in one launch: the blocks of a cluster share an image and exchange sums"},
+      .refuses = refuses<Element>,
+      .prepared_bytes = prepared_bytes,
+      .prepare = prepare,
+      .launch = launch_gate<Element>,
+      .format = kPixelFormat<Element>};
 }
 
 const RegisterKernel of_halves(kernel<__half>("cuda.pixel_squeeze_excite"));

@@ -105,7 +105,10 @@ void launch_dense(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.dense", .device = kCompiledFor, .family = Family::dense},
+    .info = {.name = "cuda.dense",
+             .device = kCompiledFor,
+             .family = Family::dense,
+             .idea = "dense layer with shared-memory tiles of 64x64 and a 4x4 register tile per thread"},
     .refuses = refuses,
     .launch = launch_dense,
     .fuses_activation = true,

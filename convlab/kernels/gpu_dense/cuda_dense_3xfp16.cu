@@ -246,7 +246,12 @@ void launch_dense(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.dense_3xfp16", .device = kCompiledFor, .family = Family::dense, .sum = Sum::split},
+    .info = {.name = "cuda.dense_3xfp16",
+             .device = kCompiledFor,
+             .family = Family::dense,
+             .sum = Sum::split,
+             .idea =
+                 "dense layer on tensor cores with fp32-class accuracy: operands split in two fp16, three products"},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

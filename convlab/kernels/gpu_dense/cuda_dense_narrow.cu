@@ -128,7 +128,10 @@ void launch_narrow(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.dense_narrow", .device = kCompiledFor, .family = Family::dense},
+    .info = {.name = "cuda.dense_narrow",
+             .device = kCompiledFor,
+             .family = Family::dense,
+             .idea = "dense layer with few columns: a warp computes four rows, and its lanes divide the K dimension"},
     .refuses = refuses,
     .launch = launch_narrow,
     .fuses_activation = true,

@@ -37,7 +37,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.activation", .device = DeviceKind::cpu, .family = Family::elementwise},
+    .info = {.name = "cpu.activation",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .idea = "copies a block of elements and applies the activation in L1; also converts uint8 pixels to fp32"},
     .refuses = refuses,
     .launch = launch,
 }};

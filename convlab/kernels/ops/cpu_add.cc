@@ -19,7 +19,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.add", .device = DeviceKind::cpu, .family = Family::elementwise},
+    .info = {.name = "cpu.add",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .idea = "sum of two arrays, broadcast as in NumPy, row by row"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -40,7 +40,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.arg_max", .device = DeviceKind::cpu, .family = Family::reduction},
+    .info = {.name = "cpu.arg_max",
+             .device = DeviceKind::cpu,
+             .family = Family::reduction,
+             .idea = "index of the largest element of each image; NaN if an element is NaN"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -35,7 +35,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.batch_norm", .device = DeviceKind::cpu, .family = Family::normalization},
+    .info = {.name = "cpu.batch_norm",
+             .device = DeviceKind::cpu,
+             .family = Family::normalization,
+             .idea = "scale and shift of each channel by its statistics, with one multiplication per element"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -35,7 +35,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.concat", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.concat",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "concatenation by copying contiguous rows"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -162,7 +162,11 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.einsum", .device = DeviceKind::cpu, .family = Family::dense},
+    .info = {.name = "cpu.einsum",
+             .device = DeviceKind::cpu,
+             .family = Family::dense,
+             .idea = "rearranges two operands into matrices and multiplies these; other equations are summed element "
+                     "by element"},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

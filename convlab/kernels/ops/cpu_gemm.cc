@@ -72,7 +72,11 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.gemm", .device = DeviceKind::cpu, .family = Family::dense},
+    .info = {.name = "cpu.gemm",
+             .device = DeviceKind::cpu,
+             .family = Family::dense,
+             .idea =
+                 "matrix product without a constant operand: packs B at every launch, then multiplies register tiles"},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

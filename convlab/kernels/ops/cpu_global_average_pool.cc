@@ -28,7 +28,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.global_average_pool", .device = DeviceKind::cpu, .family = Family::pooling},
+    .info = {.name = "cpu.global_average_pool",
+             .device = DeviceKind::cpu,
+             .family = Family::pooling,
+             .idea = "mean of each channel of an image, summed in double"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -50,7 +50,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.matmul", .device = DeviceKind::cpu, .family = Family::dense},
+    .info = {.name = "cpu.matmul",
+             .device = DeviceKind::cpu,
+             .family = Family::dense,
+             .idea = "batched matrix products; consecutive ones with the same B become one product with more rows"},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

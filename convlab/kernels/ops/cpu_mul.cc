@@ -19,7 +19,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.mul", .device = DeviceKind::cpu, .family = Family::elementwise},
+    .info = {.name = "cpu.mul",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .idea = "product of two arrays element by element, broadcast as in NumPy, row by row"},
     .refuses = refuses,
     .launch = launch,
 }};

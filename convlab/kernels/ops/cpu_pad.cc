@@ -76,7 +76,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.pad", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.pad",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "pads or crops row by row, with a table of source indices for each dimension"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -27,7 +27,10 @@ void launch(const Args& args, Stream& stream) {
 Refusal refuses(const Step& step, const DeviceCaps&) { return refuse_unless_pools(step); }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.pool", .device = DeviceKind::cpu, .family = Family::pooling},
+    .info = {.name = "cpu.pool",
+             .device = DeviceKind::cpu,
+             .family = Family::pooling,
+             .idea = "max and average pooling of rows: maxima in vectors, averages in double"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -26,7 +26,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.round", .device = DeviceKind::cpu, .family = Family::elementwise},
+    .info = {.name = "cpu.round",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .idea = "rounds each element to fp16 or bf16 and keeps it as fp32"},
     .refuses = refuses,
     .launch = launch,
 }};

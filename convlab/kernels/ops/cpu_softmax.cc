@@ -58,7 +58,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.softmax", .device = DeviceKind::cpu, .family = Family::softmax},
+    .info = {.name = "cpu.softmax",
+             .device = DeviceKind::cpu,
+             .family = Family::softmax,
+             .idea = "softmax or its logarithm along an axis: subtracts the maximum, sums exponentials in double"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -53,7 +53,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.transpose", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.transpose",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "permutes dimensions: gathers each output row with one stride"},
     .refuses = refuses,
     .launch = launch,
 }};

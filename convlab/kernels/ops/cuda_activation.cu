@@ -51,7 +51,10 @@ void launch_activation(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.activation", .device = kCompiledFor, .family = Family::elementwise},
+    .info = {.name = "cuda.activation",
+             .device = kCompiledFor,
+             .family = Family::elementwise,
+             .idea = "an activation, or rounding to fp16, of each element; also converts uint8 pixels to fp32"},
     .refuses = refuses,
     .launch = launch_activation,
 }};

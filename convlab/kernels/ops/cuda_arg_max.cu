@@ -52,7 +52,10 @@ void launch_arg_max(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.arg_max", .device = kCompiledFor, .family = Family::reduction},
+    .info = {.name = "cuda.arg_max",
+             .device = kCompiledFor,
+             .family = Family::reduction,
+             .idea = "index of the largest element: one thread per image, for few classes"},
     .refuses = refuses,
     .launch = launch_arg_max,
 }};

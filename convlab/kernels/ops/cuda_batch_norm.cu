@@ -39,7 +39,10 @@ void launch_batch_norm(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.batch_norm", .device = kCompiledFor, .family = Family::normalization},
+    .info = {.name = "cuda.batch_norm",
+             .device = kCompiledFor,
+             .family = Family::normalization,
+             .idea = "scale and shift of each channel by its statistics: one thread per element"},
     .refuses = refuses,
     .launch = launch_batch_norm,
 }};

@@ -40,7 +40,10 @@ void launch_elementwise(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.elementwise", .device = kCompiledFor, .family = Family::elementwise},
+    .info = {.name = "cuda.elementwise",
+             .device = kCompiledFor,
+             .family = Family::elementwise,
+             .idea = "sum or product of two arrays, broadcast as in NumPy: one thread per output element"},
     .refuses = refuses,
     .launch = launch_elementwise,
 }};

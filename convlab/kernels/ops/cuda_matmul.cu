@@ -51,7 +51,10 @@ void launch_matmul(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.matmul", .device = kCompiledFor, .family = Family::dense},
+    .info = {.name = "cuda.matmul",
+             .device = kCompiledFor,
+             .family = Family::dense,
+             .idea = "batched matrix products: one thread per output element, without tiling"},
     .refuses = refuses,
     .launch = launch_matmul,
 }};

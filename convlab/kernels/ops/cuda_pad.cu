@@ -75,7 +75,10 @@ void launch_pad(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.pad", .device = kCompiledFor, .family = Family::rearrangement},
+    .info = {.name = "cuda.pad",
+             .device = kCompiledFor,
+             .family = Family::rearrangement,
+             .idea = "pads or crops: one thread per output element computes the index of its source"},
     .refuses = refuses,
     .launch = launch_pad,
 }};

@@ -88,7 +88,10 @@ void launch_pool(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.pool", .device = kCompiledFor, .family = Family::pooling},
+    .info = {.name = "cuda.pool",
+             .device = kCompiledFor,
+             .family = Family::pooling,
+             .idea = "max and average pooling: one thread per output element"},
     .refuses = refuses,
     .launch = launch_pool,
 }};

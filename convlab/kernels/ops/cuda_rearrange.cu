@@ -77,7 +77,10 @@ void launch_rearrange(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.rearrange", .device = kCompiledFor, .family = Family::rearrangement},
+    .info = {.name = "cuda.rearrange",
+             .device = kCompiledFor,
+             .family = Family::rearrangement,
+             .idea = "transposition and concatenation: one thread per element, which it only moves"},
     .refuses = refuses,
     .launch = launch_rearrange,
 }};

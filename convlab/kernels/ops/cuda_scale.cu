@@ -243,7 +243,11 @@ void launch_scale(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.scale", .device = kCompiledFor, .family = Family::sampling},
+    .info = {.name = "cuda.scale",
+             .device = kCompiledFor,
+             .family = Family::sampling,
+             .idea =
+                 "scales uint8 images to a square: sums in fp32, and again in double where rounding decides the pixel"},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .prepare = prepare,

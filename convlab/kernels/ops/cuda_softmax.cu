@@ -51,7 +51,10 @@ void launch_softmax(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.softmax", .device = kCompiledFor, .family = Family::softmax},
+    .info = {.name = "cuda.softmax",
+             .device = kCompiledFor,
+             .family = Family::softmax,
+             .idea = "softmax or its logarithm: one thread per row, for few classes"},
     .refuses = refuses,
     .launch = launch_softmax,
 }};

@@ -31,7 +31,10 @@ void launch_unary(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cuda.unary", .device = kCompiledFor, .family = Family::elementwise},
+    .info = {.name = "cuda.unary",
+             .device = kCompiledFor,
+             .family = Family::elementwise,
+             .idea = "a function of each element: one thread per element"},
     .refuses = refuses,
     .launch = launch_unary,
 }};

@@ -42,7 +42,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.arg_reduce", .device = DeviceKind::cpu, .family = Family::reduction},
+    .info = {.name = "cpu.arg_reduce",
+             .device = DeviceKind::cpu,
+             .family = Family::reduction,
+             .idea = "index of the largest or smallest element of each line along an axis"},
     .refuses = refuses,
     .launch = launch,
 }};

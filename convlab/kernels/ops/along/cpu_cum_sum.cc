@@ -33,7 +33,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.cum_sum", .device = DeviceKind::cpu, .family = Family::reduction},
+    .info = {.name = "cpu.cum_sum",
+             .device = DeviceKind::cpu,
+             .family = Family::reduction,
+             .idea = "running sums along an axis, in double"},
     .refuses = refuses,
     .launch = launch,
 }};

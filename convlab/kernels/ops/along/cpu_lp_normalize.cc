@@ -38,7 +38,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.lp_normalize", .device = DeviceKind::cpu, .family = Family::normalization},
+    .info = {.name = "cpu.lp_normalize",
+             .device = DeviceKind::cpu,
+             .family = Family::normalization,
+             .idea = "divides each line along an axis by its L1 or L2 norm, summed in double"},
     .refuses = refuses,
     .launch = launch,
 }};

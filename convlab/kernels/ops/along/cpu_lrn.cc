@@ -48,7 +48,11 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.lrn", .device = DeviceKind::cpu, .family = Family::normalization},
+    .info = {.name = "cpu.lrn",
+             .device = DeviceKind::cpu,
+             .family = Family::normalization,
+             .idea =
+                 "divides each element by a power of the sum of squares over adjacent channels, 256 pixels at a time"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -135,7 +135,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.normalize", .device = DeviceKind::cpu, .family = Family::normalization},
+    .info = {.name = "cpu.normalize",
+             .device = DeviceKind::cpu,
+             .family = Family::normalization,
+             .idea = "layer, group, instance and RMS normalization: the variance about the mean, summed in double"},
     .refuses = refuses,
     .launch = launch,
 }};

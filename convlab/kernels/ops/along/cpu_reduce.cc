@@ -212,7 +212,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.reduce", .device = DeviceKind::cpu, .family = Family::reduction},
+    .info = {.name = "cpu.reduce",
+             .device = DeviceKind::cpu,
+             .family = Family::reduction,
+             .idea = "sums, means, norms and extremes over any axes, in double, with adjacent axes merged"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -49,7 +49,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.top_k", .device = DeviceKind::cpu, .family = Family::reduction},
+    .info = {.name = "cpu.top_k",
+             .device = DeviceKind::cpu,
+             .family = Family::reduction,
+             .idea = "largest or smallest elements of each line along an axis, or their indices, by a partial sort"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -38,7 +38,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.channel_concat", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.channel_concat",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "concatenates nchw8c images by copying blocks of 8 channels"},
     .refuses = refuses,
     .launch = launch,
     .format = kNchw8c,

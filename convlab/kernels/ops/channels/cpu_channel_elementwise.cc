@@ -47,7 +47,11 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.channel_elementwise", .device = DeviceKind::cpu, .family = Family::elementwise},
+    .info = {.name = "cpu.channel_elementwise",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .idea =
+                 "elementwise functions of nchw8c images, by the kernel for nchw: the order of elements is irrelevant"},
     .refuses = refuses,
     .launch = launch,
     .format = kNchw8c,

@@ -50,7 +50,11 @@ class Launch {
 };
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.channel_pool", .device = DeviceKind::cpu, .family = Family::pooling},
+    .info = {.name = "cpu.channel_pool",
+             .device = DeviceKind::cpu,
+             .family = Family::pooling,
+             .idea =
+                 "max and average pooling of nchw8c images: a vector holds 8 channels, so windows need no shuffles"},
     .refuses = refuses,
     .launch = launch_pieces<Launch, Args>,
     .format = kNchw8c,

@@ -46,7 +46,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.channel_reorder", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.channel_reorder",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "converts nchw to nchw8c and back by transposing blocks of 8 channels"},
     .refuses = refuses,
     .launch = launch,
     .format = kNchw8c,

@@ -64,7 +64,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.channel_scale", .device = DeviceKind::cpu, .family = Family::elementwise},
+    .info = {.name = "cpu.channel_scale",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .idea = "scale and shift of each channel of nchw8c images, with a clamp fused"},
     .refuses = refuses,
     .launch = launch,
     .format = kNchw8c,

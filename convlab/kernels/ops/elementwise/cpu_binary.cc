@@ -67,7 +67,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.binary", .device = DeviceKind::cpu, .family = Family::elementwise},
+    .info = {.name = "cpu.binary",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .idea = "a function of two arrays, broadcast as in NumPy, row by row"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -104,7 +104,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.unary", .device = DeviceKind::cpu, .family = Family::elementwise},
+    .info = {.name = "cpu.unary",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .idea = "a function of each element, from the C library"},
     .refuses = refuses,
     .launch = launch,
 }};

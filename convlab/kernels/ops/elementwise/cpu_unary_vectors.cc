@@ -29,7 +29,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.unary_vectors", .device = DeviceKind::cpu, .family = Family::elementwise},
+    .info = {.name = "cpu.unary_vectors",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .idea = "sqrt, exp, erf and the activations made of them, one SIMD vector at a time"},
     .refuses = refuses,
     .launch = launch,
 }};

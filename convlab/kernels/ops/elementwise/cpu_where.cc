@@ -49,7 +49,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.where", .device = DeviceKind::cpu, .family = Family::elementwise},
+    .info = {.name = "cpu.where",
+             .device = DeviceKind::cpu,
+             .family = Family::elementwise,
+             .idea = "selects elements of two arrays by a condition, all three broadcast, without branches"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -36,7 +36,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.conv_integer", .device = DeviceKind::cpu, .family = Family::quantized},
+    .info = {.name = "cpu.conv_integer",
+             .device = DeviceKind::cpu,
+             .family = Family::quantized,
+             .idea = "convolution of 8-bit integers held as fp32: im2col and an fp32 matrix product with exact sums"},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

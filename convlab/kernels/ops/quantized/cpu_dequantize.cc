@@ -24,7 +24,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.dequantize", .device = DeviceKind::cpu, .family = Family::quantized},
+    .info = {.name = "cpu.dequantize",
+             .device = DeviceKind::cpu,
+             .family = Family::quantized,
+             .idea = "(x - zero point) * scale, row by row"},
     .refuses = refuses,
     .launch = launch,
 }};

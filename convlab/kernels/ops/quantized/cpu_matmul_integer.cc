@@ -34,7 +34,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.matmul_integer", .device = DeviceKind::cpu, .family = Family::quantized},
+    .info = {.name = "cpu.matmul_integer",
+             .device = DeviceKind::cpu,
+             .family = Family::quantized,
+             .idea = "product of matrices of 8-bit integers held as fp32, with exact sums"},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

@@ -48,7 +48,11 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.qlinear_conv", .device = DeviceKind::cpu, .family = Family::quantized},
+    .info = {.name = "cpu.qlinear_conv",
+             .device = DeviceKind::cpu,
+             .family = Family::quantized,
+             .idea = "the sums of cpu.conv_integer, rounded to 8 bits as ONNX Runtime rounds them",
+             .after = "cpu.conv_integer"},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

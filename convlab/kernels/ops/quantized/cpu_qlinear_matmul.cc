@@ -44,7 +44,11 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.qlinear_matmul", .device = DeviceKind::cpu, .family = Family::quantized},
+    .info = {.name = "cpu.qlinear_matmul",
+             .device = DeviceKind::cpu,
+             .family = Family::quantized,
+             .idea = "the sums of cpu.matmul_integer, rounded to 8 bits as ONNX Runtime rounds them",
+             .after = "cpu.matmul_integer"},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

@@ -32,7 +32,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.quantize", .device = DeviceKind::cpu, .family = Family::quantized},
+    .info = {.name = "cpu.quantize",
+             .device = DeviceKind::cpu,
+             .family = Family::quantized,
+             .idea = "x / scale, rounded half to even, plus the zero point, row by row"},
     .refuses = refuses,
     .launch = launch,
 }};

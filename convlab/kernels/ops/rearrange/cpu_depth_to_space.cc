@@ -45,7 +45,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.depth_to_space", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.depth_to_space",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "DepthToSpace and SpaceToDepth as transpositions of six-dimensional arrays"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -35,7 +35,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.expand", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.expand",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "broadcasts or repeats an array: copies rows with a stride of 0 along repeated dimensions"},
     .refuses = refuses,
     .launch = launch,
 }};

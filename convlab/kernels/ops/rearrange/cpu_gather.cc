@@ -33,7 +33,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.gather", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.gather",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "copies whole slices that an array of indices selects along an axis"},
     .refuses = refuses,
     .launch = launch,
 }};

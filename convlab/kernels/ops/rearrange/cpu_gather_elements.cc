@@ -38,7 +38,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.gather_elements", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.gather_elements",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "copies single elements whose positions along an axis are indices"},
     .refuses = refuses,
     .launch = launch,
 }};

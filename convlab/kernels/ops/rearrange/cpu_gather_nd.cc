@@ -37,7 +37,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.gather_nd", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.gather_nd",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "copies whole slices, each selected by a tuple of indices"},
     .refuses = refuses,
     .launch = launch,
 }};

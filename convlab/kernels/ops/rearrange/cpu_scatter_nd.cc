@@ -38,7 +38,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.scatter_nd", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.scatter_nd",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "copies an array, then updates slices: each thread applies all updates, to its part of a slice"},
     .refuses = refuses,
     .launch = launch,
 }};

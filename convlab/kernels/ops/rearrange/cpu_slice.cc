@@ -28,7 +28,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.slice", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.slice",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "copies ranges of each axis with strides, forward or backward"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -34,7 +34,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.trilu", .device = DeviceKind::cpu, .family = Family::rearrangement},
+    .info = {.name = "cpu.trilu",
+             .device = DeviceKind::cpu,
+             .family = Family::rearrangement,
+             .idea = "copies the upper or lower triangle of each matrix, and zeros elsewhere"},
     .refuses = refuses,
     .launch = launch,
 }};

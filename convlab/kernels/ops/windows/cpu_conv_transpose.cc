@@ -122,7 +122,11 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.conv_transpose", .device = DeviceKind::cpu, .family = Family::transposed_convolution},
+    .info = {.name = "cpu.conv_transpose",
+             .device = DeviceKind::cpu,
+             .family = Family::transposed_convolution,
+             .idea =
+                 "transposed convolution as one matrix product, whose results are then added up per pixel (col2im)"},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

@@ -116,7 +116,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.grid_sample", .device = DeviceKind::cpu, .family = Family::sampling},
+    .info = {.name = "cpu.grid_sample",
+             .device = DeviceKind::cpu,
+             .family = Family::sampling,
+             .idea = "samples images at the positions of a grid; all channels share the weights of a position"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -36,7 +36,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.lp_pool", .device = DeviceKind::cpu, .family = Family::pooling},
+    .info = {.name = "cpu.lp_pool",
+             .device = DeviceKind::cpu,
+             .family = Family::pooling,
+             .idea = "p-norm of each window, summed in double"},
     .refuses = refuses,
     .launch = launch,
 }};

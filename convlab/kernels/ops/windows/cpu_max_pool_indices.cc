@@ -41,7 +41,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.max_pool_indices", .device = DeviceKind::cpu, .family = Family::pooling},
+    .info = {.name = "cpu.max_pool_indices",
+             .device = DeviceKind::cpu,
+             .family = Family::pooling,
+             .idea = "index of the largest element of each window"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -35,7 +35,10 @@ void launch(const Args& args, Stream&) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.max_unpool", .device = DeviceKind::cpu, .family = Family::pooling},
+    .info = {.name = "cpu.max_unpool",
+             .device = DeviceKind::cpu,
+             .family = Family::pooling,
+             .idea = "writes each maximum back to its index, and zeros elsewhere, on one thread"},
     .refuses = refuses,
     .launch = launch,
 }};

@@ -119,7 +119,10 @@ void launch(const Args& args, Stream& stream) {
 }
 
 const RegisterKernel registered{{
-    .info = {.name = "cpu.resize", .device = DeviceKind::cpu, .family = Family::sampling},
+    .info = {.name = "cpu.resize",
+             .device = DeviceKind::cpu,
+             .family = Family::sampling,
+             .idea = "resizes one axis after another, only those that change, with a table of weights for each"},
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,
