@@ -43,7 +43,7 @@ PlanOptions ComputeOptions::plan_options(PlanMode mode, ElementType input) const
 }
 
 void note_unused_math(Math wanted, std::span<const Math> steps, std::string_view whose) {
-  if (wanted == Math::fp32 || std::ranges::any_of(steps, [](Math math) { return math != Math::fp32; })) return;
+  if (wanted == Math::fp32 || std::ranges::any_of(steps, [](Math math) { return math > Math::fp32; })) return;
   note("--math {} has no effect{}: all steps compute in fp32, for which this device has preferred kernels",
        name_of(wanted), whose);
 }

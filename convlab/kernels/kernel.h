@@ -13,10 +13,10 @@
 
 namespace convlab {
 
-/// Arithmetic of a convolution, from most to least accurate. fp32: relative L2 error of at most 1e-6 or, for long
-/// reductions, the rounding error of float32 itself (see rounding_model()). bf16x2: each operand is split into two bf16
-/// values, and three products are summed.
-enum class Math { fp32, bf16x2, tf32, fp16, bf16 };
+/// Arithmetic of a kernel, from most to least accurate. int8: operands are integers of 8 bits, products are summed in
+/// int32, exactly. fp32: relative L2 error of at most 1e-6 or, for long reductions, the rounding error of float32
+/// itself (see rounding_model()). bf16x2: each operand is split into two bf16 values, and three products are summed.
+enum class Math { int8, fp32, bf16x2, tf32, fp16, bf16 };
 
 std::string_view name_of(Math math);
 
@@ -55,7 +55,7 @@ struct KernelInfo {
   std::string_view name;  ///< "cuda.shared_tile": unique per device, and stable
   DeviceKind device = DeviceKind::cpu;
   Family family = Family::convolution;
-  Math math = Math::fp32;  ///< of convolutions and matrix products; other operators compute in fp32
+  Math math = Math::fp32;  ///< of products; of other operators, their elements' type or fp32
   Repeat repeat = Repeat::bitwise;
   Sum sum = Sum::direct;
   int rung = 0;                ///< position on the ladder; the reference is 0

@@ -113,6 +113,8 @@ const Kernel& require_kernel(std::string_view name, DeviceKind device) {
 
 std::string_view name_of(Math math) {
   switch (math) {
+    case Math::int8:
+      return "int8";
     case Math::fp32:
       return "fp32";
     case Math::bf16x2:

@@ -47,6 +47,7 @@ std::string_view name_of(Limit limit) {
 double Ceilings::flops_per_second(Math math) const {
   constexpr double kProducts = 3;  // with operands split in two
   switch (math) {
+    case Math::int8:  // flops() counts no integer operations
     case Math::fp32:
       return std::max(fp32_flops, fp16_flops / kProducts);
     case Math::bf16x2:

@@ -43,6 +43,7 @@ int64_t used_pixel(const ConvProblem& problem) {
 IntegerLimits integer_limits(const ConvStep& step, Math math) {
   int64_t operand_x = 0, operand_w = 0, sum = 0;
   switch (math) {
+    case Math::int8:  // no kernel of ConvOp computes in int8
     case Math::fp32:
       operand_x = 4095, operand_w = 2048, sum = int64_t{1} << 24;
       break;

@@ -9,6 +9,7 @@ namespace convlab {
 
 ClassErrors errors_of(Math math) {
   switch (math) {
+    case Math::int8:  // sums are exact, but scaled in fp32
     case Math::fp32:
       return {.product = 0, .addition = kFloatUnit, .subnormal = 0, .relative_l2 = 1e-6};
     case Math::bf16x2:

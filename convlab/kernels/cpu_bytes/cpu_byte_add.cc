@@ -32,6 +32,7 @@ const RegisterKernel registered{{
     .info = {.name = "cpu.byte_add",
              .device = DeviceKind::cpu,
              .family = Family::quantized,
+             .math = Math::int8,
              .idea = "sum of two quantized arrays: scaled and added in fp32, rounded to bytes with another scale"},
     .refuses = refuses,
     .launch = launch,

@@ -67,6 +67,7 @@ const RegisterKernel registered{{
     .info = {.name = "cpu.byte_concat",
              .device = DeviceKind::cpu,
              .family = Family::quantized,
+             .math = Math::int8,
              .idea = "concatenates quantized channels; a table of 256 bytes per input converts between scales"},
     .refuses = refuses,
     .launch = launch,

@@ -351,6 +351,7 @@ Kernel kernel(std::string_view name, std::string_view idea, std::string_view aft
       .info = {.name = name,
                .device = DeviceKind::cpu,
                .family = Family::quantized,
+               .math = Math::int8,
                .idea = idea,
                .after = after},
       .refuses = refuses<kUnit>,

@@ -49,6 +49,7 @@ const RegisterKernel registered{{
     .info = {.name = "cpu.byte_max_pool",
              .device = DeviceKind::cpu,
              .family = Family::quantized,
+             .math = Math::int8,
              .idea = "max pooling of bytes: pointers to the pixels of a window, then vectors of channels"},
     .refuses = refuses,
     .launch = launch,

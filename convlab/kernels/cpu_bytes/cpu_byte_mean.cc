@@ -43,6 +43,7 @@ const RegisterKernel registered{{
     .info = {.name = "cpu.byte_mean",
              .device = DeviceKind::cpu,
              .family = Family::quantized,
+             .math = Math::int8,
              .idea = "mean of each channel of quantized images, summed in int32"},
     .refuses = refuses,
     .launch = launch,

@@ -86,6 +86,7 @@ const RegisterKernel registered{{
     .info = {.name = "cpu.byte_reorder",
              .device = DeviceKind::cpu,
              .family = Family::quantized,
+             .math = Math::int8,
              .idea = "quantizes or dequantizes while it converts between nchw and nhwc4"},
     .refuses = refuses,
     .launch = launch,

@@ -28,12 +28,12 @@ int64_t largest_integer(ElementType type) {
 
 /// Returns the limits of a class of arithmetic; see IntegerLimits.
 int64_t largest_operand_of(Math math) {
-  if (math == Math::fp32) return 2048;
+  if (math <= Math::fp32) return 2048;
   return math == Math::tf32 ? 1024 : 256;
 }
 
 int64_t largest_sum_of(Math math) {
-  if (math == Math::fp32) return 1 << 24;
+  if (math <= Math::fp32) return 1 << 24;
   return math == Math::fp16 ? 1 << 11 : 1 << 22;
 }
 
