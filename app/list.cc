@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/command.h"
@@ -17,13 +19,21 @@
 namespace convlab::app {
 namespace {
 
+/// By family and device, in the registry's order.
 void list_kernels(Output& output, Listing& listing) {
   output.print("Kernels\n");
-  for (const Kernel& kernel : conv_kernels()) {
-    const KernelInfo& info = kernel.info;
-    output.print("  {:<24} {:<5} rung {:<3} {:<7} {}{}\n", info.name, name_of(info.device), info.rung,
-                 name_of(info.math), info.idea, info.after.empty() ? "" : fmt::format(" (after {})", info.after));
-    listing.kernels.push_back(info);
+  std::map<std::pair<Family, DeviceKind>, std::vector<KernelInfo>> groups;
+  for (const Kernel& kernel : kernels()) groups[{kernel.info.family, kernel.info.device}].push_back(kernel.info);
+  for (const auto& [group, infos] : groups) {
+    output.print("  {} on {}\n", name_of(group.first), name_of(group.second));
+    size_t width = 0;
+    for (const KernelInfo& info : infos) width = std::max(width, info.name.size());
+    for (const KernelInfo& info : infos) {
+      const std::string rung = group.first == Family::convolution ? fmt::format("rung {:<3} ", info.rung) : "";
+      output.print("    {:<{}} {}{:<7} {}{}\n", info.name, width + 1, rung, name_of(info.math), info.idea,
+                   info.after.empty() ? "" : fmt::format(" (after {})", info.after));
+      listing.kernels.push_back(info);
+    }
   }
   if (!simt_present()) output.print("  Some CUDA kernels are not available: {}\n", how_to_get_simt());
 }

@@ -40,6 +40,7 @@ void write_json(Output& output, const Listing& listing) {
   for (const KernelInfo& info : listing.kernels) {
     json["kernels"].push_back({{"name", info.name},
                                {"device", name_of(info.device)},
+                               {"family", name_of(info.family)},
                                {"rung", info.rung},
                                {"math", name_of(info.math)},
                                {"idea", info.idea}});
