@@ -50,7 +50,10 @@ double compulsory_bytes(const Step& step) {
   if (is_conv(step)) return conv_bytes(conv_step(step));
   double bytes = 0;
   for (const Operand& each : step.inputs) {
-    bytes += static_cast<double>(byte_count(each.written.empty() ? each.shape : each.written, each.format));
+    const bool int8_weights = std::holds_alternative<ByteConvOp>(step.op) && &each == &step.inputs[1];
+    bytes +=
+        static_cast<double>(int8_weights ? element_count(each.shape)
+                                         : byte_count(each.written.empty() ? each.shape : each.written, each.format));
   }
   for (const Operand& each : step.outputs) bytes += static_cast<double>(byte_count(each.shape, each.format));
   return bytes;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convlab/device/device.h"
+#include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/select.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/kernels/step_work.h"
@@ -88,6 +89,9 @@ TEST(StepWork, CountsOperationsAndBytes) {
   EXPECT_EQ(operations(parse_step("softmax_r4c9")), 0);
   EXPECT_EQ(compulsory_bytes(parse_step("softmax_r4c9")), 2 * 4 * 36);
   EXPECT_EQ(compulsory_bytes(parse_step("add_2x3x4_4")), 4 * (24 + 4 + 24));
+  // Weights are bytes; the factor and the bias of each output channel are not.
+  const Step bytes = in_formats(parse_step("byteconv_c8h3w3_k16r1s1"), kNhwc4U8, kNhwc4U8);
+  EXPECT_EQ(compulsory_bytes(bytes), 8 * 9 + 8 * 16 + 2 * 4 * 16 + 16 * 9);
 }
 
 }  // namespace
