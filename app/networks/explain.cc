@@ -43,28 +43,36 @@ struct ExplainOptions {
   bool passes = false;
 };
 
+struct Why {
+  std::string text;
+  bool by_rank = false;
+};
+
 /// Returns why the step has its kernel: why the first kernel that would be preferred in the same layout does not
 /// support the step, or which kernels support it, too.
-std::string why(const PlanStep& step, const PlanOptions& options) {
-  if (!step.is_conv()) return "";
-  if (!options.kernel.empty()) return "requested";
+Why why(const PlanStep& step, const PlanOptions& options) {
+  if (!step.is_conv()) return {};
+  if (!options.kernel.empty()) return {"requested"};
   for (const Refused& refused : step.refused) {
     const Kernel* other = find_kernel(refused.kernel, step.kernel->info.device);
     const bool competes = other != nullptr && !other->info.library && other->format == step.kernel->format &&
                           comes_before(other->info, step.kernel->info);
-    if (competes) return fmt::format("next after {}, which does not support it: {}", refused.kernel, refused.reason);
+    if (competes) {
+      return {fmt::format("next after {}, which does not support it: {}", refused.kernel, refused.reason), true};
+    }
   }
-  if (step.fitting.size() < 2) return "no other kernel supports it";
+  if (step.fitting.size() < 2) return {"no other kernel supports it"};
   const size_t more = step.fitting.size() - 2;
-  return fmt::format("ranked above {}{}", step.fitting[1]->info.name,
-                     more == 0 ? "" : fmt::format(" and {} more", more));
+  return {
+      fmt::format("ranked above {}{}", step.fitting[1]->info.name, more == 0 ? "" : fmt::format(" and {} more", more)),
+      true};
 }
 
 /// Returns the plan file's reason for its choice.
-std::string why(const KernelChoice& choice) {
+Why why(const KernelChoice& choice) {
   const std::string other = choice.next.empty() ? "no other kernel supports it"
                                                 : fmt::format("{} took {:.3g} ms", choice.next, choice.next_ms);
-  return fmt::format("tuned ({}): {:.3g} ms, {}", choice.why, choice.ms, other);
+  return {fmt::format("tuned ({}): {:.3g} ms, {}", choice.why, choice.ms, other)};
 }
 
 /// `seconds`: measured, by step; {}: not measured.
@@ -77,9 +85,10 @@ std::vector<ExplainedStep> explained(const Plan& plan, const std::optional<Ceili
   const PlanChoice* tuned = plan.options.choices ? &plan.options.choices->of(plan.inputs) : nullptr;
   size_t convolutions = 0;
   for (const PlanStep& step : plan.steps) {
-    ExplainedStep each{.layer = describe_layer(step, images, images, 1), .why = why(step, plan.options)};
+    const bool is_tuned = tuned != nullptr && step.is_conv();
+    const Why reason = is_tuned ? why(tuned->kernels[convolutions++]) : why(step, plan.options);
+    ExplainedStep each{.layer = describe_layer(step, images, images, 1), .why = reason.text, .by_rank = reason.by_rank};
     if (!seconds.empty()) each.layer.seconds = seconds[steps.size()];
-    if (tuned != nullptr && step.is_conv()) each.why = why(tuned->kernels[convolutions++]);
     each.output = step.what.outputs[0].shape;
     for (const Location& input : step.inputs) {
       const auto found = writer.find({input.place, input.at});
@@ -173,10 +182,7 @@ void print_reasons(Output& output, const std::vector<ExplainedStep>& steps) {
     const std::string where = fmt::format("step{} {}", each.steps.size() == 1 ? "" : "s", ranges_text(each.steps));
     output.print("  {}, {}: {}\n", each.kernel, where, each.why);
   }
-  const auto is_ranked = [](const Reason& each) {
-    return each.why.starts_with("ranked above") || each.why.starts_with("next after");
-  };
-  if (std::ranges::any_of(reasons, is_ranked)) {
+  if (std::ranges::any_of(steps, &ExplainedStep::by_rank)) {
     output.print(
         "  kernels are ranked by expected speed; the planner uses the first that supports a step. 'convlab tune' "
         "measures them\n");

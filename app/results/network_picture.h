@@ -17,6 +17,7 @@ struct ExplainedStep {
   std::vector<int> inputs;     ///< the steps whose outputs it reads; -1: the network's input
   std::optional<Bound> bound;  ///< if the machine's ceilings are known
   std::string why;             ///< why this kernel, and not a preferred one
+  bool by_rank = false;        ///< because it is the first by rank that supports the step
 };
 
 /// Returns the network as an SVG: a row for each step with its operator, shape, kernel and bound, and lines from the
