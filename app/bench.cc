@@ -24,7 +24,6 @@
 #include "convlab/conv/epilogue_text.h"
 #include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/registry.h"
-#include "convlab/kernels/select.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/kernels/step_work.h"
 #include "convlab/measure/contention.h"
@@ -144,17 +143,6 @@ std::vector<const Kernel*> chosen_kernels(const BenchOptions& options, DeviceKin
   return kernels;
 }
 
-/// Returns `plain`, an nchw step; if the kernel does not support it, a step with the kernel's own layout for input and
-/// output; otherwise a network's first step, from nchw to the kernel's layout. Returns `plain` if none is supported.
-Step step_for(const Kernel& kernel, const Step& plain, const DeviceCaps& caps) {
-  if (!refusal_of(kernel, plain, caps)) return plain;
-  for (const Format input : {kernel.format, kNchw}) {
-    Step own = in_formats(plain, input, kernel.format);
-    if (!refusal_of(kernel, own, caps)) return own;
-  }
-  return plain;
-}
-
 /// simt executes GPU threads on the host: what is faster here may be slower on a GPU.
 std::string_view caveat(const Device& device) {
   return device.caps().has_real_times()
@@ -235,7 +223,7 @@ class Session {
     layer_.reset();
     std::vector<Timed> timed;
     for (const Kernel* kernel : kernels_) {
-      if (is_meant(*kernel, plain)) attempt(*kernel, [&] { time(*kernel, plain, timed); });
+      attempt(*kernel, [&] { time(*kernel, plain, timed); });
     }
     for (const Timed& library : timed) {
       if (library.kernel->info.library) attempt(*library.kernel, [&] { compare_best(plain, timed, library); });
@@ -256,11 +244,9 @@ class Session {
     size_t index;  ///< of the Record
   };
 
-  /// Whether the kernel is to be timed or reported: a named one always, others if they are for the step's operator.
-  bool is_meant(const Kernel& kernel, const Step& plain) const {
-    if (kernels_.size() == 1) return true;
-    if (is_conv(plain)) return kernel.is_conv();
-    return !refuse_in_all_formats(kernel, plain, device_.caps());
+  /// Whether it is reported that the kernel does not support the step: a named one always, others for convolutions.
+  bool reports_refusal(const Kernel& kernel, const Step& plain) const {
+    return kernels_.size() == 1 || (is_conv(plain) && kernel.is_conv());
   }
 
   /// --sweep and --against show no table.
@@ -283,9 +269,12 @@ class Session {
   }
 
   void time(const Kernel& kernel, const Step& plain, std::vector<Timed>& timed) {
-    if (const Refusal refusal = refuse_in_all_formats(kernel, plain, device_.caps()))
-      return untimed(kernel, {Outcome::skipped, *refusal});
-    const Step step = step_for(kernel, plain, device_.caps());
+    const std::optional<Step> supported = in_supported_formats(kernel, plain, device_.caps());
+    if (!supported) {
+      if (!reports_refusal(kernel, plain)) return;
+      return untimed(kernel, {Outcome::skipped, *refuse_in_all_formats(kernel, plain, device_.caps())});
+    }
+    const Step& step = *supported;
     for (const Kernel* each : {&kernel, other_}) {
       if (each == nullptr) continue;
       const CaseResult result =

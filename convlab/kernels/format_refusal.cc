@@ -1,4 +1,4 @@
-// Finds why a kernel does not support a step, apart from the step's formats.
+// Finds formats in which a kernel supports a step, or why it supports none.
 
 #include "convlab/kernels/format_refusal.h"
 
@@ -26,6 +26,16 @@ Step in_formats(Step step, Format input, Format output) {
   }
   if (step.outputs[0].format != kRawPixels) step.outputs[0].format = fitting(step.outputs[0].shape, output);
   return step;
+}
+
+std::optional<Step> in_supported_formats(const Kernel& kernel, const Step& plain, const DeviceCaps& caps) {
+  const Format own = kernel.format;
+  for (const auto& [input, output] :
+       {std::pair(kNchw, kNchw), {own, own}, {kNchw, own}, {own, kNchw}, {kRawPixels, kRawPixels}}) {
+    Step step = in_formats(plain, input, output);
+    if (!refusal_of(kernel, step, caps)) return step;
+  }
+  return std::nullopt;
 }
 
 Refusal refuse_in_all_formats(const Kernel& kernel, const Step& step, const DeviceCaps& caps) {
