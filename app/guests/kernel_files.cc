@@ -72,7 +72,7 @@ void show_prints(const GuestEnd& end, const std::vector<std::string>& files) {
 
 std::string path_of_kernel(const std::string& name) {
   if (names_kernel_file(name)) return name;
-  return (header_root() / require_conv_kernel(name, DeviceKind::simt).info.file).string();
+  return (header_root() / require_kernel(name, DeviceKind::simt).info.file).string();
 }
 
 std::string device_for(const KernelSource& source, const std::string& asked) {
@@ -156,7 +156,11 @@ bool run_in_guest(const std::vector<std::string>& kernels, const std::string& de
     const std::string path = path_of_kernel(name);
     const KernelSource source = read_kernel_source(path);
     chosen = device_for(source, chosen.empty() ? device : chosen);
-    files.push_back({chosen, compile_for(source, chosen, work).library.string(), path, name});
+    const std::string library = compile_for(source, chosen, work).library.string();
+    // A file of two kernels of this program is loaded once, and replaces both.
+    if (std::ranges::find(files, library, &GuestKernel::library) == files.end()) {
+      files.push_back({chosen, library, path, name});
+    }
   }
   if (files.empty()) return false;
   std::vector<std::string> arguments = program_arguments;

@@ -25,6 +25,7 @@ std::vector<Kernel>& registered() {
 /// The kernel file that is being loaded; empty if none is.
 struct {
   std::string_view name;
+  bool replaces = false;  ///< it is this program's kernel of that name, compiled again
   int count = 0;
 } loading;
 
@@ -43,15 +44,18 @@ RegisterKernel::RegisterKernel(Kernel kernel, const char* file) {
   kernel.info.file = path_in_project(file);
   std::vector<Kernel>& all = registered();
   if (!loading.name.empty()) {
-    ++loading.count;
-    const auto same = std::ranges::find_if(all, [&](const Kernel& each) {
-      return each.info.device == kernel.info.device && each.info.name == loading.name;
-    });
-    if (same != all.end()) {
+    const auto namesake = [&] {
+      return std::ranges::find_if(all, [&](const Kernel& each) {
+        return each.info.device == kernel.info.device && each.info.name == kernel.info.name;
+      });
+    };
+    // The source of a kernel of this program may register others, too, which replace their own namesakes.
+    if (!loading.replaces || namesake() == all.end()) kernel.info.name = loading.name;
+    loading.count += kernel.info.name == loading.name ? 1 : 0;
+    if (const auto same = namesake(); same != all.end()) {
       *same = kernel;
       return;
     }
-    kernel.info.name = loading.name;
   }
   const auto place =
       std::ranges::lower_bound(all, order_of(kernel.info), {}, [](const Kernel& each) { return order_of(each.info); });
@@ -65,7 +69,9 @@ RegisterKernel::RegisterKernel(Kernel kernel, const char* file) {
 
 FileRegistration::FileRegistration(std::string name) {
   static std::deque<std::string> names;  // kernels refer to these names
-  loading = {names.emplace_back(std::move(name)), 0};
+  const bool replaces =
+      std::ranges::find(registered(), name, [](const Kernel& each) { return each.info.name; }) != registered().end();
+  loading = {names.emplace_back(std::move(name)), replaces, 0};
 }
 
 FileRegistration::~FileRegistration() { loading = {}; }

@@ -36,8 +36,9 @@ struct RegisterKernel {
 };
 
 /// While an instance exists, kernels that register belong to a kernel file that is being loaded: they get its name, and
-/// the planner uses them only when asked for by name. If a registered kernel already has this name, the file's kernel
-/// replaces it. Create it before the first call of kernels(), whose references stay valid.
+/// the planner uses them only when asked for by name. If a registered kernel already has this name, the file is its
+/// source, and the file's kernels replace those of the same names. Create it before the first call of kernels(), whose
+/// references stay valid.
 class FileRegistration {
  public:
   explicit FileRegistration(std::string name);
@@ -45,7 +46,7 @@ class FileRegistration {
   FileRegistration(const FileRegistration&) = delete;
   FileRegistration& operator=(const FileRegistration&) = delete;
 
-  /// Returns how many kernels have registered.
+  /// Returns how many kernels of this name have registered.
   int count() const;
 };
 
