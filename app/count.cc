@@ -65,8 +65,7 @@ void count(const RunOptions& options, Output& output) {
   for (const PlanStep& step : classifier->engines->first().plan().steps) {
     if (!step.is_conv()) continue;
     const std::string kernel(step.kernel->info.name);
-    std::vector<KernelCounts> functions =
-        count_kernel(*step.kernel, conv_step(step.what), *classifier->devices.front());
+    std::vector<KernelCounts> functions = count_kernel(*step.kernel, step.what, *classifier->devices.front());
     add_registers(kernel, kUsualCapability, functions);
     for (KernelCounts& counts : functions) {
       counted.push_back({step.name, kernel, std::move(counts)});
