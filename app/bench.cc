@@ -12,7 +12,6 @@
 
 #include "app/command.h"
 #include "app/compute_options.h"
-#include "app/default_model.h"
 #include "app/guests/kernel_files.h"
 #include "app/problems.h"
 #include "app/results/bench_results.h"
@@ -32,7 +31,6 @@
 #include "convlab/measure/measure.h"
 #include "convlab/measure/op_arrays.h"
 #include "convlab/measure/sweep.h"
-#include "convlab/verify/cases.h"
 #include "convlab/verify/ops/verify_op.h"
 #include "convlab/verify/verify.h"
 
@@ -42,7 +40,8 @@ namespace {
 constexpr const char* kAllKernels = "*";
 
 struct BenchOptions {
-  std::string file, kernel = kAllKernels, problem, model, shapes, against;
+  std::string file, kernel = kAllKernels, against;
+  ProblemOptions problems;
   std::vector<int64_t> images;
   Epilogue epilogue;
   std::optional<Math> math;
@@ -74,46 +73,18 @@ void require_outputs(const ConvStep& step) {
                   step.problem.p(), step.problem.q(), to_text(step.problem));
 }
 
-std::vector<ConvProblem> with_images(const std::vector<ConvProblem>& bases, const std::vector<int64_t>& images) {
-  if (images.empty()) return bases;
-  std::vector<ConvProblem> problems;
-  for (ConvProblem problem : bases) {
-    for (const int64_t n : images) {
-      problem.n = n;
-      validate(problem);
-      problems.push_back(problem);
-    }
-  }
-  return problems;
-}
-
 /// Returns the steps to time, in nchw.
-std::vector<Step> chosen_steps(const BenchOptions& options, DeviceKind device) {
-  std::vector<Step> given;
-  std::vector<ConvProblem> bases;
-  std::vector<int64_t> images = options.images;
-  if (!options.problem.empty()) {
-    given = {parse_step(options.problem)};
-  } else if (!options.shapes.empty()) {
-    given = read_steps(options.shapes);
-  } else {
-    bases = problems_of_model(options.model.empty() ? default_model({options.kernel, options.against}) : options.model);
-    if (images.empty()) images = {default_images(device)};
-  }
-  std::vector<Step> steps;
-  for (Step& step : given) {
-    if (is_conv(step)) {
-      bases.push_back(conv_step(step).problem);
+std::vector<Step> steps_to_time(const BenchOptions& options, DeviceKind device) {
+  std::vector<Step> steps =
+      chosen_steps(options.problems, {options.kernel, options.against}, options.images, default_images(device));
+  for (Step& step : steps) {
+    if (!is_conv(step)) {
+      step.epilogue = options.epilogue;
       continue;
     }
-    if (!images.empty()) throw bad_input("-n: only for convolutions, got {}", to_text(step));
-    step.epilogue = options.epilogue;
-    steps.push_back(std::move(step));
-  }
-  for (const ConvProblem& problem : with_images(bases, images)) {
-    const ConvStep conv{.problem = problem, .epilogue = options.epilogue};
+    const ConvStep conv{.problem = conv_step(step).problem, .epilogue = options.epilogue};
     require_outputs(conv);
-    steps.push_back(conv);
+    step = conv;
   }
   return steps;
 }
@@ -367,7 +338,7 @@ void bench(const BenchOptions& options, Output& output) {
   BenchResults results(output);  // before the device's threads, which must not receive SIGINT
   const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
   const DeviceKind kind = device->caps().kind;
-  const std::vector<Step> steps = chosen_steps(options, kind);
+  const std::vector<Step> steps = steps_to_time(options, kind);
   const std::vector<const Kernel*> kernels = chosen_kernels(options, kind, steps);
   if (!options.against.empty()) require_kernel(options.against, kind);
 
@@ -399,16 +370,7 @@ Action declare_bench(CLI::App& parser) {
   exclude(add_text(parser, "--kernel", options->kernel, "GLOB",
                    "kernels with matching names, or a kernel file (default: all of the device except the reference)"),
           file);
-  CLI::Option* problem = add_text(parser, "--problem", options->problem, "TEXT", std::string(kOperatorHelp));
-  CLI::Option* model =
-      add_text(parser, "--model", options->model, "NAME",
-               "the convolutions of this model (default: that of a kernel file's semester, otherwise fa19)");
-  CLI::Option* shapes =
-      add_text(parser, "--shapes", options->shapes, "FILE",
-               "file with one problem per line; shapes/layers has the convolutions of well-known networks");
-  exclude(model, problem);
-  exclude(shapes, problem);
-  exclude(shapes, model);
+  add_problems(parser, options->problems);
   add_parsed(parser, "-n,--images", "N,N,...", "batch sizes (default: 10000 on cuda, 1000 on cpu, 2 on simt)",
              [options](const std::string& text, const std::string& name) {
                options->images.clear();

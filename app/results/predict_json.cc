@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/json.h"
+#include "convlab/kernels/step_text.h"
 
 namespace convlab::app {
 namespace {
@@ -56,25 +57,23 @@ Json to_json(const Prediction& prediction) {
 
 Json to_json(const PredictedStep& predicted) {
   const LadderStep& step = predicted.step;
-  Json json{{"kernel", step.after.work.kernel},
-            {"from", step.before.work.kernel},
-            {"problem", to_text(step.after.work.problem)},
-            {"device", step.rates.device},
-            {"counted_images", step.after.work.counted_images},
-            {"ms", step.after.time.seconds() * 1e3},
-            {"from_ms", step.before.time.seconds() * 1e3},
-            {"ratio", step.ratio()},
-            {"limit", step.after.limit().name},
-            {"from_limit", step.before.limit().name},
-            {"claim", claim(step)},
-            {"why", reason(step.after)},
-            {"before", to_json(step.before)},
-            {"after", to_json(step.after)}};
+  Json json{{"kernel", step.after.work.kernel}, {"problem", problem_text(step.after.work.step)},
+            {"device", step.rates.device},      {"ms", step.after.time.seconds() * 1e3},
+            {"limit", step.after.limit().name}, {"claim", claim(step)},
+            {"why", reason(step.after)},        {"after", to_json(step.after)}};
+  if (step.after.work.images > 0) json["counted_images"] = step.after.work.counted_images;
+  if (step.before) {
+    json.update({{"from", step.before->work.kernel},
+                 {"from_ms", step.before->time.seconds() * 1e3},
+                 {"ratio", step.ratio()},
+                 {"from_limit", step.before->limit().name},
+                 {"before", to_json(*step.before)}});
+  }
   if (predicted.measured) {
-    json["measured"] = {{"device", predicted.measured->device},
-                        {"ms", predicted.measured->after_ms},
-                        {"from_ms", predicted.measured->before_ms},
-                        {"ratio", predicted.measured->ratio()}};
+    Json& measured = json["measured"] = {{"device", predicted.measured->device}, {"ms", predicted.measured->after_ms}};
+    if (step.before) {
+      measured.update({{"from_ms", predicted.measured->before_ms}, {"ratio", predicted.measured->ratio()}});
+    }
   }
   return json;
 }

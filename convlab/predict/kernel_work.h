@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "convlab/conv/problem.h"
+#include "convlab/kernels/step.h"
+#include "convlab/kernels/step_work.h"
 #include "convlab/warps/kernel_counts.h"
 
 namespace convlab {
 
-/// A kernel's work for a problem: simt's counts for a few images, and what is needed to scale them to all images.
+/// A kernel's work for a problem: simt's counts for a few images, and what is needed to scale them to all images. A
+/// problem without images is counted whole.
 struct KernelWork {
   struct Array {
     double counted_bytes = 0;  ///< for the counted images
@@ -18,17 +20,19 @@ struct KernelWork {
   };
 
   std::string kernel;
-  ConvProblem problem;                  ///< with all images
-  int64_t counted_images = 1;           ///< at most the problem's
+  Step step;                            ///< with all images
+  int64_t images = 0;                   ///< 0: the step has none that are independent of each other
+  int64_t counted_images = 0;           ///< at most all images
   std::vector<KernelCounts> functions;  ///< for the counted images, in the order of their first launches
   double filled_bytes = 0;              ///< for the counted images: bytes that the host sets, as with cudaMemset
   std::map<std::string, Array> arrays;  ///< by array name in the counts: "x", "w", "y", "workspace", "device_y"
 
   /// Returns the factor from counted to all images: counts are assumed to be proportional to the images.
-  double scale() const { return static_cast<double>(problem.n) / static_cast<double>(counted_images); }
+  double scale() const { return images == 0 ? 1 : static_cast<double>(images) / static_cast<double>(counted_images); }
 
-  /// Returns the multiply-adds of the direct method, per warp of 32 lanes.
-  double warp_multiply_adds() const { return problem.flops() / 2 / kLanes; }
+  /// Returns the multiply-adds of a convolution's direct method or of a matrix product, per warp of 32 lanes; 0 for
+  /// other operators.
+  double warp_multiply_adds() const { return operations(step) / 2 / kLanes; }
 };
 
 /// Work of one or more functions' launches, for all images.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,16 +17,17 @@ struct Prediction {
   const Resource& limit() const { return time.slowest().limit(); }
 };
 
-/// A change from one kernel to another on one problem, predicted before it is measured.
+Prediction predict(const GpuRates& rates, KernelWork work);
+
+/// A kernel on one problem and, if it replaces another one, that kernel, predicted before they are measured.
 struct LadderStep {
   GpuRates rates;
-  Prediction before, after;
+  std::optional<Prediction> before;
+  Prediction after;
 
-  /// Returns the second kernel's time over the first's.
-  double ratio() const { return after.time.seconds() / before.time.seconds(); }
+  /// Returns the kernel's time over that of the kernel before.
+  double ratio() const { return after.time.seconds() / before->time.seconds(); }
 };
-
-LadderStep predict_step(const GpuRates& rates, KernelWork before, KernelWork after);
 
 /// Times with a relative difference up to this are the same.
 inline constexpr double kSame = 0.05;
@@ -36,21 +38,25 @@ std::string_view change_of(double ratio);
 /// Returns what limits a kernel: "instruction issue: 8.01 G warp instructions / 931 G per s = 8.60 ms".
 std::string reason(const Prediction& prediction);
 
-/// Returns one sentence: how the times compare, and what limits each kernel.
+/// Returns one sentence: the time or, with a kernel before, how the times compare, and what limits each kernel.
 std::string claim(const LadderStep& step);
 
-/// Returns the claim, a table of the changes with their arithmetic, and what limits each function.
+/// Returns "NVIDIA H200; counted for 2 images on simt, scaled by 5000".
+std::string conditions_text(const GpuRates& rates, const KernelWork& work);
+
+/// Returns the claim, a table of the work or its changes with the arithmetic, and what limits each function.
 std::string to_text(const LadderStep& step);
 
 /// Measured times in milliseconds.
 struct MeasuredStep {
   std::string device;
-  double before_ms = 0, after_ms = 0;
+  double before_ms = 0;  ///< 0: there is no kernel before
+  double after_ms = 0;
 
   double ratio() const { return after_ms / before_ms; }
 };
 
-/// Returns prediction and measurement side by side, with possible causes of the larger difference.
+/// Returns predictions and measurements side by side, with possible causes of the largest difference.
 std::string compared_text(const LadderStep& step, const MeasuredStep& measured);
 
 }  // namespace convlab

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "convlab/base/text.h"
+#include "convlab/kernels/step_text.h"
 #include "convlab/predict/amount.h"
 #include "convlab/predict/step.h"
 
@@ -76,12 +77,26 @@ const auto& rows() {
   return kRows;
 }
 
+/// Of one kernel.
+std::string table_of(const KernelTime& time) {
+  constexpr std::string_view kRow = "  {:<36} {:>9}  {}\n";
+  std::string text = fmt::format(fmt::runtime(kRow), "quantity", "amount", "time");
+  for (const Row& row : rows()) {
+    const double value = row.value(time);
+    if (value == 0) continue;
+    const std::optional<Resource> resource = total(time, row.resource);
+    text += fmt::format(fmt::runtime(kRow), row.quantity, amount(value), resource ? arithmetic(*resource) : "");
+  }
+  return text;
+}
+
 std::string table_of(const LadderStep& step) {
+  if (!step.before) return table_of(step.after.time);
   constexpr std::string_view kRow = "  {:<36} {:>9} {:>9} {:>7}  {}\n";
   std::string text =
       fmt::format(fmt::runtime(kRow), "quantity", "before", "after", "change", "time of the kernel after");
   for (const Row& row : rows()) {
-    const double before = row.value(step.before.time), after = row.value(step.after.time);
+    const double before = row.value(step.before->time), after = row.value(step.after.time);
     if (before == 0 && after == 0) continue;
     const std::optional<Resource> resource = total(step.after.time, row.resource);
     text +=
@@ -148,16 +163,21 @@ std::string hint_for(const Prediction& prediction, double miss) {
 
 }  // namespace
 
+std::string conditions_text(const GpuRates& rates, const KernelWork& work) {
+  if (work.images == 0) return fmt::format("{}; counted on simt", rates.device);
+  return fmt::format("{}; counted for {} image{} on simt, scaled by {:.6g}", rates.device, work.counted_images,
+                     work.counted_images == 1 ? "" : "s", work.scale());
+}
+
 std::string to_text(const LadderStep& step) {
   const KernelWork& work = step.after.work;
-  return fmt::format("{}: {}.\n  on {}; counted for {} image{} on simt, scaled by {:.6g}\n{}Limits:\n{}{}",
-                     to_text(work.problem), claim(step), step.rates.device, work.counted_images,
-                     work.counted_images == 1 ? "" : "s", work.scale(), table_of(step),
-                     limits_of_functions(step.before), limits_of_functions(step.after));
+  return fmt::format("{}: {}.\n  on {}\n{}Limits:\n{}{}", problem_text(work.step), claim(step),
+                     conditions_text(step.rates, work), table_of(step),
+                     step.before ? limits_of_functions(*step.before) : "", limits_of_functions(step.after));
 }
 
 std::string compared_text(const LadderStep& step, const MeasuredStep& measured) {
-  const double before = step.before.time.seconds() * 1e3, after = step.after.time.seconds() * 1e3;
+  const double after = step.after.time.seconds() * 1e3;
   constexpr std::string_view kRow = "  {:<36} {:>11} {:>11} {:>9}\n";
   std::string text = fmt::format(fmt::runtime(kRow), fmt::format("on {}", text_before(measured.device, ',')),
                                  "predicted", "measured", "ratio");
@@ -165,20 +185,25 @@ std::string compared_text(const LadderStep& step, const MeasuredStep& measured) 
     text += fmt::format(fmt::runtime(kRow), name, fmt::format("{:.4g}{}", predicted, unit),
                         fmt::format("{:.4g}{}", seen, unit), fmt::format("{:.2f}", seen / predicted));
   };
-  row(step.before.work.kernel, before, measured.before_ms, " ms");
-  row(step.after.work.kernel, after, measured.after_ms, " ms");
-  row("second / first", step.ratio(), measured.ratio(), "");
-  const bool right = change_of(step.ratio()) == change_of(measured.ratio());
-  text += fmt::format("Measured: {}; predicted: {} ({}).\n", change_of(measured.ratio()), change_of(step.ratio()),
-                      right ? "correct" : "wrong");
-  const auto miss = [](double seen, double predicted) { return std::max(seen / predicted, predicted / seen); };
-  const bool first = miss(measured.before_ms, before) > miss(measured.after_ms, after);
-  const Prediction& worst = first ? step.before : step.after;
-  const double over = first ? measured.before_ms / before : measured.after_ms / after;
+  double over = measured.after_ms / after;
+  const Prediction* worst = &step.after;
+  if (step.before) {
+    const double before = step.before->time.seconds() * 1e3, over_before = measured.before_ms / before;
+    row(step.before->work.kernel, before, measured.before_ms, " ms");
+    row(step.after.work.kernel, after, measured.after_ms, " ms");
+    row("second / first", step.ratio(), measured.ratio(), "");
+    const bool right = change_of(step.ratio()) == change_of(measured.ratio());
+    text += fmt::format("Measured: {}; predicted: {} ({}).\n", change_of(measured.ratio()), change_of(step.ratio()),
+                        right ? "correct" : "wrong");
+    const auto miss = [](double ratio) { return std::max(ratio, 1 / ratio); };
+    if (miss(over_before) > miss(over)) over = over_before, worst = &*step.before;
+  } else {
+    row(step.after.work.kernel, after, measured.after_ms, " ms");
+  }
   return text + fmt::format(
                     "Largest error: {} takes {:.2f} times as long as predicted from {}. {}.\n  Run 'convlab profile "
                     "--device cuda --counters' to see which unit of the GPU is the busiest.\n",
-                    worst.work.kernel, over, worst.limit().name, hint_for(worst, over));
+                    worst->work.kernel, over, worst->limit().name, hint_for(*worst, over));
 }
 
 }  // namespace convlab

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 constexpr const char* kProblem = "n10000_c3h20w20_k4r3s3";
 const std::string kRecords = source_folder() / "results/nvidia-h200/fa19.json";
@@ -79,6 +81,45 @@ TEST(Predict, JsonHasTheArithmetic) {
   EXPECT_GT(step["before"]["functions"][0]["global_requests"].get<double>(), 10000.0 * 4 * 18 * 18 / 32);
 }
 
+TEST(Predict, PredictsAKernelOfAnotherOperatorAlone) {
+  SKIP_WITHOUT_SIMT();
+  const ProgramRun run = predict({"--kernel", "cuda.softmax", "--problem", "softmax_r256c33"});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, StartsWith("softmax_r256c33: cuda.softmax should take 0.0"));
+  EXPECT_THAT(run.output, HasSubstr("on NVIDIA H200; counted on simt\n"));
+  EXPECT_THAT(run.output, HasSubstr("cuda.softmax: normalize_rows: "));
+  const ProgramRun of_json = predict({"cuda.softmax", "--problem", "softmax_r256c33", "--json", "-"});
+  ASSERT_EQ(of_json.status, 0) << of_json.complaint;
+  const Json prediction = Json::parse(of_json.output)["predictions"][0];
+  EXPECT_EQ(prediction["kernel"], "cuda.softmax");
+  EXPECT_EQ(prediction["problem"], "softmax_r256c33");
+  EXPECT_FALSE(prediction.contains("from"));
+  EXPECT_FALSE(prediction.contains("counted_images"));
+  // Each element is loaded three times and stored once, in requests of 32 lanes.
+  EXPECT_EQ(prediction["after"]["functions"][0]["global_requests"], 4 * 256 * 33 / 32);
+}
+
+TEST(Predict, ComparesKernelsThatMatch) {
+  SKIP_WITHOUT_SIMT();
+  const TemporaryFolder folder;
+  const std::string shapes = written(folder, "shapes.txt", "maxpool_n64_c64h28w28_r2s2_st2\nsoftmax_r4c5\n");
+  const std::string json = (folder.path() / "predictions.json").string();
+  const ProgramRun run = predict({"--kernel", "cuda.p*ool*", "--shapes", shapes, "--json", json});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, StartsWith("maxpool_n64_c64h28w28_r2s2_st2 on NVIDIA H200; counted for 2 images on simt"));
+  EXPECT_THAT(run.output, HasSubstr("softmax_r4c5: no matching kernel supports it\n"));
+  std::ifstream file(json);
+  std::map<std::string, double> ms;  // two kernels of one file, with different elements, and one of another
+  const Json all = Json::parse(file);
+  for (const Json& prediction : all["predictions"]) {
+    ms[prediction["kernel"]] = prediction["ms"];
+    EXPECT_EQ(prediction["counted_images"], 2);
+  }
+  EXPECT_EQ(ms.size(), 3u);
+  EXPECT_LT(ms["cuda.pixel_pool"], ms["cuda.pixel_pool_fp32"]);
+  EXPECT_LT(run.output.find("cuda.pixel_pool "), run.output.find("cuda.pixel_pool_fp32 ")) << run.output;
+}
+
 TEST(Predict, TakesFilesAndPutsMeasurementsBeside) {
   SKIP_WITHOUT_SIMT();
   const TemporaryFolder folder;
@@ -105,7 +146,7 @@ TEST(Predict, TakesFilesAndPutsMeasurementsBeside) {
 }
 
 TEST(Predict, ComplainsAboutKernels) {
-  EXPECT_EQ(predict({"cuda.basic"}).status, 2);
+  EXPECT_THAT(predict({"--from", "cuda.basic"}).complaint, HasSubstr("KERNEL or --kernel is required"));
   EXPECT_THAT(predict({"cuda.basic", "--from", "cuda.basic"}).complaint, HasSubstr("must differ from KERNEL"));
   SKIP_WITHOUT_SIMT();
   const ProgramRun cpu = predict({"cpu.direct", "--from", "cuda.basic"});
@@ -129,7 +170,7 @@ TEST(Predict, ComplainsAboutKernels) {
   std::ofstream(file, std::ios::app) << "\nint broken() { return nothing; }\n";
   const ProgramRun broken = predict({file, "--from", "cuda.basic"});
   EXPECT_EQ(broken.status, 2);
-  EXPECT_THAT(broken.complaint, AllOf(testing::StartsWith(file + ":"), HasSubstr(": error: "), HasSubstr("nothing")));
+  EXPECT_THAT(broken.complaint, AllOf(StartsWith(file + ":"), HasSubstr(": error: "), HasSubstr("nothing")));
 }
 
 TEST(Predict, ComplainsAboutProblemsThatDoNotFit) {
@@ -138,6 +179,10 @@ TEST(Predict, ComplainsAboutProblemsThatDoNotFit) {
   const ProgramRun run = predict({"cuda.restrict_unroll", "--from", "cuda.basic", "--problem", "n2_c3h20w20_k4r2s2"});
   EXPECT_EQ(run.status, 2);
   EXPECT_THAT(run.complaint, HasSubstr("cuda.restrict_unroll: n2_c3h20w20_k4r2s2: filter must be 1x1, 3x3"));
+  EXPECT_THAT(predict({"cuda.softmax", "--problem", "maxpool_c8h8w8_r2s2"}).complaint,
+              HasSubstr("cuda.softmax: maxpool_c8h8w8_r2s2: only Softmax is supported"));
+  EXPECT_THAT(predict({"cuda.softmax", "--problem", "softmax_r4c5", "-n", "3"}).complaint,
+              HasSubstr("-n: only for convolutions, got softmax_r4c5"));
 }
 
 TEST(Predict, ComplainsAboutMachines) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "convlab/kernels/step_text.h"
 #include "convlab/predict/step.h"
 #include "tests/errors.h"
 
@@ -38,7 +39,8 @@ LineCounts line(MemorySpace space, AccessType type, const char* array, int64_t r
 KernelWork work() {
   KernelCounts counts{.kernel = "convolve", .grid = {1000, 1, 2}, .block = {256, 1, 1}, .launches = 1, .warps = 16000};
   return {.kernel = "cuda.made_up",
-          .problem = parse_problem("n1000_c1h33w33_k4r2s2"),
+          .step = parse_step("n1000_c1h33w33_k4r2s2"),
+          .images = 1000,
           .counted_images = 2,
           .functions = {counts},
           .arrays = {}};
@@ -141,7 +143,7 @@ TEST(TimeModel, FewWarpsWait) {
 
 TEST(TimeModel, ASmallGridKeepsSomeMultiprocessorsIdle) {
   KernelWork made = work();
-  made.problem.n = 2;
+  made.images = 2;
   made.functions[0].warps = 200;  // 25 blocks of eight warps, on a hundred multiprocessors
   made.functions[0].instructions = 4'000'000;
   const FunctionTime time = only(time_of(made, rates()));
@@ -181,7 +183,7 @@ LadderStep made_up_step() {
   after.kernel = "cuda.after";
   before.functions[0].instructions = 4'000'000;
   after.functions[0].instructions = 3'000'000;
-  return predict_step(rates(), before, after);
+  return {rates(), predict(rates(), before), predict(rates(), after)};
 }
 
 TEST(LadderStep, ClaimsWhatShouldHappenAndWhy) {
@@ -196,6 +198,22 @@ TEST(LadderStep, ClaimsWhatShouldHappenAndWhy) {
   EXPECT_THAT(text, HasSubstr("1.5 G warp instructions / 400 G per s = 3.750 ms"));
   EXPECT_THAT(text, HasSubstr("counted for 2 images on simt, scaled by 500"));
   EXPECT_THAT(text, HasSubstr("64 warps per multiprocessor, limited by threads (registers unknown)"));
+}
+
+TEST(LadderStep, OneKernelOfAnOperatorWithoutProducts) {
+  KernelWork one = work();
+  one.kernel = "cuda.softmax";
+  one.step = parse_step("softmax_r64c1024");
+  one.images = one.counted_images = 0;
+  one.functions[0].instructions = 4'000'000;
+  const LadderStep step{rates(), {}, predict(rates(), one)};
+  EXPECT_EQ(claim(step), "cuda.softmax should take 0.0100 ms; limited by instruction issue (4 M warp instructions)");
+  const std::string text = to_text(step);
+  EXPECT_THAT(text, HasSubstr("softmax_r64c1024: cuda.softmax should take"));
+  EXPECT_THAT(text, HasSubstr("NVIDIA H200; counted on simt\n"));
+  EXPECT_THAT(text, HasSubstr("4 M  4 M warp instructions / 400 G per s = 0.0100 ms"));
+  EXPECT_THAT(compared_text(step, {.device = kH200, .after_ms = 0.02}),
+              HasSubstr("cuda.softmax takes 2.00 times as long as predicted from instruction issue."));
 }
 
 TEST(LadderStep, SmallChangesAreNone) {
