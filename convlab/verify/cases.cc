@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "convlab/base/file.h"
 #include "convlab/base/resources.h"
 #include "convlab/kernels/step_text.h"
+#include "convlab/verify/pitched.h"
 
 namespace convlab {
 namespace {
@@ -93,6 +95,12 @@ std::vector<ConvStep> steps_beyond_plain(const ConvProblem& problem) {
   return steps;
 }
 
+/// Returns the step with the arrays that may be parts of larger ones in such arrays; nullopt if there are none.
+std::optional<ConvStep> in_larger_arrays(const ConvStep& step) {
+  ConvStep parts = conv_step(with_pitches(step));
+  return parts == step ? std::nullopt : std::optional(parts);
+}
+
 /// Adds steps from and to the kernel's own layout, all that the kernel supports. Always adds the convolution alone in
 /// that layout from end to end, so that an unsupported problem is reported.
 void add_steps_in_own_format(const Kernel& kernel, const ConvProblem& problem, const DeviceCaps& caps,
@@ -115,7 +123,10 @@ void add_steps_in_own_format(const Kernel& kernel, const ConvProblem& problem, c
       step.input_format = pixels ? kRawPixels : input;
       step.output_format = output;
       if (step.adds && output != own) continue;
-      if (steps.size() == first || !kernel.refuses(step, caps)) steps.push_back(step);
+      const bool refused = kernel.refuses(step, caps).has_value();
+      if (steps.size() == first || !refused) steps.push_back(step);
+      if (refused || !(step.adds || step.epilogue.empty())) continue;
+      if (const std::optional<ConvStep> parts = in_larger_arrays(step)) steps.push_back(*parts);
     }
   }
 }
@@ -166,6 +177,7 @@ std::string describe(const ConvStep& step) {
   if (step.input_format == kRawPixels) text += fmt::format(" {}", name_of(step.input_format.type));
   if (step.input_format.order != Order::nchw) text += fmt::format(" from {}", name_of(step.input_format));
   if (step.output_format.order != Order::nchw) text += fmt::format(" to {}", name_of(step.output_format));
+  if (step.input_step != 0 || step.output_step != 0) text += " with a pitch";
   return text;
 }
 

@@ -32,7 +32,7 @@ std::vector<Step> default_steps();
 /// Returns the steps to verify of a kernel on a problem. The plain step is always one, so that an unsupported problem
 /// is reported. If the kernel supports any of them, adds steps with an epilogue and with uint8 pixels, one of each
 /// kind. If the kernel has a layout of its own (such as nchw16n or nchw8c), adds all steps that it supports from that
-/// layout, to it, and both.
+/// layout, to it, and both; those that add an array or have no epilogue also with arrays that are parts of larger ones.
 std::vector<ConvStep> steps_to_verify(const Kernel& kernel, const ConvProblem& problem, const DeviceCaps& caps);
 
 /// Returns "n2_c12h33w33_k24r5s5 bias+max2x2/2+tanh uint8".

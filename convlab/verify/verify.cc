@@ -14,9 +14,9 @@
 #include "convlab/verify/cases.h"
 #include "convlab/verify/compare.h"
 #include "convlab/verify/diagnosis.h"
-#include "convlab/verify/download.h"
 #include "convlab/verify/guards.h"
 #include "convlab/verify/noticed.h"
+#include "convlab/verify/pitched.h"
 
 namespace convlab {
 namespace {
@@ -37,12 +37,11 @@ class Rig {
   Rig(const Kernel& kernel, const ConvStep& step, Device& device)
       : kernel_(kernel),
         step_(step),
+        operands_(step),
         device_(device),
         stream_(device.make_stream()),
-        x_(device, *stream_, "x", static_cast<size_t>(byte_count(step.problem.input_shape(), step.input_format)),
-           Role::input),
-        y_(device, *stream_, "y", static_cast<size_t>(byte_count(step.output_shape(), step.output_format)),
-           Role::output),
+        x_(device, *stream_, "x", bytes_of(operands_.inputs[0]), Role::input),
+        y_(device, *stream_, "y", bytes_of(operands_.outputs[0]), Role::output),
         workspace_(device, *stream_, "workspace", workspace_bytes(kernel, step, device.caps()), Role::output) {
     for (int layer = 0; layer < 2; ++layer) layers_.push_back(make_layer());
   }
@@ -51,12 +50,12 @@ class Rig {
   void load(int index, std::shared_ptr<const OracleLayer> values) {
     LayerMemory& layer = layers_[index];
     layer.values = std::move(values);
-    images_ = pack(*layer.values->convolved->x, step_.input_format);
+    images_ = with_gaps(pack(*layer.values->convolved->x, step_.input_format), operands_.inputs[0]);
     x_.upload(*stream_, images_.raw());
     layer.w.upload(*stream_, layer.values->convolved->w.raw());
     if (layer.bias) layer.bias->upload(*stream_, layer.values->bias.raw());
     if (layer.added) {
-      layer.added_values = pack(layer.values->added, step_.output_format);
+      layer.added_values = with_gaps(pack(layer.values->added, step_.output_format), operands_.inputs.back());
       layer.added->upload(*stream_, layer.added_values.raw());
     }
     layer.prepared.mark_uninitialized(*stream_);
@@ -71,7 +70,7 @@ class Rig {
     workspace_.mark_uninitialized(*stream_);
     call(kernel_.launch, arguments(layers_[index], static_cast<float*>(y_.data())), *stream_);
     check_memory("launch");
-    return download_plain(*stream_, y_.data(), step_.output_shape(), step_.output_format);
+    return download_operand(*stream_, y_.data(), operands_.outputs[0]);
   }
 
   const OracleLayer& layer(int index) const { return *layers_[index].values; }
@@ -86,10 +85,7 @@ class Rig {
     if (step_.epilogue.bias) {
       layer.bias.emplace(device_, *stream_, "bias", static_cast<size_t>(step_.problem.k) * sizeof(float), Role::input);
     }
-    if (step_.adds) {
-      const auto bytes = static_cast<size_t>(byte_count(step_.output_shape(), step_.output_format));
-      layer.added.emplace(device_, *stream_, "added", bytes, Role::input);
-    }
+    if (step_.adds) layer.added.emplace(device_, *stream_, "added", bytes_of(operands_.inputs.back()), Role::input);
     return layer;
   }
 
@@ -125,6 +121,7 @@ class Rig {
 
   const Kernel& kernel_;
   const ConvStep& step_;
+  const Step operands_;
   Device& device_;
   std::unique_ptr<Stream> stream_;
   GuardedBuffer x_, y_, workspace_;

@@ -174,6 +174,22 @@ TEST(Steps, ChannelBlocksAreForKernelsThatKnowThem) {
                                              "c5h9w9_k6r3s3 from nchw8c float16"}));
 }
 
+TEST(Steps, ArraysInRowsAreAlsoPartsOfLargerOnes) {
+  ConvKernel kernel{.refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
+    return step.input_format == kNhwc && step.epilogue.empty() ? Refusal() : "only nhwc input";
+  }};
+  kernel.format = kNhwc;
+  std::vector<std::string> texts;
+  for (const ConvStep& step : steps_to_verify(adapted(kernel), parse_problem("n2_c8h3w3_k8r1s1"), {})) {
+    texts.push_back(describe(step));
+    if (!texts.back().ends_with("with a pitch")) continue;
+    EXPECT_EQ(step.input_step, 16) << "8 more channels";
+    EXPECT_EQ(step.output_step, step.output_format == kNhwc ? 16 : 0);
+  }
+  EXPECT_THAT(texts, testing::IsSupersetOf({"n2_c8h3w3_k8r1s1 from nhwc to nhwc with a pitch",
+                                            "n2_c8h3w3_k8r1s1 from nhwc with a pitch"}));
+}
+
 TEST(Steps, ImagesInLanesComeAndGoPlainlyToo) {
   ConvKernel kernel;
   const ConvProblem problem = parse_problem("n16_c3h8w8_k2r3s3");

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "convlab/device/cpu.h"
+#include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/select.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/verify/ops/verify_op.h"
+#include "convlab/verify/pitched.h"
 
 namespace convlab {
 namespace {
@@ -129,6 +131,41 @@ TEST(OpFaults, LessPreciseThanFp32) {
     for (float* y = args.output(); y <= last_of(args); ++y) *y *= 1 + 0x1p-17f;
   });
   EXPECT_EQ(verified(kernel, step).outcome, Outcome::failed);
+}
+
+/// A kernel on nchw8c images that are parts of larger arrays: two images of 8 x 9 elements each, 16 x 9 apart.
+Step relu_in_larger_arrays() { return with_pitches(in_formats(parse_step("relu_2x8x3x3"), kNchw8c, kNchw8c)); }
+
+TEST(OpFaults, RightInLargerArrays) {
+  const Step step = relu_in_larger_arrays();
+  EXPECT_EQ(step.inputs[0].pitch, 144);
+  EXPECT_EQ(describe(step), "relu_2x8x3x3 from nchw8c to nchw8c with a pitch");
+  const CaseResult result = verified(choose_kernel(step, {}), step);
+  EXPECT_EQ(result.outcome, Outcome::passed) << result.reason;
+}
+
+TEST(OpFaults, AWriteToAnotherPartOfALargerArray) {
+  const Step step = relu_in_larger_arrays();
+  const Kernel kernel = faulty(step, [](const Args& args, Stream& stream) {
+    right->launch(args, stream);
+    args.output()[72] = 0;
+  });
+  const CaseResult result = verified(kernel, step);
+  EXPECT_EQ(result.outcome, Outcome::failed);
+  EXPECT_THAT(result.reason,
+              HasSubstr("writes element 72 of row 0 of y, whose rows have 72 elements and are 144 apart"));
+}
+
+TEST(OpFaults, AReadOfAnotherPartOfALargerArray) {
+  const Step step = relu_in_larger_arrays();
+  const Kernel kernel = faulty(step, [](const Args& args, Stream& stream) {
+    Step dense = args.step;
+    dense.inputs[0].pitch = 0;
+    right->launch({.step = dense, .inputs = args.inputs, .outputs = args.outputs}, stream);
+  });
+  const CaseResult result = verified(kernel, step);
+  EXPECT_EQ(result.outcome, Outcome::failed);
+  EXPECT_THAT(result.reason, HasSubstr("wrong"));
 }
 
 TEST(OpFaults, ARefusalIsSkippedInItsWords) {

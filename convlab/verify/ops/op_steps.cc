@@ -1,5 +1,6 @@
 // Lists the steps to verify of an operator's kernel.
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "convlab/kernels/step_text.h"
 #include "convlab/model/shapes.h"
 #include "convlab/verify/ops/verify_op.h"
+#include "convlab/verify/pitched.h"
 
 namespace convlab {
 
@@ -37,6 +39,12 @@ std::vector<Step> op_steps_to_verify(const Kernel& kernel, const Step& problem, 
       if (!refusal_of(kernel, with, caps)) steps.push_back(std::move(with));
     }
   }
+  for (const Step& step : formats) {
+    Step parts = with_pitches(step);
+    const auto has_pitch = [](const Operand& operand) { return operand.pitch != 0; };
+    const bool any = std::ranges::any_of(parts.inputs, has_pitch) || std::ranges::any_of(parts.outputs, has_pitch);
+    if (any && !refusal_of(kernel, parts, caps)) steps.push_back(std::move(parts));
+  }
   if (steps.empty() && all) steps.push_back(formats[0]);
   return steps;
 }
@@ -46,6 +54,7 @@ std::string describe(const Step& step) {
   if (!step.epilogue.empty()) text += fmt::format(" {}", to_text(step.epilogue));
   if (step.inputs[0].format != kNchw) text += fmt::format(" from {}", name_of(step.inputs[0].format));
   if (step.outputs[0].format != kNchw) text += fmt::format(" to {}", name_of(step.outputs[0].format));
+  if (step.inputs[0].pitch != 0 || step.outputs[0].pitch != 0) text += " with a pitch";
   return text;
 }
 

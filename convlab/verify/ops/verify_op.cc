@@ -15,12 +15,12 @@
 #include "convlab/kernels/select.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/verify/diagnosis.h"
-#include "convlab/verify/download.h"
 #include "convlab/verify/guards.h"
 #include "convlab/verify/noticed.h"
 #include "convlab/verify/ops/op_error.h"
 #include "convlab/verify/ops/op_fills.h"
 #include "convlab/verify/ops/op_oracle.h"
+#include "convlab/verify/pitched.h"
 
 namespace convlab {
 namespace {
@@ -46,7 +46,7 @@ class OpRig {
         step_(step),
         device_(device),
         stream_(device.make_stream()),
-        y_(device, *stream_, "y", static_cast<size_t>(byte_count(output().shape, output().format)), Role::output),
+        y_(device, *stream_, "y", bytes_of(output()), Role::output),
         workspace_(device, *stream_, "workspace", workspace_bytes(kernel, step, device.caps()), Role::output) {
     for (int i = 0; i < 2; ++i) sets_.emplace_back(kernel, step, device, *stream_);
   }
@@ -85,7 +85,7 @@ class OpRig {
     if (kernel_.packs_weights && inputs.size() > 1) inputs[1] = nullptr;
     call(kernel_.launch, index, inputs, y_.data());
     check_memory("launch");
-    return download_plain(*stream_, y_.data(), output().shape, output().format);
+    return download_operand(*stream_, y_.data(), output());
   }
 
   const Expected& expected(size_t index) const { return sets_[index].expected; }
@@ -202,7 +202,7 @@ double host_bytes(const Step& step) {
 std::vector<Tensor> packed_inputs(const Step& step, std::vector<Tensor> plain) {
   for (size_t i = 0; i < plain.size(); ++i) {
     const Format format = step.inputs[i].format;
-    if (format.order != Order::nchw) plain[i] = pack(plain[i], format);
+    if (format.order != Order::nchw) plain[i] = with_gaps(pack(plain[i], format), step.inputs[i]);
   }
   return plain;
 }
