@@ -15,7 +15,9 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/kernel_file/file_kernel.h"
+#include "convlab/kernels/conv_step.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/step_text.h"
 
 namespace convlab::app {
 namespace {
@@ -103,6 +105,23 @@ Ablation of_kernels(const AblateOptions& options) {
 /// image.
 int64_t default_images(const std::string& device) { return device == "simt" ? 1 : device == "cpu" ? 100 : 10000; }
 
+/// Returns the problem; a convolution with the number of images that the options or the device choose.
+Step problem_of(const AblateOptions& options, const Ablation& ablation, const std::string& device) {
+  const Step step = parse_step(options.problem);
+  if (is_conv(step)) {
+    ConvProblem problem = conv_step(step).problem;
+    const bool has_images = options.problem.starts_with("n") || options.problem.starts_with("conv_n");
+    if (options.images > 0 || !has_images) problem.n = options.images > 0 ? options.images : default_images(device);
+    validate(problem);
+    return ConvStep{.problem = problem};
+  }
+  if (options.images > 0) throw bad_input("-n: only for convolutions, got {}", options.problem);
+  for (const Variant& each : ablation.variants) {
+    if (each.source) throw bad_input("{}: kernel files compute convolutions, not {}", each.label, options.problem);
+  }
+  return step;
+}
+
 /// Resolves `auto`: for files by their kind, for this program's kernels by their names.
 std::string device_of(const AblateOptions& options, const Ablation& ablation) {
   const auto file =
@@ -129,14 +148,9 @@ void ablate(const AblateOptions& options, Output& output) {
   }
   Ablation ablation = options.kernels.size() == 1 ? of_switches(options) : of_kernels(options);
   const std::string device = device_of(options, ablation);
-  ablation.problem = parse_problem(options.problem);
-  const bool has_images = options.problem.starts_with('n');
-  if (options.images > 0 || !has_images) {
-    ablation.problem.n = options.images > 0 ? options.images : default_images(device);
-  }
-  validate(ablation.problem);
+  ablation.step = problem_of(options, ablation, device);
 
-  VariantsOptions how{.problem = ablation.problem,
+  VariantsOptions how{.step = ablation.step,
                       .device = device,
                       .threads = options.compute.threads,
                       .effort = options.effort,
@@ -147,7 +161,7 @@ void ablate(const AblateOptions& options, Output& output) {
   add_figures(ablation);
 
   output.print("{}{}{}\n", ablation.file, ablation.file.empty() ? "" : ": ",
-               fmt::format("{} variants, {} on {}", ablation.variants.size(), to_text(ablation.problem),
+               fmt::format("{} variants, {} on {}", ablation.variants.size(), problem_text(ablation.step),
                            ablation.where.description.empty() ? device : ablation.where.description));
   print_ablation(output, ablation);
   if (!ablation.where.no_code_why.empty()) note("machine code is not available: {}", ablation.where.no_code_why);
@@ -171,9 +185,10 @@ Action declare_ablate(CLI::App& parser) {
            "measure all subsets of at most 5 switches: main effects and interactions of pairs");
   add_text(parser, "--together", options->together, "KERNEL",
            "the kernel that combines the ideas of all others; compare it with the product of their speedups");
-  add_text(parser, "--problem", options->problem, "TEXT", fmt::format("{} (default: c12h33w33_k24r5s5)", kProblemHelp));
+  add_text(parser, "--problem", options->problem, "TEXT",
+           fmt::format("{} (default: c12h33w33_k24r5s5)", kOperatorHelp));
   add_int(parser, "-n,--images", options->images, 1, kMostImages,
-          "batch size (default: 10000 on cuda, 100 on cpu, 1 on simt)");
+          "batch size of convolutions (default: 10000 on cuda, 100 on cpu, 1 on simt)");
   add_device(parser, options->compute);
   add_threads(parser, options->compute);
   add_text(parser, "-o,--output", options->picture, "FILE.svg", "also draw the result");

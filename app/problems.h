@@ -10,12 +10,6 @@
 
 namespace convlab::app {
 
-/// Explains a convolution's text in --help.
-constexpr std::string_view kProblemHelp =
-    "one convolution: n2_c12h33w33_k24r5s5_p1_st2_d1_g1 is batch size; input channels, height and width; output "
-    "channels "
-    "and filter; padding, stride, dilation, groups";
-
 /// Explains problems of all operators in --help.
 constexpr std::string_view kOperatorHelp =
     "one operator, such as matmul_m512n512k512, softmax_r64c1024 or a convolution, n2_c12h33w33_k24r5s5_p1_st2; "

@@ -17,11 +17,14 @@
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/kernels/step_text.h"
 #include "convlab/measure/contention.h"
 #include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/interleaved.h"
+#include "convlab/measure/op_arrays.h"
 #include "convlab/measure/record.h"
 #include "convlab/profile/count_kernel.h"
+#include "convlab/verify/ops/verify_op.h"
 #include "convlab/verify/verify.h"
 
 namespace convlab::app {
@@ -41,8 +44,9 @@ void report_failure(size_t number, bool refused, const std::string& reason) {
 }
 
 /// Whether the kernel is correct; if not, reports why to the parent.
-bool is_right(size_t number, const Kernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
-  const CaseResult result = verify_few(kernel, step, device, oracle);
+bool is_right(size_t number, const Kernel& kernel, const Step& step, Device& device, Oracle& oracle) {
+  const CaseResult result =
+      is_conv(step) ? verify_few(kernel, conv_step(step), device, oracle) : verify_op(kernel, step, device);
   if (result.outcome == Outcome::passed) return true;
   report_failure(number, result.outcome == Outcome::skipped, result.reason);
   return false;
@@ -67,7 +71,7 @@ Json counts_of(const std::vector<KernelCounts>& launched) {
   return json;
 }
 
-void count(const std::vector<const Kernel*>& kernels, const ConvStep& step, Device& device) {
+void count(const std::vector<const Kernel*>& kernels, const Step& step, Device& device) {
   for (size_t i = 0; i < kernels.size(); ++i) {
     try {
       const std::vector<KernelCounts> launches = count_kernel(*kernels[i], step, device);
@@ -80,17 +84,23 @@ void count(const std::vector<const Kernel*>& kernels, const ConvStep& step, Devi
   }
 }
 
+std::unique_ptr<BenchArrays> arrays_of(const Step& step, Device& device, Oracle& oracle) {
+  if (!is_conv(step)) return std::make_unique<OpArrays>(device, step);
+  const ConvStep conv = conv_step(step);
+  return std::make_unique<ConvArrays>(device, conv, timed_layer(conv, oracle));
+}
+
 /// Times the kernels and reports their times to the parent. Returns the share of its time that this process waited for
 /// a CPU, if the system reports it; nullopt for GPUs.
-std::optional<double> time(const std::vector<const Kernel*>& kernels, const ConvStep& step, Device& device,
+std::optional<double> time(const std::vector<const Kernel*>& kernels, const Step& step, Device& device,
                            const Effort& effort, Oracle& oracle) {
-  ConvArrays arrays(device, step, timed_layer(step, oracle));
+  const std::unique_ptr<BenchArrays> arrays = arrays_of(step, device, oracle);
   std::vector<std::unique_ptr<KernelBench>> benches;
   std::vector<size_t> numbers;
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (!is_right(i, *kernels[i], step, device, oracle)) continue;
     try {
-      auto bench = std::make_unique<KernelBench>(*kernels[i], arrays);
+      auto bench = std::make_unique<KernelBench>(*kernels[i], *arrays);
       bench->run(Caches::hot, /*end=*/true);  // must be correct at this size, too
       benches.push_back(std::move(bench));
       numbers.push_back(i);
@@ -125,9 +135,9 @@ void measure_variants_here(const MeasureOptions& options) {
   const DeviceCaps& caps = device->caps();
   device->make_current();
   tell_host(json_text(Json{{"device", caps.name}}, -1));
-  const ConvStep step{.problem = parse_problem(options.problem)};
+  const Step step = parse_step(options.problem);
   std::vector<const Kernel*> kernels;
-  for (const std::string& name : options.kernels) kernels.push_back(&require_conv_kernel(name, caps.kind));
+  for (const std::string& name : options.kernels) kernels.push_back(&require_kernel(name, caps.kind));
 
   const MachineState before = machine_state(caps);
   std::optional<double> waited;

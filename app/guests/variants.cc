@@ -16,6 +16,8 @@
 #include "convlab/base/json.h"
 #include "convlab/base/limits.h"
 #include "convlab/kernel_file/compiler.h"
+#include "convlab/kernels/conv_step.h"
+#include "convlab/kernels/step_text.h"
 
 namespace convlab::app {
 namespace {
@@ -102,7 +104,7 @@ class Measuring {
     if (!variant.source || !variant.measured()) return;
     const FileTrial trial({.threads = options_.threads, .limit_seconds = options_.limit_seconds}, *variant.source,
                           device_, compiled_[i].library);
-    ConvProblem few = options_.problem;
+    ConvProblem few = conv_step(options_.step).problem;
     few.n = std::min<int64_t>(few.n, 2);
     std::string printed;
     try {
@@ -164,7 +166,7 @@ class Measuring {
   /// Measures all variants that passed, in one child process.
   void measure() {
     std::vector<std::string> arguments{"convlab", "measure-variants", "--device",
-                                       device_,   "--problem",        to_text(options_.problem)};
+                                       device_,   "--problem",        problem_text(options_.step)};
     const auto add = [&](const char* name, const auto& value) {
       arguments.insert(arguments.end(), {name, fmt::format("{}", value)});
     };

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "app/guests/file_trial.h"
-#include "convlab/conv/problem.h"
 #include "convlab/kernel_file/machine_code.h"
 #include "convlab/kernel_file/source.h"
+#include "convlab/kernels/step.h"
 #include "convlab/measure/bench.h"
 
 namespace convlab::app {
@@ -35,7 +35,7 @@ inline constexpr const char* kCounts[] = {"requests", "global sectors", "shared 
                                           "atomics",  "flops"};
 
 struct VariantsOptions {
-  ConvProblem problem;
+  Step step;  ///< a convolution if a variant is a file
   std::string device = "auto";
   int64_t threads = 0;
   Effort effort;              ///< for all rounds together

@@ -42,7 +42,7 @@ struct Ablation {
   std::vector<Switch> switches;  ///< empty for several kernels
   std::vector<SwitchSet> sets;   ///< one per variant; empty for several kernels
   std::string together;          ///< several kernels: the one that combines the others' ideas; "" if none
-  ConvProblem problem;
+  Step step;                     ///< the problem
   std::vector<Variant> variants;
   VariantsMeasured where;
   std::vector<AblationFigure> figures = {};

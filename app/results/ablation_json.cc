@@ -6,6 +6,7 @@
 
 #include "app/results/ablation.h"
 #include "convlab/base/json.h"
+#include "convlab/kernels/step_text.h"
 #include "convlab/measure/record.h"
 
 namespace convlab::app {
@@ -78,7 +79,7 @@ void write_json(Output& output, const Ablation& ablation) {
   for (const AblationFigure& each : ablation.figures) figures.push_back(to_json(each));
   Json json{{"command", output.command()},
             {"file", ablation.file},
-            {"problem", to_text(ablation.problem)},
+            {"problem", problem_text(ablation.step)},
             {"device", ablation.where.device}};
   if (!ablation.where.code_of.empty()) json["code_of"] = ablation.where.code_of;
   json["switches"] = std::move(switches);

@@ -8,6 +8,7 @@
 
 #include "app/results/ablation.h"
 #include "convlab/base/text.h"
+#include "convlab/kernels/step_text.h"
 #include "convlab/report/html.h"
 
 namespace convlab::app {
@@ -155,7 +156,7 @@ std::string ablation_picture(const Ablation& ablation) {
   }
   const std::string what = kernels ? "each kernel against " + ablation.variants.front().label : ablation.file;
   const std::string where =
-      fmt::format("{}, {}", to_text(ablation.problem),
+      fmt::format("{}, {}", problem_text(ablation.step),
                   ablation.where.device == "simt" ? "counted on simt" : text_before(ablation.where.description, ','));
   const auto cut = [](const std::string& text) {
     constexpr size_t kMost = 62;

@@ -112,6 +112,24 @@ TEST_F(Ablate, TimesEachSubsetOfSwitchesInterleaved) {
   EXPECT_THAT(read("picture.svg"), AllOf(HasSubstr("<svg "), HasSubstr(">WITH_SLEEP<"), HasSubstr("class=\"end\"")));
 }
 
+TEST_F(Ablate, KernelsOfAnyOperator) {
+  const auto ablate = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"ablate", "--seconds", "0.05"});
+    return run_program(arguments);
+  };
+  const ProgramRun run =
+      ablate({"cpu.gemm", "cpu.dense", "--problem", "gemm_m64n64k64", "--json", path("ablation.json")});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  const Json json = result();
+  EXPECT_EQ(json["problem"], "gemm_m64n64k64");
+  for (const Json& variant : json["variants"]) EXPECT_EQ(variant["verdict"], "PASSED");
+  EXPECT_THAT(ablate({"cpu.gemm", "cpu.dense", "--problem", "gemm_m64n64k64", "-n", "2"}).complaint,
+              HasSubstr("-n: only for convolutions, got gemm_m64n64k64"));
+  const std::string file = write("mine.cc", function_with("", kRightSum));
+  EXPECT_THAT(ablate({"cpu.gemm", file, "--problem", "gemm_m64n64k64"}).complaint,
+              HasSubstr("mine.cc: kernel files compute convolutions, not gemm_m64n64k64"));
+}
+
 TEST_F(Ablate, EverySubsetTellsMainEffectsAndPairs) {
   const std::string file =
       write("mine.cc", function_with("#if defined(WITH_A) || defined(WITH_B) || defined(WITH_C)\n#endif", kRightSum));
