@@ -74,7 +74,7 @@ constexpr std::array kCommands{
             {"convlab new mxnet -o new-forward.cuh", "convlab new function"},
             declare_new},
     Command{"verify",
-            "Check kernels or kernel files against the reference convolution",
+            "Check kernels or kernel files against reference results",
             {"convlab verify new-forward.cuh --device simt",
              "convlab verify new-forward.cuh --problem n2_c3h9w11_k4r3s3 --format gcc",
              "convlab verify --kernel 'cpu.*' --problem n2_c3h9w11_k4r3s3_p1"},
