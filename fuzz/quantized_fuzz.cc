@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "convlab/device/cpu.h"
-#include "convlab/engine/executor.h"
+#include "convlab/engine/engine.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
 #include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
@@ -162,8 +162,8 @@ class Network {
 
 Tensor output_of(const std::vector<uint8_t>& model, const Tensor& x, PlanMode mode) {
   static const std::unique_ptr<Device> device = open_cpu({.threads = 1});
-  Executor executor(import_onnx(model, "input"), x.shape(), *device, {.plan = {.mode = mode}});
-  return std::move(executor.run({&x, 1})[0]);
+  Engine engine(import_onnx(model, "input"), x.shape(), *device, {.plan = {.mode = mode}, .at_once = true});
+  return std::move(engine.run({&x, 1})[0]);
 }
 
 }  // namespace

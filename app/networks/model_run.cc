@@ -15,15 +15,11 @@ ModelRun::ModelRun(Graph graph, std::vector<Tensor> inputs, Device& device, Engi
   std::vector<Shape> shapes;
   for (const Tensor& input : inputs_) shapes.push_back(input.shape());
   for (const GraphOutput& output : graph.outputs) output_types_.push_back(output.type);
-  if (shapes.size() == 1 && !shapes[0].empty() && graph.outputs.size() == 1) {
-    engine_ = std::make_unique<Engine>(std::move(graph), shapes[0], device, options);
-  } else {
-    executor_ = std::make_unique<Executor>(std::move(graph), shapes, device, options);
-  }
+  engine_ = std::make_unique<Engine>(std::move(graph), shapes, device, options);
 }
 
 std::vector<Tensor> ModelRun::run() {
-  std::vector<Tensor> outputs = run(nullptr);
+  std::vector<Tensor> outputs = engine_->run(inputs_);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!is_real(output_types_[i])) outputs[i] = converted(outputs[i], output_types_[i]);
   }
@@ -32,30 +28,19 @@ std::vector<Tensor> ModelRun::run() {
 
 double ModelRun::time_once() {
   const Clock::time_point begin = Clock::now();
-  run(nullptr);
+  engine_->run(inputs_);
   return seconds_since(begin);
 }
 
 std::vector<double> ModelRun::time_steps_once() {
-  std::vector<double> seconds(plan().steps.size(), 0);
-  run(&seconds);
-  return seconds;
+  std::vector<Tensor> outputs = make_outputs();
+  return engine_->run_timed(input_addresses(inputs_), images(), output_addresses(outputs));
 }
 
-std::vector<Tensor> ModelRun::run(std::vector<double>* seconds) {
-  if (executor_) return seconds != nullptr ? executor_->run_timed(inputs_, *seconds) : executor_->run(inputs_);
+std::vector<Tensor> ModelRun::make_outputs() const {
   std::vector<Tensor> outputs;
-  if (seconds == nullptr) {
-    outputs.push_back(engine_->run(inputs_[0]));
-    return outputs;
-  }
-  run_to(outputs.emplace_back(ElementType::f32, engine_->output_shape(images())).values<float>().data(), seconds);
+  for (const Shape& shape : engine_->output_shapes(images())) outputs.emplace_back(ElementType::f32, shape);
   return outputs;
-}
-
-void ModelRun::run_to(float* output, std::vector<double>* seconds) {
-  if (seconds == nullptr) return engine_->run(inputs_[0].raw(), images(), output);
-  *seconds = engine_->run_timed(inputs_[0].raw(), images(), output);
 }
 
 ModelRun::Times ModelRun::time(int64_t repeat) {
@@ -64,26 +49,25 @@ ModelRun::Times ModelRun::time(int64_t repeat) {
   std::vector<std::vector<double>> by_step(steps);
   // Waiting after each step takes time on a GPU, so the whole network is timed in a separate pass there.
   const bool one_pass = device_.caps().runs_on_host();
-  std::optional<Tensor> output;
-  Buffer locked_input, locked_output;
-  if (engine_) {
-    output.emplace(ElementType::f32, engine_->output_shape(images()));
-    locked_input = device_.page_lock(inputs_[0].raw(), inputs_[0].bytes());
-    locked_output = device_.page_lock(output->values<float>().data(), output->bytes());
+  std::vector<Tensor> outputs = make_outputs();
+  std::vector<Buffer> locked;
+  for (const std::vector<Tensor>* tensors : {&inputs_, &outputs}) {
+    for (const Tensor& each : *tensors)
+      locked.push_back(device_.page_lock(const_cast<void*>(each.raw()), each.bytes()));
   }
-  const auto pass = [&](std::vector<double>* seconds) {
-    if (engine_) return run_to(output->values<float>().data(), seconds);
-    run(seconds);
-  };
+  const std::vector<const void*> from = input_addresses(inputs_);
+  const std::vector<void*> to = output_addresses(outputs);
   for (int64_t i = 0; i < repeat; ++i) {
-    std::vector<double> seconds(steps, 0);
-    if (!one_pass) pass(&seconds);
+    std::vector<double> seconds;
+    if (!one_pass) seconds = engine_->run_timed(from, images(), to);
     const Clock::time_point begin = Clock::now();
-    pass(one_pass ? &seconds : nullptr);
-    network.push_back(seconds_since(begin));
-    if (!one_pass && engine_) {
-      on_device.push_back(engine_->time_on_device(inputs_[0].raw(), images(), output->values<float>().data()));
+    if (one_pass) {
+      seconds = engine_->run_timed(from, images(), to);
+    } else {
+      engine_->run(from, images(), to);
     }
+    network.push_back(seconds_since(begin));
+    if (!one_pass) on_device.push_back(engine_->time_on_device(from, images(), to));
     for (size_t step = 0; step < steps; ++step) by_step[step].push_back(seconds[step]);
   }
   Times times{.network_s = median(network)};

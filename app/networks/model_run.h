@@ -9,27 +9,25 @@
 #include "app/runs/layer_result.h"
 #include "convlab/device/device.h"
 #include "convlab/engine/engine.h"
-#include "convlab/engine/executor.h"
 #include "convlab/model/graph.h"
 #include "convlab/tensor/tensor.h"
 
 namespace convlab::app {
 
-/// A model and arrays for its inputs, ready to run: in batches if it has one input and one output, otherwise all images
-/// at once.
+/// A model and arrays for its inputs, ready to run.
 class ModelRun {
  public:
-  /// `inputs`: in the graph's order. Errors are those of Engine() and Executor().
+  /// `inputs`: in the graph's order. Errors are those of Engine().
   ModelRun(Graph graph, std::vector<Tensor> inputs, Device& device, EngineOptions options);
 
-  const Plan& plan() const { return engine_ ? engine_->plan() : executor_->plan(); }
+  const Plan& plan() const { return engine_->plan(); }
 
   /// Returns the size of a full batch, and the distinct sizes of all batches.
-  int64_t batch() const { return engine_ ? engine_->batch() : images(); }
-  std::vector<int64_t> batches() const { return engine_ ? engine_->batches(images()) : std::vector{images()}; }
+  int64_t batch() const { return engine_->batch(); }
+  std::vector<int64_t> batches() const { return engine_->batches(images()); }
 
   /// Whether batches may have any size.
-  bool splits() const { return engine_ && engine_->splits(); }
+  bool splits() const { return engine_->splits(); }
 
   /// Runs one pass and returns its seconds: in total, or per step of plan().
   double time_once();
@@ -41,21 +39,19 @@ class ModelRun {
   struct Times {
     std::vector<LayerResult> layers;  ///< medians
     double network_s = 0;             ///< from inputs to outputs in host memory, also a median
-    double device_network_s = 0;      ///< the GPU alone, by its own clock; on a host, and for several inputs, network_s
+    double device_network_s = 0;      ///< the GPU alone, by its own clock; on a host, network_s
   };
   /// Runs `repeat` passes with page-locked arrays. Call run() before, as a warm-up.
   Times time(int64_t repeat);
 
  private:
-  std::vector<Tensor> run(std::vector<double>* seconds);
-  void run_to(float* output, std::vector<double>* seconds);
-  int64_t images() const { return inputs_[0].shape().empty() ? 1 : inputs_[0].shape()[0]; }
+  std::vector<Tensor> make_outputs() const;
+  int64_t images() const { return images_of(inputs_[0].shape()); }
 
   std::vector<ElementType> output_types_;
   std::vector<Tensor> inputs_;
   Device& device_;
   std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Executor> executor_;
 };
 
 }  // namespace convlab::app

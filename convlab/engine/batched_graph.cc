@@ -16,41 +16,47 @@
 
 namespace convlab {
 
-BatchedGraph::BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& caps, const EngineOptions& options)
-    : input_(input), type_(options.plan.input), scale_to_(options.scale_to), lanes_(!caps.runs_cuda()) {
-  if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
+BatchedGraph::BatchedGraph(Graph graph, InputShapes inputs, const DeviceCaps& caps, const EngineOptions& options)
+    : inputs_(inputs.copy()), type_(options.plan.input), scale_to_(options.scale_to), lanes_(!caps.runs_cuda()) {
+  const bool streams = graph.inputs.size() == 1 && inputs_.size() == 1 && graph.outputs.size() == 1;
+  at_once_ = options.at_once || !streams || inputs_[0].empty();
+  if (!streams && (scale_to_ != 0 || options.labels || options.must_split)) {
     throw bad_input("{}: expected 1 input and 1 output, got {} and {}", graph.name, graph.inputs.size(),
                     graph.outputs.size());
   }
   if (options.batch < 0) throw bad_input("batch size must be 0 (automatic) or at least 1, got {}", options.batch);
-  if (scale_to_ < 0 || (scale_to_ > 0 && (type_ != ElementType::u8 || input.size() != 4))) {
+  if (scale_to_ < 0 || (scale_to_ > 0 && (type_ != ElementType::u8 || inputs_[0].size() != 4))) {
     throw bad_input("{}: scaling images to {} requires uint8 pixels (N x C x H x W), got {} {}", graph.name, scale_to_,
-                    name_of(type_), to_text(input));
+                    name_of(type_), to_text(inputs_[0]));
   }
-  const int64_t images = input.empty() ? 1 : input[0];
+  const int64_t images = images_of(inputs_);
   if (images < 1)
-    throw bad_input("{}: input shape {} must have a batch size of at least 1", graph.name, to_text(input));
+    throw bad_input("{}: input shape {} must have a batch size of at least 1", graph.name, to_text(inputs_[0]));
   const Observed part(options.observer, {Stage::planning});
-  fold_constants(graph);
-  open_batch_size(graph, options.must_split);
-  PlannedGraph planned = planned_graph(std::move(graph), network_input(), options.plan.mode, caps.threads);
+  if (at_once_) {
+    why_not_split_ = "all images are run at once";
+  } else {
+    fold_constants(graph);
+    open_batch_size(graph, options.must_split);
+  }
+  PlannedGraph planned = planned_graph(std::move(graph), network_inputs(), options.plan.mode, caps.threads);
   graph_ = std::move(planned.graph);
   foldings_ = std::move(planned.foldings);
-  if (network_input() != input_) scale_input(graph_, input_, scale_to_);
-  if (options.labels) label_output(graph_, input_);
+  if (network_inputs() != inputs_) scale_input(graph_, inputs_[0], scale_to_);
+  if (options.labels) label_output(graph_, inputs_[0]);
   choose_size(images, caps, options);
 }
 
 /// Makes the batch size variable (-1) if images are computed independently. Otherwise the graph keeps its batch size.
 void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
   const Shape modeled = graph.inputs[0].shape;
-  if (input_.empty() || modeled.size() != input_.size()) {
+  if (modeled.size() != inputs_[0].size()) {
     why_not_split_ = "the input shape differs from the model's";
     return;
   }
   // The file may fix a batch size, but if images are computed independently, any other size gives the same results.
   graph.inputs[0].shape[0] = -1;
-  why_not_split_ = why_not_split(graph, network_input());
+  why_not_split_ = why_not_split(graph, network_inputs()[0]);
   if (splits()) return;
   if (must_split) {
     throw bad_input("{}: {}: a batch cannot be split across devices; use one device, for example cuda:0", graph.name,
@@ -58,33 +64,35 @@ void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
   }
   graph.inputs[0].shape[0] = modeled[0];
   fixed_batch_ = modeled[0] > 0;
-  if (fixed_batch_) input_[0] = modeled[0];
+  if (fixed_batch_) inputs_[0][0] = modeled[0];
 }
 
 void BatchedGraph::choose_size(int64_t images, const DeviceCaps& caps, const EngineOptions& options) {
   if (splits()) {
-    batch_ = options.batch > 0 ? std::min(options.batch, images) : choose_batch(graph_, input_, caps, options.plan);
+    batch_ = options.batch > 0 ? std::min(options.batch, images) : choose_batch(graph_, inputs_[0], caps, options.plan);
     return;
   }
-  batch_ = fixed_batch_ ? input_[0] : images;
-  if (options.batch > 0 && options.batch != batch_) {
+  batch_ = fixed_batch_ ? inputs_[0][0] : images;
+  if (options.batch > 0 && options.batch != batch_ && !at_once_) {
     throw bad_input("{}: batch size {} is not supported: {}; use a batch size of {}", graph_.name, options.batch,
                     *why_not_split_, batch_);
   }
 }
 
-/// Returns the input shape of the model itself, after scaling.
-Shape BatchedGraph::network_input() const {
-  return scale_to_ > 0 ? Shape{input_[0], input_[1], scale_to_, scale_to_} : input_;
+/// Returns the input shapes of the model itself, after scaling.
+std::vector<Shape> BatchedGraph::network_inputs() const {
+  std::vector<Shape> shapes = inputs_;
+  if (scale_to_ > 0) shapes[0][2] = shapes[0][3] = scale_to_;
+  return shapes;
 }
 
-Shape BatchedGraph::input_of(int64_t n) const {
-  Shape shape = input_;
-  if (!shape.empty()) shape[0] = n;
-  return shape;
+std::vector<Shape> BatchedGraph::inputs_of(int64_t n) const {
+  std::vector<Shape> shapes = inputs_;
+  if (!at_once_) shapes[0][0] = n;
+  return shapes;
 }
 
-int64_t BatchedGraph::image_bytes() const { return bytes_of(input_of(batch_), type_) / batch_; }
+int64_t BatchedGraph::image_bytes() const { return bytes_of(inputs_of(batch_)[0], type_) / batch_; }
 
 Shape BatchedGraph::of_images(Shape shape, int64_t n) const {
   if (!shape.empty()) shape[0] = checked_mul(shape[0], n) / batch_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convlab/device/device.h"
+#include "convlab/engine/arrays.h"
 #include "convlab/engine/engine_options.h"
 #include "convlab/model/graph.h"
 #include "convlab/rewrite/fold.h"
@@ -16,17 +17,17 @@ namespace convlab {
 struct Batch {
   size_t index;  ///< the run's first batch is 0
   int64_t images;
-  const unsigned char* from;  ///< on the host
-  float* to;                  ///< on the host
-  bool alone;                 ///< the only batch of the run
+  InputArrays from;  ///< of the batch's first image
+  OutputArrays to;
+  bool alone;  ///< the only batch of the run
 };
 
 /// A graph as an engine runs it: simplified, folded, and with the input scaling and label output that its options
 /// request. Also splits a run's images into batches of sizes that the graph allows.
 class BatchedGraph {
  public:
-  /// `input`: the shape of the runs' input. Errors as in Engine().
-  BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& caps, const EngineOptions& options);
+  /// `inputs`: the shapes of the runs' inputs. Errors as in Engine().
+  BatchedGraph(Graph graph, InputShapes inputs, const DeviceCaps& caps, const EngineOptions& options);
 
   const Graph& graph() const { return graph_; }
   Graph& graph() { return graph_; }
@@ -35,10 +36,13 @@ class BatchedGraph {
   /// Images in a full batch.
   int64_t batch() const { return batch_; }
 
-  /// The shape of a run's input of n images.
-  Shape input_of(int64_t n) const;
+  /// Whether each run is one batch with exactly the inputs' shapes.
+  bool at_once() const { return at_once_; }
 
-  /// Bytes of one input image.
+  /// The shapes of the inputs for n images.
+  std::vector<Shape> inputs_of(int64_t n) const;
+
+  /// Bytes of one image of the only input.
   int64_t image_bytes() const;
 
   /// Returns a full batch's shape with its first size scaled to n images.
@@ -59,13 +63,14 @@ class BatchedGraph {
   std::vector<int64_t> batches(int64_t n) const;
 
  private:
-  Shape network_input() const;
+  std::vector<Shape> network_inputs() const;
   void open_batch_size(Graph& graph, bool must_split);
   void choose_size(int64_t images, const DeviceCaps& caps, const EngineOptions& options);
 
   Graph graph_;
   std::vector<Folding> foldings_;
-  Shape input_;
+  std::vector<Shape> inputs_;
+  bool at_once_;
   ElementType type_;
   int64_t scale_to_;
   bool lanes_;  ///< the device has kernels for nchw16n

@@ -1,4 +1,4 @@
-// Runs a graph with one input and one output on one device, batch by batch.
+// Runs a graph on one device, batch by batch or at once.
 
 #include "convlab/engine/engine.h"
 
@@ -48,12 +48,12 @@ std::vector<size_t> places_in(const Plan& full, const Plan& plan) {
 
 /// Members are in order of dependency: each may use those above it.
 struct Engine::Parts {
-  Parts(Graph model, const Shape& input, Device& on, const EngineOptions& wanted)
+  Parts(Graph model, InputShapes inputs, Device& on, const EngineOptions& wanted)
       : device(on),
         options(wanted),
         stream(stream_on(device)),
-        graph(std::move(model), input, device.caps(), options),
-        plans(graph, input.empty() ? 1 : input[0], device, *stream, options),
+        graph(std::move(model), inputs, device.caps(), options),
+        plans(graph, images_of(inputs), device, *stream, options),
         pipeline(graph, plans, device, *stream, options) {}
 
   Device& device;
@@ -64,9 +64,9 @@ struct Engine::Parts {
   Pipeline pipeline;
 };
 
-Engine::Engine(Graph graph, const Shape& input, Device& device, const EngineOptions& options)
-    : parts_(std::make_unique<Parts>(std::move(graph), input, device, options)) {
-  parts_->graph.require_count(input.empty() ? 1 : input[0], plan().outputs[0]);
+Engine::Engine(Graph graph, InputShapes inputs, Device& device, const EngineOptions& options)
+    : parts_(std::make_unique<Parts>(std::move(graph), inputs, device, options)) {
+  parts_->graph.require_count(images_of(inputs), plan().outputs[0]);
 }
 
 Engine::~Engine() = default;
@@ -87,10 +87,14 @@ Stream& Engine::stream() { return *parts_->stream; }
 
 double Engine::prepare_seconds() const { return parts_->plans.prepare_seconds(); }
 
-Shape Engine::output_shape(int64_t n) const {
+std::vector<Shape> Engine::output_shapes(int64_t n) const {
   parts_->graph.require_count(n, plan().outputs[0]);
-  return parts_->graph.of_images(plan().outputs[0], n);
+  std::vector<Shape> shapes;
+  for (const Shape& shape : plan().outputs) shapes.push_back(parts_->graph.of_images(shape, n));
+  return shapes;
 }
+
+Shape Engine::output_shape(int64_t n) const { return output_shapes(n)[0]; }
 
 Shape Engine::scores_shape(int64_t n) const {
   parts_->graph.require_count(n, plan().outputs[0]);
@@ -98,19 +102,19 @@ Shape Engine::scores_shape(int64_t n) const {
                                  n);
 }
 
-void Engine::run(const void* images, int64_t n, float* output) {
-  for_each_batch(images, n, output, [&](const Batch& batch) { run_batch(batch, nullptr); });
+void Engine::run(InputArrays inputs, int64_t n, OutputArrays outputs) {
+  for_each_batch(inputs, n, outputs, [&](const Batch& batch) { run_batch(batch, nullptr); });
 }
 
-void Engine::run_in_memory(const void* images, int64_t n, float* output) {
-  if (parts_->device.caps().shares_host_memory()) return run(images, n, output);
+void Engine::run_in_memory(InputArrays inputs, int64_t n, OutputArrays outputs) {
+  if (parts_->device.caps().shares_host_memory()) return run(inputs, n, outputs);
   or_settle(
-      [&] { give_batches(images, n, output, [&](const Batch& batch) { parts_->pipeline.run_in_memory(batch); }); });
+      [&] { give_batches(inputs, n, outputs, [&](const Batch& batch) { parts_->pipeline.run_in_memory(batch); }); });
 }
 
-std::vector<double> Engine::run_timed(const void* images, int64_t n, float* output) {
+std::vector<double> Engine::run_timed(InputArrays inputs, int64_t n, OutputArrays outputs) {
   std::vector<double> seconds(plan().steps.size(), 0);
-  for_each_batch(images, n, output, [&](const Batch& batch) {
+  for_each_batch(inputs, n, outputs, [&](const Batch& batch) {
     const std::vector<size_t> places = places_in(plan(), parts_->plans.of(batch.images)->plan());
     std::vector<double> of_batch(places.size(), 0);
     run_batch(batch, &of_batch);
@@ -119,46 +123,55 @@ std::vector<double> Engine::run_timed(const void* images, int64_t n, float* outp
   return seconds;
 }
 
-double Engine::time_on_device(const void* images, int64_t n, float* output) {
+double Engine::time_on_device(InputArrays inputs, int64_t n, OutputArrays outputs) {
   double seconds = 0;
-  for_each_batch(images, n, output, [&](const Batch& batch) {
+  for_each_batch(inputs, n, outputs, [&](const Batch& batch) {
     seconds += parts_->device.caps().shares_host_memory() ? stream().time([&] { run_batch(batch, nullptr); })
                                                           : parts_->pipeline.time(batch);
   });
   return seconds;
 }
 
-Tensor Engine::run(const Tensor& input) {
-  const BatchedGraph& graph = parts_->graph;
+std::vector<Tensor> Engine::run(std::span<const Tensor> inputs) {
+  const Graph& graph = parts_->graph.graph();
   const ElementType type = parts_->options.plan.input;
-  const int64_t n = input.shape().empty() ? 1 : input.shape()[0];
-  if (input.shape() != graph.input_of(n) || input.type() != type) {
-    throw bad_input("{}: expected an input of {} {}, got {} {}", graph.graph().name, name_of(type),
-                    to_text(graph.input_of(n)), name_of(input.type()), to_text(input.shape()));
+  const int64_t n = inputs.empty() ? 1 : images_of(inputs[0].shape());
+  const std::vector<Shape> expected = parts_->graph.inputs_of(n);
+  if (inputs.size() != expected.size()) {
+    throw bad_input("{}: expected {} inputs, got {}", graph.name, expected.size(), inputs.size());
   }
-  const Shape shape = output_shape(n);
-  require_memory(bytes_of(shape, ElementType::f32), fmt::format("{}: the output needs", graph.graph().name),
-                 "use fewer images");
-  Tensor output(ElementType::f32, shape);
-  run(input.raw(), n, output.values<float>().data());
-  return output;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].shape() == expected[i] && inputs[i].type() == type) continue;
+    throw bad_input("{}: input '{}': expected {} {}, got {} {}", graph.name, graph.name_of(graph.inputs[i]),
+                    name_of(type), to_text(expected[i]), name_of(inputs[i].type()), to_text(inputs[i].shape()));
+  }
+  std::vector<Tensor> outputs;
+  for (const Shape& shape : output_shapes(n)) {
+    require_memory(bytes_of(shape, ElementType::f32), fmt::format("{}: the output needs", graph.name),
+                   "use fewer images");
+    outputs.emplace_back(ElementType::f32, shape);
+  }
+  run(input_addresses(inputs), n, output_addresses(outputs));
+  return outputs;
 }
 
 /// Calls work(batch) for each batch.
 template <class Work>
-void Engine::give_batches(const void* images, int64_t n, float* output, Work work) {
+void Engine::give_batches(InputArrays inputs, int64_t n, OutputArrays outputs, Work work) {
   const BatchedGraph& graph = parts_->graph;
   parts_->device.make_current();
   graph.require_count(n, plan().outputs[0]);
+  if (graph.at_once()) {
+    return work(Batch{.index = 0, .images = n, .from = inputs, .to = outputs, .alone = true});
+  }
   const int64_t output_count = element_count(plan().outputs[0]);
   size_t index = 0;
   for (int64_t first = 0; first < n; first += graph.images_from(first, n)) {
     const int64_t full = graph.batch(), count = graph.images_from(first, n);
-    work(Batch{.index = index++,
-               .images = count,
-               .from = static_cast<const unsigned char*>(images) + first * graph.image_bytes(),
-               .to = output + first / full * output_count + first % full * (output_count / full),
-               .alone = count == n});
+    const void* const from = static_cast<const unsigned char*>(inputs[0]) + first * graph.image_bytes();
+    void* const to =
+        static_cast<float*>(outputs[0]) + first / full * output_count + first % full * (output_count / full);
+    work(Batch{.index = index++, .images = count, .from = from, .to = to, .alone = count == n});
   }
 }
 
@@ -175,9 +188,9 @@ void Engine::or_settle(Work work) {
 
 /// Calls work(batch) for each batch and waits for all of them.
 template <class Work>
-void Engine::for_each_batch(const void* images, int64_t n, float* output, Work work) {
+void Engine::for_each_batch(InputArrays inputs, int64_t n, OutputArrays outputs, Work work) {
   or_settle([&] {
-    give_batches(images, n, output, work);
+    give_batches(inputs, n, outputs, work);
     stream().synchronize();
   });
 }

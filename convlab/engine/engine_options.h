@@ -19,6 +19,7 @@ struct EngineOptions {
   bool pipelined = true;        ///< overlap upload and computation, and replay launches; false: run serially
   std::vector<int64_t> chunks;  ///< images per chunk, for batches of their sum; empty: chosen, see chunk_sizes()
   bool same_count = false;      ///< all runs have the number of images that the engine is made for; see ReadyPlans
+  bool at_once = false;         ///< run all images as one batch, whatever `batch` says; see Engine
   bool must_split = false;      ///< throw Error(bad_input) if the model does not compute each image independently
   std::shared_ptr<SharedWeights> weights = {};  ///< shared by engines of the same model; null: not shared
 };

@@ -21,6 +21,8 @@ constexpr size_t kSchedulesKept = 8;
 /// The number of address pairs kept: allocators return the same few addresses again and again.
 constexpr size_t kPlacedKept = 8;
 
+bool is_aligned(const void* address) { return reinterpret_cast<uintptr_t>(address) % kGpuAlignment == 0; }
+
 void wait_for_whatever_comes(Stream& stream) noexcept {
   try {
     stream.synchronize();
@@ -44,18 +46,19 @@ void Pipeline::run(const Batch& batch) {
 
 void Pipeline::run_plainly(const Batch& batch, std::vector<double>* seconds) {
   constexpr size_t kFeed = 0;
-  const std::shared_ptr<ReadyPlan> plan = plans_.of(batch.images);
+  const Chunk whole{.images = batch.images, .plan = plans_.of(batch.images), .replay = {}};
   upload(batch, kFeed);
-  plan->launch(stream_, images_of(kFeed), plans_.memory().output(), options_.observer, seconds);
+  launch(whole, kFeed, seconds);
   download(batch);
 }
 
 void Pipeline::run_in_memory(const Batch& batch) {
-  const auto addresses = reinterpret_cast<uintptr_t>(batch.from) | reinterpret_cast<uintptr_t>(batch.to);
-  if (addresses % kGpuAlignment != 0) return run_copied(batch);
+  if (!std::ranges::all_of(batch.from, is_aligned) || !std::ranges::all_of(batch.to, is_aligned)) {
+    return run_copied(batch);
+  }
   forget_what_moved();
   const auto known = std::ranges::find_if(placed_, [&](const Placed& each) {
-    return each.from == batch.from && each.to == batch.to && each.chunk.images == batch.images;
+    return each.from == batch.from[0] && each.to == batch.to[0] && each.chunk.images == batch.images;
   });
   if (known != placed_.end() && known->chunk.replay) return known->chunk.replay->run();
   const std::shared_ptr<ReadyPlan> plan = plans_.of(batch.images);
@@ -65,7 +68,7 @@ void Pipeline::run_in_memory(const Batch& batch) {
   if (known == placed_.end()) {
     if (placed_.size() >= kPlacedKept) placed_.erase(placed_.begin());
     placed_.push_back(
-        {.from = batch.from, .to = batch.to, .chunk = {.images = batch.images, .plan = plan, .replay = {}}});
+        {.from = batch.from[0], .to = batch.to[0], .chunk = {.images = batch.images, .plan = plan, .replay = {}}});
   } else if (!known->tried) {
     known->chunk.replay = stream_.record(work);
     known->tried = true;
@@ -75,9 +78,21 @@ void Pipeline::run_in_memory(const Batch& batch) {
 void Pipeline::run_copied(const Batch& batch) {
   constexpr size_t kFeed = 0;
   const std::shared_ptr<ReadyPlan> plan = plans_.of(batch.images);
-  stream_.copy(images_of(kFeed), batch.from, static_cast<size_t>(batch.images * graph_.image_bytes()));
-  plan->launch(stream_, images_of(kFeed), plans_.memory().output(), options_.observer, nullptr);
-  stream_.copy(batch.to, plans_.memory().output(), output_bytes(batch));
+  const RunMemory& memory = plans_.memory();
+  std::vector<const void*> from(batch.from.begin(), batch.from.end());
+  std::vector<void*> to(batch.to.begin(), batch.to.end());
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (is_aligned(from[i])) continue;
+    from[i] = memory.inputs()[i].data();
+    stream_.copy(memory.inputs()[i].data(), batch.from[i], input_bytes(batch, i));
+  }
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (!is_aligned(to[i])) to[i] = memory.outputs()[i].data();
+  }
+  plan->launch(stream_, from, to, options_.observer, nullptr);
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (to[i] != batch.to[i]) stream_.copy(batch.to[i], to[i], output_bytes(batch, i));
+  }
   if (Stream* const feed = feeds_[kFeed].stream.get()) feed->wait_for(stream_);
 }
 
@@ -100,7 +115,7 @@ void Pipeline::settle() noexcept {
 
 /// simt runs work as soon as it is enqueued, so pipelining gains nothing there.
 bool Pipeline::on() const {
-  return options_.pipelined && options_.observer == nullptr && !device_.caps().runs_on_host();
+  return options_.pipelined && options_.observer == nullptr && !device_.caps().runs_on_host() && !graph_.at_once();
 }
 
 /// Computes each chunk while the next one is uploaded.
@@ -114,7 +129,8 @@ void Pipeline::run_in_chunks(const Batch& batch, std::span<Chunk> chunks) {
   if (other.stream) feed.stream->wait_for(*other.stream);
   for (Chunk& chunk : chunks) {
     const int64_t at = chunk.first * graph_.image_bytes();
-    feed.stream->upload(images + at, batch.from + at, static_cast<size_t>(chunk.images * graph_.image_bytes()));
+    feed.stream->upload(images + at, static_cast<const unsigned char*>(batch.from[0]) + at,
+                        static_cast<size_t>(chunk.images * graph_.image_bytes()));
     stream_.wait_for(*feed.stream);
     compute(chunk, number);
   }
@@ -122,7 +138,7 @@ void Pipeline::run_in_chunks(const Batch& batch, std::span<Chunk> chunks) {
 }
 
 unsigned char* Pipeline::images_of(size_t feed) {
-  const Buffer& first = plans_.memory().images();
+  const Buffer& first = plans_.memory().inputs().front();
   if (feed == 0) return static_cast<unsigned char*>(first.data());
   Buffer& images = feeds_[feed].images;
   if (!images) images = device_.allocate(first.bytes());
@@ -211,31 +227,53 @@ Pipeline::Chunk Pipeline::rehearsed(size_t feed, int64_t first, int64_t images) 
 /// Returns the output elements per image.
 int64_t Pipeline::output_count() const { return element_count(plans_.full().outputs[0]) / graph_.batch(); }
 
-size_t Pipeline::output_bytes(const Batch& batch) const {
-  return static_cast<size_t>(batch.images * output_count()) * sizeof(float);
+size_t Pipeline::input_bytes(const Batch& batch, size_t input) const {
+  return static_cast<size_t>(bytes_of(graph_.inputs_of(batch.images)[input], options_.plan.input));
 }
 
-void Pipeline::compute(Chunk& chunk, size_t feed) {
-  if (chunk.replay) return chunk.replay->run();
-  chunk.plan->launch(stream_, images_of(feed) + chunk.first * graph_.image_bytes(),
-                     plans_.memory().output() + chunk.first * output_count(), options_.observer, nullptr);
+size_t Pipeline::output_bytes(const Batch& batch, size_t output) const {
+  return static_cast<size_t>(bytes_of(graph_.of_images(plans_.full().outputs[output], batch.images), ElementType::f32));
+}
+
+void Pipeline::compute(const Chunk& chunk, size_t feed) {
+  chunk.replay ? chunk.replay->run() : launch(chunk, feed, nullptr);
+}
+
+/// Enqueues the steps, from and to the plans' memory.
+void Pipeline::launch(const Chunk& chunk, size_t feed, std::vector<double>* seconds) {
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (const Buffer& input : plans_.memory().inputs()) from.push_back(input.data());
+  for (const Buffer& output : plans_.memory().outputs()) to.push_back(output.data());
+  if (!graph_.at_once()) {
+    from[0] = images_of(feed) + chunk.first * graph_.image_bytes();
+    to[0] = static_cast<float*>(to[0]) + chunk.first * output_count();
+  }
+  chunk.plan->launch(stream_, from, to, options_.observer, seconds);
 }
 
 void Pipeline::upload(const Batch& batch, size_t feed) {
-  const int64_t bytes = batch.images * graph_.image_bytes();
-  const Observed part(options_.observer, {.stage = Stage::upload, .bytes = bytes});
-  stream_.upload(images_of(feed), batch.from, static_cast<size_t>(bytes));
+  size_t bytes = 0;
+  for (size_t i = 0; i < batch.from.size(); ++i) bytes += input_bytes(batch, i);
+  const Observed part(options_.observer, {.stage = Stage::upload, .bytes = static_cast<int64_t>(bytes)});
+  for (size_t i = 0; i < batch.from.size(); ++i) {
+    void* const to = i == 0 ? images_of(feed) : plans_.memory().inputs()[i].data();
+    stream_.upload(to, batch.from[i], input_bytes(batch, i));
+  }
 }
 
 void Pipeline::download(const Batch& batch) {
-  const size_t bytes = output_bytes(batch);
+  size_t bytes = 0;
+  for (size_t i = 0; i < batch.to.size(); ++i) bytes += output_bytes(batch, i);
   if (options_.observer != nullptr) {
     // Otherwise the download's time would include waiting for the steps.
     const Observed part(options_.observer, {Stage::waiting});
     stream_.synchronize();
   }
   const Observed part(options_.observer, {.stage = Stage::download, .bytes = static_cast<int64_t>(bytes)});
-  stream_.download(batch.to, plans_.memory().output(), bytes);
+  for (size_t i = 0; i < batch.to.size(); ++i) {
+    stream_.download(batch.to[i], plans_.memory().outputs()[i].data(), output_bytes(batch, i));
+  }
 }
 
 }  // namespace convlab

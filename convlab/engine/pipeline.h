@@ -76,9 +76,11 @@ class Pipeline {
   void keep_faster(const Batch& batch, Schedule& schedule);
   void run_in_chunks(const Batch& batch, std::span<Chunk> chunks);
   Chunk rehearsed(size_t feed, int64_t first, int64_t images);
-  void compute(Chunk& chunk, size_t feed);
+  void compute(const Chunk& chunk, size_t feed);
+  void launch(const Chunk& chunk, size_t feed, std::vector<double>* seconds);
   int64_t output_count() const;
-  size_t output_bytes(const Batch& batch) const;
+  size_t input_bytes(const Batch& batch, size_t input) const;
+  size_t output_bytes(const Batch& batch, size_t output) const;
   void upload(const Batch& batch, size_t feed);
   void download(const Batch& batch);
 

@@ -33,11 +33,6 @@ class ReadyPlan {
   /// adds the step's time to seconds[step].
   void launch(Stream& stream, Inputs inputs, Outputs outputs, StageObserver* observer, std::vector<double>* seconds);
 
-  /// Same as above, for a plan with one input and one output.
-  void launch(Stream& stream, const void* input, void* output, StageObserver* observer, std::vector<double>* seconds) {
-    launch(stream, {&input, 1}, {&output, 1}, observer, seconds);
-  }
-
  private:
   const void* address(const Location& location, Inputs inputs, Outputs outputs) const;
   PreparedWeights packed(Device& device, Stream& stream, double& seconds);

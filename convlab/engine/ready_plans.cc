@@ -25,7 +25,7 @@ ReadyPlans::ReadyPlans(BatchedGraph& graph, int64_t images, Device& device, Stre
       device_(device),
       stream_(stream),
       options_(options),
-      gives_up_(options.same_count && device.caps().shares_host_memory()),
+      gives_up_((options.same_count || graph.at_once()) && device.caps().shares_host_memory()),
       weights_(options.weights ? options.weights : std::make_shared<SharedWeights>()),
       constants_(graph.graph(), device, stream),
       memory_(device) {
@@ -62,7 +62,11 @@ std::shared_ptr<ReadyPlan> ReadyPlans::add(int64_t n, Plan plan) {
   memory_.make_room(plan, options_.observer);
   auto ready = std::make_shared<ReadyPlan>(std::move(plan), constants_, memory_);
   const std::optional<double> seconds = ready->prepare(device_, stream_, *weights_, options_.observer);
-  if (plans_.empty()) prepare_seconds_ = seconds.value_or(0);
+  if (plans_.empty()) {
+    prepare_seconds_ = seconds.value_or(0);
+    if (!seconds)
+      std::ranges::for_each(ready->plan().steps, [&](const PlanStep& step) { constants_.note_packed(step); });
+  }
   if (plans_.size() > kPlansKept) plans_.erase(plans_.begin() + 1);
   plans_.push_back({n, ready});
   return ready;
@@ -70,7 +74,7 @@ std::shared_ptr<ReadyPlan> ReadyPlans::add(int64_t n, Plan plan) {
 
 Plan ReadyPlans::planned(int64_t n) const {
   const Observed part(options_.observer, {Stage::planning});
-  Plan plan = make_plan(graph_.graph(), graph_.input_of(n), device_.caps(), options_.plan);
+  Plan plan = make_plan(graph_.graph(), graph_.inputs_of(n), device_.caps(), options_.plan);
   const int64_t wanted = run_bytes(plan);
   if (wanted > device_.caps().memory_bytes) {
     throw bad_input("{}: batch size {} needs {} bytes of memory; {} has {}{}", graph_.graph().name, n, wanted,

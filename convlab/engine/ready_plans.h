@@ -12,8 +12,8 @@ namespace convlab {
 /// The plans of a graph on a device, one per batch size, with the constants, memory and SharedWeights that they share.
 /// The first is the full batch's. Graph, device, stream and options must outlive it.
 ///
-/// With options.same_count, on a host, all plans are made at once, and constant weights are freed as soon as they are
-/// packed, so that they are in memory once.
+/// With options.same_count or one batch at once, on a host, all plans are made at the start, and constant weights are
+/// freed as soon as they are packed, so that they are in memory once.
 class ReadyPlans {
  public:
   /// Makes the full batch's plan, for runs of `images` images. Errors as in Engine().

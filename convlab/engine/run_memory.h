@@ -19,8 +19,6 @@ class RunMemory {
   void make_room(const Plan& plan, StageObserver* observer);
 
   unsigned char* arena() const { return static_cast<unsigned char*>(arena_.data()); }
-  const Buffer& images() const { return inputs_.front(); }
-  float* output() const { return static_cast<float*>(outputs_.front().data()); }
   const std::vector<Buffer>& inputs() const { return inputs_; }
   const std::vector<Buffer>& outputs() const { return outputs_; }
 

@@ -180,30 +180,21 @@ Session::Ready& Session::ready_for(const Inputs& inputs) {
   EngineOptions options = engine_options_;
   options.plan.input = inputs.type;
   if (!shared_->again.empty()) options.weights = std::make_shared<SharedWeights>();  // a reread graph has new constants
-  Ready ready{.shapes = inputs.shapes, .type = inputs.type, .engine = {}, .executor = {}};
-  if (inputs.shapes.size() == 1 && !inputs.shapes[0].empty() && outputs_.size() == 1) {
-    ready.engine = std::make_unique<Engine>(shared_->graph_for(inputs.shapes), inputs.shapes[0], *device_, options);
-    ready.any_count = shared_->again.empty() && ready.engine->splits();
-    std::erase_if(ready_, [&](const Ready& other) {  // engines for fewer images are no longer needed
-      return ready.any_count && ready.serves(other.shapes, other.type);
-    });
-  } else {
-    ready.executor = std::make_unique<Executor>(shared_->graph_for(inputs.shapes), inputs.shapes, *device_, options);
-  }
+  Ready ready{.shapes = inputs.shapes, .type = inputs.type, .engine = {}};
+  ready.engine = std::make_unique<Engine>(shared_->graph_for(inputs.shapes), inputs.shapes, *device_, options);
+  ready.any_count = shared_->again.empty() && ready.engine->splits();
+  std::erase_if(ready_, [&](const Ready& other) {  // engines for fewer images are no longer needed
+    return ready.any_count && ready.serves(other.shapes, other.type);
+  });
   ready_.push_front(std::move(ready));
   if (ready_.size() > kKept) ready_.pop_back();
   return ready_.front();
 }
 
-std::vector<Shape> Session::output_shapes(const Ready& ready, int64_t images) const {
-  if (ready.engine) return {ready.engine->output_shape(images)};
-  return ready.executor->plan().outputs;
-}
-
 std::vector<Shape> Session::output_shapes(std::span<const ConstArray> inputs) {
   const auto lock = turn();
   const Inputs given = inputs_of(inputs, false);
-  return output_shapes(ready_for(given), given.images());
+  return ready_for(given).engine->output_shapes(given.images());
 }
 
 void Session::require_on_device(const void* data, const std::string& name) const {
@@ -248,10 +239,10 @@ void Session::run(std::span<const ConstArray> inputs, std::span<const Array> out
     throw bad_input("{}: with a stream, arrays must be in GPU memory", model().name);
   }
   Ready& ready = ready_for(given);
-  require_outputs(outputs, output_shapes(ready, given.images()), given.on_device);
+  require_outputs(outputs, ready.engine->output_shapes(given.images()), given.on_device);
   if (given.on_device) return run_on_device(ready, given, outputs, stream);
   run_ready(ready, given, outputs);
-  if (batcher_ && !batcher_->learned() && ready.engine && ready.engine->splits()) learn(inputs[0], outputs[0]);
+  if (batcher_ && !batcher_->learned() && ready.engine->splits()) learn(inputs[0], outputs[0]);
 }
 
 /// Batches calls with arrays like these from now on, and prepares the model for a full batch.
@@ -272,11 +263,7 @@ void Session::run_ready(Ready& ready, const Inputs& inputs, std::span<const Arra
     if (!direct) results.emplace_back(ElementType::f32, outputs[i].shape);
     to.push_back(direct ? outputs[i].data : results.back().raw());
   }
-  if (ready.engine) {
-    ready.engine->run(inputs.data[0], inputs.images(), static_cast<float*>(to[0]));
-  } else {
-    ready.executor->run(inputs.data, to, nullptr);
-  }
+  ready.engine->run(inputs.data, inputs.images(), to);
   size_t next = 0;
   for (const Array& output : outputs) {
     if (output.type == ElementType::f32) continue;
@@ -286,22 +273,18 @@ void Session::run_ready(Ready& ready, const Inputs& inputs, std::span<const Arra
 }
 
 void Session::run_on_device(Ready& ready, const Inputs& inputs, std::span<const Array> outputs, void* stream) const {
-  Stream& own = ready.engine ? ready.engine->stream() : ready.executor->stream();
+  Stream& own = ready.engine->stream();
   if (stream != nullptr) own.wait_for_native(stream);
-  if (ready.engine) {
-    ready.engine->run_in_memory(inputs.data[0], inputs.images(), static_cast<float*>(outputs[0].data));
-  } else {
-    std::vector<void*> to;
-    for (const Array& output : outputs) to.push_back(output.data);
-    ready.executor->run_in_memory(inputs.data, to);
-  }
+  std::vector<void*> to;
+  for (const Array& output : outputs) to.push_back(output.data);
+  ready.engine->run_in_memory(inputs.data, inputs.images(), to);
   if (stream != nullptr) return own.hold_native(stream);
   own.synchronize();
 }
 
 std::vector<Session::Step> Session::plan(std::span<const ConstArray> inputs) {
   const auto lock = turn();
-  return steps_of(ready_for(inputs_of(inputs, false)).plan());
+  return steps_of(ready_for(inputs_of(inputs, false)).engine->plan());
 }
 
 std::vector<Session::Step> Session::profile(std::span<const ConstArray> inputs, int repeat) {
@@ -312,20 +295,15 @@ std::vector<Session::Step> Session::profile(std::span<const ConstArray> inputs, 
     throw bad_input("{}: profiling is not supported for arrays in GPU memory; pass arrays in host memory",
                     model().name);
   Ready& ready = ready_for(given);
-  std::vector<Step> steps = steps_of(ready.plan());
+  std::vector<Step> steps = steps_of(ready.engine->plan());
   std::vector<Tensor> outputs;
   std::vector<void*> to;
-  for (const Shape& shape : output_shapes(ready, given.images())) {
+  for (const Shape& shape : ready.engine->output_shapes(given.images())) {
     to.push_back(outputs.emplace_back(ElementType::f32, shape).raw());
   }
   std::vector<std::vector<double>> by_step(steps.size());
   for (int i = 0; i <= repeat; ++i) {
-    std::vector<double> seconds(steps.size(), 0);
-    if (ready.engine) {
-      seconds = ready.engine->run_timed(given.data[0], given.images(), static_cast<float*>(to[0]));
-    } else {
-      ready.executor->run(given.data, to, &seconds);
-    }
+    const std::vector<double> seconds = ready.engine->run_timed(given.data, given.images(), to);
     for (size_t step = 0; i > 0 && step < steps.size(); ++step) by_step[step].push_back(seconds[step]);
   }
   for (size_t step = 0; step < steps.size(); ++step) steps[step].seconds = median(by_step[step]);

@@ -11,7 +11,6 @@
 
 #include "convlab/device/device.h"
 #include "convlab/engine/engine.h"
-#include "convlab/engine/executor.h"
 #include "convlab/model/graph.h"
 #include "convlab/session/array.h"
 #include "convlab/session/batcher.h"
@@ -115,12 +114,10 @@ class Session {
   struct Ready {
     std::vector<Shape> shapes;
     ElementType type;
-    std::unique_ptr<Engine> engine;      ///< for one input and one output
-    std::unique_ptr<Executor> executor;  ///< for any other number of inputs or outputs
-    bool any_count = false;              ///< also computes fewer images
+    std::unique_ptr<Engine> engine;
+    bool any_count = false;  ///< also computes fewer images
 
     bool serves(const std::vector<Shape>& wanted, ElementType element) const;
-    const Plan& plan() const { return engine ? engine->plan() : executor->plan(); }
   };
 
   /// Inputs as the engine reads them: the caller's arrays, or converted copies.
@@ -131,7 +128,7 @@ class Session {
     ElementType type;
     bool on_device = false;
 
-    int64_t images() const { return shapes.empty() || shapes[0].empty() ? 1 : shapes[0][0]; }
+    int64_t images() const { return images_of(shapes); }
   };
 
   const Graph& model() const { return shared_->graph; }
@@ -142,7 +139,6 @@ class Session {
   void require_outputs(std::span<const Array> outputs, const std::vector<Shape>& shapes, bool on_device) const;
   Inputs inputs_of(std::span<const ConstArray> inputs, bool with_data) const;
   Ready& ready_for(const Inputs& inputs);
-  std::vector<Shape> output_shapes(const Ready& ready, int64_t images) const;
   void learn(const ConstArray& input, const Array& output);
   void run_ready(Ready& ready, const Inputs& inputs, std::span<const Array> outputs) const;
   void run_on_device(Ready& ready, const Inputs& inputs, std::span<const Array> outputs, void* stream) const;

@@ -239,7 +239,7 @@ TEST(LabelOutput, DropsASoftmaxOfAllScoresOfAnImage) {
 TEST(EngineEnds, OnlyScoresNeedTheSoftmax) {
   const std::unique_ptr<Device> device = open_device("cpu", {.threads = 1});
   for (const bool finds_labels : {false, true}) {
-    const Engine engine(load_model("fa19"), {2, 1, 70, 70}, *device, {.labels = finds_labels});
+    const Engine engine(load_model("fa19"), Shape{2, 1, 70, 70}, *device, {.labels = finds_labels});
     const bool has_softmax =
         std::ranges::any_of(engine.plan().steps, [](const PlanStep& step) { return step.op_name() == "Softmax"; });
     EXPECT_EQ(has_softmax, !finds_labels);
@@ -288,7 +288,7 @@ TEST(EngineEnds, ScaleAndLabelOnTheDeviceAsOnTheHost) {
 TEST(EngineEnds, OnlyPixelsAreScaled) {
   const std::unique_ptr<Device> device = open_device("cpu", {.threads = 1});
   EXPECT_THAT(bad_input_message([&] {
-                Engine(load_model("fa19"), {2, 1, 28, 28}, *device, {.scale_to = 70});
+                Engine(load_model("fa19"), Shape{2, 1, 28, 28}, *device, {.scale_to = 70});
               }),
               testing::HasSubstr("float32"));
 }

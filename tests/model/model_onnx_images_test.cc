@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "convlab/device/cpu.h"
-#include "convlab/engine/executor.h"
+#include "convlab/engine/engine.h"
 #include "tests/model/op_text.h"
 #include "tests/model/shape_model.h"
 #include "tests/tensor_values.h"
@@ -38,9 +38,9 @@ Graph read_for(const OnnxModel& model, const Shape& shape) {
 /// Imports the model for this input shape and runs it on counting(shape).
 Tensor computed(const OnnxModel& model, const Shape& shape) {
   const auto device = open_cpu({.threads = 1});
-  Executor executor(read_for(model, shape), shape, *device, {});
+  Engine engine(read_for(model, shape), shape, *device, {.at_once = true});
   const Tensor x = counting(shape);
-  return std::move(executor.run({&x, 1})[0]);
+  return std::move(engine.run({&x, 1})[0]);
 }
 
 /// Expects that the importer rejects the model without its input's shape, and asks for it.

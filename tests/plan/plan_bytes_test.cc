@@ -12,7 +12,7 @@
 
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
-#include "convlab/engine/executor.h"
+#include "convlab/plan/planned_graph.h"
 #include "tests/kernels_simd_targets.h"
 #include "tests/plan/quantized_graph.h"
 
@@ -33,18 +33,18 @@ Tensor images(int64_t n, int64_t side) {
 std::vector<Tensor> outputs_of(const Graph& graph, PlanMode mode, int64_t n, int threads) {
   const auto device = open_cpu({.threads = threads});
   const int64_t side = graph.inputs[0].shape[2];
-  Executor executor(copy_of(graph), Shape{n, 3, side, side}, *device, {.plan = {.mode = mode}});
+  Engine engine(copy_of(graph), Shape{n, 3, side, side}, *device, {.plan = {.mode = mode}, .at_once = true});
   const Tensor x = images(n, side);
-  return executor.run({&x, 1});
+  return engine.run({&x, 1});
 }
 
 /// Returns the operator names of the plan's steps.
 std::vector<std::string> steps_of(const Graph& graph, int64_t n = 2) {
   const auto device = open_cpu({.threads = 2});
   const int64_t side = graph.inputs[0].shape[2];
-  const Executor executor(copy_of(graph), Shape{n, 3, side, side}, *device, {});
+  const Engine engine(copy_of(graph), Shape{n, 3, side, side}, *device, {.at_once = true});
   std::vector<std::string> names;
-  for (const PlanStep& step : executor.plan().steps) names.push_back(step.op_name());
+  for (const PlanStep& step : engine.plan().steps) names.push_back(step.op_name());
   return names;
 }
 
@@ -228,8 +228,9 @@ bool on_bytes(const Graph& graph, int64_t n = 2) {
   expect_as_by_layers(graph, n);
   const auto device = open_cpu({.threads = 1});
   const int64_t side = graph.inputs[0].shape[2];
-  const Executor executor(copy_of(graph), Shape{n, 3, side, side}, *device, {});
-  return has_bytes(executor.graph());
+  const PlannedGraph planned =
+      planned_graph(copy_of(graph), Shape{n, 3, side, side}, PlanMode::fused, device->caps().threads);
+  return has_bytes(planned.graph);
 }
 
 TEST(BytePlan, WhatDoesNotFitStaysAsItIs) {
@@ -266,13 +267,8 @@ TEST(BytePlan, BiasesBetweenUnitsOfSums) {
     const float y_scale = coarse ? 0x1p-13f : 0x1p-6f;  // one unit is half a quantized value, or 1/256 of one
     const ValueId filter = graph.dequantized(w, {0x1p-7f}), bias = graph.put({4}, {0x1p-16f, 0.5f, -0.25f, 0});
     graph.real(graph.quantize(graph.add(ConvOp{}, {graph.real(x), filter, bias}), 4, y_scale, 3));
-    EXPECT_EQ(has_bytes([&] {
-                const auto device = open_cpu({.threads = 1});
-                return Executor(copy_of(graph.graph()), Shape{1, 3, kQuantizedSide, kQuantizedSide}, *device, {})
-                    .graph()
-                    .clone();
-              }()),
-              !coarse);
+    const Shape shape{1, 3, kQuantizedSide, kQuantizedSide};
+    EXPECT_EQ(has_bytes(planned_graph(copy_of(graph.graph()), shape, PlanMode::fused, 1).graph), !coarse);
   }
 }
 
@@ -281,7 +277,7 @@ TEST(BytePlan, BatchesFitTheCache) {
   const Levels a = graph.quantized_conv(graph.images(), 64, 1), b = graph.quantized_conv(a, 64, 1);
   graph.real(graph.quantize(graph.add(GlobalAveragePoolOp{}, {graph.real(b)}), 64, b.scale, b.zero));
   const auto device = open_cpu({.threads = 2});
-  const Engine engine(graph.take(), {64, 3, 128, 128}, *device, {});
+  const Engine engine(graph.take(), Shape{64, 3, 128, 128}, *device, {});
   EXPECT_EQ(engine.batch(), 4) << "two arrays of 1 MiB for each image";
 }
 

@@ -10,7 +10,7 @@
 #include "convlab/device/cpu.h"
 #include "convlab/device/device.h"
 #include "convlab/device/simt.h"
-#include "convlab/engine/executor.h"
+#include "convlab/engine/engine.h"
 #include "convlab/plan/planner.h"
 #include "tests/plan/wide_graph.h"
 
@@ -20,9 +20,9 @@ namespace {
 using testing::ElementsAre;
 
 std::vector<Tensor> outputs_of(const Graph& graph, Device& device, PlanOptions options, int64_t n) {
-  Executor executor(copy_of(graph), Shape{n, 3, kHeight, kWidth}, device, {.plan = std::move(options)});
+  Engine engine(copy_of(graph), Shape{n, 3, kHeight, kWidth}, device, {.plan = std::move(options), .at_once = true});
   const Tensor x = images(n);
-  return executor.run({&x, 1});
+  return engine.run({&x, 1});
 }
 
 class LastPlan : public testing::TestWithParam<Math> {

@@ -10,7 +10,6 @@
 
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
-#include "convlab/engine/executor.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/plan/planner.h"
 #include "tests/plan/wide_graph.h"
@@ -26,9 +25,9 @@ Plan plan_of(const Graph& graph, int64_t n = 1, PlanOptions options = {}) {
 
 std::vector<Tensor> outputs_of(const Graph& graph, PlanMode mode, int64_t n, int threads) {
   const auto device = open_cpu({.threads = threads});
-  Executor executor(copy_of(graph), Shape{n, 3, kHeight, kWidth}, *device, {.plan = {.mode = mode}});
+  Engine engine(copy_of(graph), Shape{n, 3, kHeight, kWidth}, *device, {.plan = {.mode = mode}, .at_once = true});
   const Tensor x = images(n);
-  return executor.run({&x, 1});
+  return engine.run({&x, 1});
 }
 
 void expect_as_by_layers(const Graph& graph, int64_t n) {
@@ -129,7 +128,7 @@ int64_t batch_of(int64_t maps) {
   const ValueId small = builder.add(PoolOp{{.kernel_h = 32, .kernel_w = 32, .stride_h = 32, .stride_w = 32}}, {second});
   builder.add(GemmOp{}, {builder.add(FlattenOp{1}, {small}), builder.constant({256, maps})});
   const auto device = open_cpu({.threads = 2});
-  const Engine engine(builder.take(), {64, 3, 64, 64}, *device, {});
+  const Engine engine(builder.take(), Shape{64, 3, 64, 64}, *device, {});
   EXPECT_TRUE(engine.plan().channel_lanes);
   return engine.batch();
 }

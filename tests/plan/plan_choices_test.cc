@@ -10,7 +10,7 @@
 
 #include "convlab/base/text.h"
 #include "convlab/device/cpu.h"
-#include "convlab/engine/executor.h"
+#include "convlab/engine/engine.h"
 #include "convlab/plan/planner.h"
 #include "tests/errors.h"
 #include "tests/graph_builder.h"
@@ -107,8 +107,8 @@ TEST(ChosenPlan, GivesTheSameBitsAsTheChosenKernels) {
   Tensor x(ElementType::f32, kInput);
   for (size_t i = 0; float& each : x.values<float>()) each = std::sin(static_cast<float>(i++));
   const auto outputs = [&](const PlanOptions& options) {
-    Executor executor(wide_graph(), kInput, *device, {.plan = options});
-    return std::move(executor.run({&x, 1})[0]);
+    Engine engine(wide_graph(), kInput, *device, {.plan = options, .at_once = true});
+    return std::move(engine.run({&x, 1})[0]);
   };
   const Tensor expected = outputs({}), got = outputs(replaying(choices_of(plan_of(wide_graph()), false)));
   EXPECT_TRUE(std::ranges::equal(expected.values<float>(), got.values<float>()));

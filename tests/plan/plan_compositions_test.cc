@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "convlab/device/cpu.h"
-#include "convlab/engine/executor.h"
+#include "convlab/engine/engine.h"
 #include "convlab/rewrite/simplify.h"
 #include "tests/graph_builder.h"
 
@@ -36,8 +36,8 @@ size_t nodes_left(GraphBuilder& builder, const Shape& shape) {
   x.push_back(random_input(shape));
   std::vector<Tensor> results[2];
   for (const PlanMode mode : {PlanMode::layers, PlanMode::fused}) {
-    Executor executor(builder.graph().clone(), shape, *device, {.plan = {.mode = mode}});
-    results[mode == PlanMode::fused ? 1 : 0] = executor.run(x);
+    Engine engine(builder.graph().clone(), shape, *device, {.plan = {.mode = mode}, .at_once = true});
+    results[mode == PlanMode::fused ? 1 : 0] = engine.run(x);
   }
   for (size_t i = 0; i < results[0].size(); ++i) {
     const auto want = results[0][i].values<float>(), got = results[1][i].values<float>();

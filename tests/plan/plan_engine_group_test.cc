@@ -73,7 +73,7 @@ TEST(EngineGroup, ComputesWhatOneEngineComputes) {
         SCOPED_TRACE(fmt::format("{} images on {} devices", n, count));
         const std::vector<float> expected = run_alone(graph, *alone, x, n, options);
         EXPECT_EQ(run(large, x, n), expected) << "made for 1000";
-        EngineGroup group(graph.clone(), {n, 1, 12, 12}, devices, options);
+        EngineGroup group(graph.clone(), Shape{n, 1, 12, 12}, devices, options);
         EXPECT_EQ(run(group, x, n), expected);
         EXPECT_EQ(run(group, x, n), expected) << "again";
         std::vector<float> kept(expected.size(), -7);
@@ -106,7 +106,7 @@ TEST(EngineGroup, UsesOnlyAsManyDevicesAsThereAreImages) {
   EXPECT_THAT(bad_input_message([&] { group.run(x.raw(), 0, nullptr); }), HasSubstr("at least 1, got 0"));
   EXPECT_THAT(bad_input_message([&] { group.run(x.raw(), -5, nullptr); }), HasSubstr("at least 1, got -5"));
   EXPECT_THAT(bad_input_message([&] {
-                EngineGroup(network().take(), {0, 1, 12, 12}, devices, {});
+                EngineGroup(network().take(), Shape{0, 1, 12, 12}, devices, {});
               }),
               HasSubstr("batch size of at least 1"));
 }
@@ -121,8 +121,8 @@ TEST(EngineGroup, ModelsThatMixImagesAreForOneDevice) {
   };
   EXPECT_THAT(message(mixing, {32, 3}), AllOf(HasSubstr("'mixer'"), HasSubstr("for example cuda:0")));
   EXPECT_THAT(message(fixed, {8, 2, 3, 3}), AllOf(HasSubstr("'reshape'"), HasSubstr("for example cuda:0")));
-  EngineGroup(mixing.take(), {32, 3}, one, {});
-  EngineGroup(fixed.take(), {8, 2, 3, 3}, one, {});
+  EngineGroup(mixing.take(), Shape{32, 3}, one, {});
+  EngineGroup(fixed.take(), Shape{8, 2, 3, 3}, one, {});
 }
 
 TEST(EngineGroup, DevicesWithMemoryOfTheirOwnGetTheirShares) {

@@ -346,7 +346,7 @@ TEST(Engine, ARestThatIsFusedOtherwiseIsTimedWithTheRest) {
   const Graph graph = builder.take();
   const Tensor input = images({20, 1, 20, 20});
   const std::unique_ptr<Device> device = open_cpu({});
-  Engine many(copy_of(graph), input.shape(), *device, {}), few(copy_of(graph), {4, 1, 20, 20}, *device, {});
+  Engine many(copy_of(graph), input.shape(), *device, {}), few(copy_of(graph), Shape{4, 1, 20, 20}, *device, {});
   ASSERT_NE(many.plan().steps.size(), few.plan().steps.size());
   Tensor timed(ElementType::f32, {20, 4, 4, 4});
   const std::vector<double> seconds = many.run_timed(input.raw(), 20, timed.values<float>().data());
@@ -371,7 +371,7 @@ TEST(Engine, TheForcedKernelIsTheOneThatRuns) {
 TEST(Engine, WeightsArePreparedOnceForAllBatchSizes) {
   const std::unique_ptr<Device> device = open_cpu({});
   counted_prepares = 0;
-  Engine engine(course_network().take(), {8, 1, 20, 20}, *device,
+  Engine engine(course_network().take(), Shape{8, 1, 20, 20}, *device,
                 {.plan = {.kernel = "cpu.test_counting"}, .batch = 3});
   EXPECT_EQ(counted_prepares, 2);
   EXPECT_GT(engine.prepare_seconds(), 0);
@@ -382,7 +382,7 @@ TEST(Engine, WeightsArePreparedOnceForAllBatchSizes) {
 TEST(Engine, RunsAnyNumberOfImagesAgainAndAgain) {
   const std::unique_ptr<Device> device = open_cpu({});
   const Tensor x = images({50, 1, 20, 20});
-  Engine engine(course_network().take(), {10, 1, 20, 20}, *device, {.batch = 4});
+  Engine engine(course_network().take(), Shape{10, 1, 20, 20}, *device, {.batch = 4});
   EXPECT_EQ(engine.batch(), 4);
   EXPECT_EQ(engine.output_shape(50), (Shape{50, 10}));
   const Tensor all = engine.run(x);
@@ -464,13 +464,34 @@ TEST(Engine, NetworksThatMixImagesRunInOneBatch) {
   for (size_t i = 0; i < 6000; i += 3) sum += y.values<float>()[i];
   EXPECT_NEAR(sum, 1, 1e-4);
   const std::unique_ptr<Device> device = open_cpu({});
-  Engine engine(copy_of(builder.graph()), {5, 3}, *device, {});
+  Engine engine(copy_of(builder.graph()), Shape{5, 3}, *device, {});
   EXPECT_THAT(bad_input_message([&] { engine.run(images({4, 3})); }), AllOf(HasSubstr("mixer"), HasSubstr("5")));
+}
+
+TEST(Engine, AtOnceAllImagesAreOneBatch) {
+  const std::unique_ptr<Device> device = open_cpu({});
+  const Tensor x = images({17, 1, 20, 20});  // otherwise 16 images and one
+  Engine engine(course_network().take(), x.shape(), *device, {.batch = 4, .at_once = true});
+  EXPECT_THAT(engine.plan().inputs, testing::ElementsAre(x.shape()));
+  EXPECT_THAT(engine.batches(17), testing::ElementsAre(17));
+  expect_close(engine.run(x), run(course_network().graph(), x, {}), 1e-5);
+  EXPECT_THAT(bad_input_message([&] { engine.run(images({16, 1, 20, 20})); }), HasSubstr("17x1x20x20"));
+}
+
+TEST(Engine, ScalesAndFindsLabelsOnlyWithOneInputAndOneOutput) {
+  const std::unique_ptr<Device> device = open_cpu({});
+  Graph graph = course_network().take();
+  graph.outputs.push_back({.value = graph.nodes.front().output});
+  EXPECT_EQ(Engine(graph.clone(), Shape{2, 1, 20, 20}, *device, {}).output_shapes(2).size(), 2u);
+  EXPECT_THAT(bad_input_message([&] {
+                Engine(graph.clone(), Shape{2, 1, 20, 20}, *device, {.labels = true});
+              }),
+              HasSubstr("expected 1 input and 1 output, got 1 and 2"));
 }
 
 TEST(Engine, InputsOfAnotherShapeOrTypeAreRefused) {
   const std::unique_ptr<Device> device = open_cpu({});
-  Engine engine(course_network().take(), {4, 1, 20, 20}, *device, {});
+  Engine engine(course_network().take(), Shape{4, 1, 20, 20}, *device, {});
   EXPECT_THAT(bad_input_message([&] { engine.run(images({4, 1, 20, 21})); }), HasSubstr("4x1x20x20"));
   EXPECT_THAT(bad_input_message([&] { engine.run(images({4, 400})); }), HasSubstr("4x400"));
   EXPECT_THAT(bad_input_message([&] { engine.run(images({4, 1, 20, 20}, ElementType::u8)); }), HasSubstr("uint8"));
@@ -499,7 +520,7 @@ TEST(Engine, ABatchThatDoesNotFitIntoMemoryIsBadInput) {
   builder.conv(builder.input(), 64, 1, 3);
   const int64_t images = device->caps().memory_bytes / (64 * 4 * 998 * 998) + 1;
   const std::string message = bad_input_message([&] {
-    Engine(builder.take(), {images, 1, 1000, 1000}, *device, {.batch = images});
+    Engine(builder.take(), Shape{images, 1, 1000, 1000}, *device, {.batch = images});
   });
   EXPECT_THAT(message, HasSubstr("use a smaller batch"));
 }
@@ -510,7 +531,7 @@ TEST(Engine, ChoosesBatchesThatKeepTheArenaSmall) {
   builder.activation(builder.conv(builder.input(), 12, 1, 7), ActivationKind::tanh);
   builder.conv(builder.graph().outputs[0].value, 24, 12, 7);
   for (const PlanMode mode : {PlanMode::layers, PlanMode::fused}) {
-    const Engine engine(copy_of(builder.graph()), {10000, 1, 72, 72}, *device, {.plan = {.mode = mode}});
+    const Engine engine(copy_of(builder.graph()), Shape{10000, 1, 72, 72}, *device, {.plan = {.mode = mode}});
     EXPECT_GE(engine.batch(), 64);
     EXPECT_LE(engine.plan().arena_bytes, int64_t{128} << 20);
     EXPECT_EQ(engine.batch() % 16, 0);

@@ -11,7 +11,7 @@
 
 #include "convlab/device/cpu.h"
 #include "convlab/device/simt.h"
-#include "convlab/engine/executor.h"
+#include "convlab/engine/engine.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/model/op_fields.h"
@@ -278,9 +278,9 @@ Tensor random_input(const Shape& shape) {
 
 std::vector<Tensor> outputs_of(const Graph& graph, const Shape& input, PlanOptions options) {
   static const auto device = open_cpu({.threads = 1});
-  Executor executor(copy_of(graph), input, *device, {.plan = std::move(options)});
+  Engine engine(copy_of(graph), input, *device, {.plan = std::move(options), .at_once = true});
   const Tensor x = random_input(input);
-  return executor.run({&x, 1});
+  return engine.run({&x, 1});
 }
 
 /// The relative L2 error of `got`. NaN is not an error where it is expected.

@@ -248,7 +248,7 @@ TEST(Fold, AMeanAfterAConvolutionBecomesAWiderFilterWithItsStride) {
   const ValueId x = builder.conv(builder.input(), 8, 3, 5, true, "conv");
   builder.activation(builder.add(PoolOp{kMean2x2}, {x}, "mean"), ActivationKind::relu, "relu");
   const auto device = open_cpu({.threads = 1});
-  const Engine engine(copy_of(builder.graph()), {64, 3, 20, 20}, *device, {.plan = {.mode = PlanMode::folded}});
+  const Engine engine(copy_of(builder.graph()), Shape{64, 3, 20, 20}, *device, {.plan = {.mode = PlanMode::folded}});
   ASSERT_EQ(engine.plan().steps.size(), 1u);
   EXPECT_EQ(to_text(conv_step(engine.plan().steps[0].what).problem), "n64_c3h20w20_k8r6s6_st2");
 }
@@ -268,7 +268,7 @@ TEST(Fold, StopsAtWhatIsNotLinearAndAtValuesReadTwice) {
 TEST(Fold, ALayersOrFusedPlanFoldsNothing) {
   for (const PlanMode mode : {PlanMode::layers, PlanMode::fused}) {
     const auto device = open_cpu({.threads = 1});
-    const Engine engine(copy_of(convolution_and_dense(8, 10).graph()), {64, 2, 12, 12}, *device,
+    const Engine engine(copy_of(convolution_and_dense(8, 10).graph()), Shape{64, 2, 12, 12}, *device,
                         {.plan = {.mode = mode}});
     EXPECT_GT(engine.plan().steps.size(), 1u);
     EXPECT_TRUE(engine.foldings().empty());

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "convlab/device/cpu.h"
-#include "convlab/engine/executor.h"
+#include "convlab/engine/engine.h"
 #include "convlab/kernels/cpu/bf16.h"
 #include "convlab/plan/planner.h"
 #include "tests/plan/wide_graph.h"
@@ -30,9 +30,9 @@ class HalfPlan : public testing::Test {
 
   static std::vector<Tensor> outputs_of(const Graph& graph, PlanOptions options, int64_t n, int threads) {
     const auto device = open_cpu({.threads = threads});
-    Executor executor(copy_of(graph), Shape{n, 3, kHeight, kWidth}, *device, {.plan = std::move(options)});
+    Engine engine(copy_of(graph), Shape{n, 3, kHeight, kWidth}, *device, {.plan = std::move(options), .at_once = true});
     const Tensor x = images(n);
-    return executor.run({&x, 1});
+    return engine.run({&x, 1});
   }
 
   static void expect_as_by_layers(const Graph& graph, int64_t n) {

@@ -15,7 +15,6 @@
 #include "convlab/base/file.h"
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
-#include "convlab/engine/executor.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
 #include "convlab/model/onnx/writing/onnx_export.h"
@@ -149,8 +148,8 @@ double relative_error(const Tensor& got, const Tensor& expected) {
 void expect_right(const Network& network, Graph graph, PlanMode mode, Device& device) {
   std::vector<Shape> shapes;
   for (const Tensor& input : network.inputs) shapes.push_back(input.shape());
-  Executor executor(std::move(graph), shapes, device, {.plan = {.mode = mode}});
-  const std::vector<Tensor> got = executor.run(network.inputs);
+  Engine engine(std::move(graph), shapes, device, {.plan = {.mode = mode}, .at_once = true});
+  const std::vector<Tensor> got = engine.run(network.inputs);
   ASSERT_EQ(got.size(), network.outputs.size());
   for (size_t i = 0; i < got.size(); ++i) {
     EXPECT_LE(relative_error(got[i], network.outputs[i]), network.tolerances[i]) << "output " << i;

@@ -38,7 +38,7 @@ GraphBuilder network() {
 std::vector<Shape> given_up(Graph model, int64_t n, EngineOptions options) {
   const std::unique_ptr<Device> device = open_cpu({.threads = 2});
   const std::unique_ptr<Stream> stream = device->make_stream();
-  BatchedGraph graph(std::move(model), {n, 3, 8, 8}, device->caps(), options);
+  BatchedGraph graph(std::move(model), Shape{n, 3, 8, 8}, device->caps(), options);
   const ReadyPlans plans(graph, n, *device, *stream, options);
   std::vector<Shape> shapes;
   for (const auto& [value, tensor] : graph.graph().constants) {
@@ -97,16 +97,16 @@ TEST(PackedWeights, ANumberOfImagesThatAFixedBatchDoesNotDivideIsExplained) {
   GraphBuilder builder({4, 3, 8, 8});
   builder.add(ReduceOp{.kind = ReduceKind::mean, .axes = {0}}, {builder.conv(builder.input(), 4, 3, 3)});
   EXPECT_THAT(bad_input_message([&] {
-                Engine(builder.graph().clone(), {3, 3, 8, 8}, *device, {.same_count = true});
+                Engine(builder.graph().clone(), Shape{3, 3, 8, 8}, *device, {.same_count = true});
               }),
               HasSubstr(bad_input_message([&] {
-                Engine(builder.graph().clone(), {3, 3, 8, 8}, *device, {});
+                Engine(builder.graph().clone(), Shape{3, 3, 8, 8}, *device, {});
               })));
 }
 
 TEST(PackedWeights, AnotherNumberOfImagesIsRefused) {
   const std::unique_ptr<Device> device = open_cpu({.threads = 2});
-  Engine engine(network().take(), {4, 3, 8, 8}, *device, {.same_count = true});
+  Engine engine(network().take(), Shape{4, 3, 8, 8}, *device, {.same_count = true});
   EXPECT_THAT(bad_input_message([&] { engine.run(batch_of(3)); }), HasSubstr("batch size 3 is not supported"));
 }
 

@@ -98,7 +98,7 @@ TEST_F(SharedWeightsTest, ConstantsThatNobodyHasReadAreNotMade) {
 TEST(SharedWeightsOfEngines, GiveTheSameBits) {
   Graph graph = network();
   const auto device = open_cpu({.threads = 1});
-  Engine alone(graph.clone(), {20, 3, 8, 8}, *device, {});
+  Engine alone(graph.clone(), Shape{20, 3, 8, 8}, *device, {});
   const Tensor x = random({20, 3, 8, 8}, 3), few = random({3, 3, 8, 8}, 3), wanted = alone.run(x),
                wanted_few = alone.run(few);
   graph.share_elements();
