@@ -113,8 +113,8 @@ check_sanitized_whole() {
 # Code that threads share.
 check_threads() {
   configure cpu-tsan
-  build cpu-tsan session_test plan_shared_weights_test engine_in_flight_test plan_engine_group_test device_test library_test
-  run_tests cpu-tsan -R '^(session|plan_shared_weights|engine_in_flight|plan_engine_group|device|library)_test\.'
+  build cpu-tsan session_test plan_shared_weights_test engine_in_flight_test ready_model_test device_test library_test
+  run_tests cpu-tsan -R '^(session|plan_shared_weights|engine_in_flight|ready_model|device|library)_test\.'
 }
 
 # check_fuzz SECONDS: fuzzes all targets, each for an equal part of the time.

@@ -56,13 +56,13 @@ void count(const RunOptions& options, Output& output) {
   std::vector<std::string> names{classify.compute.kernel};
   if (names.front() == "auto") {
     classifier = load_classifier(classify);
-    names = kernels_of(classifier->engines->first().plan());
+    names = kernels_of(classifier->model->plan());
   }
   if (run_in_guest(names, classify.compute.device, GuestWork::counting)) return;
 
   if (!classifier) classifier = load_classifier(classify);
   std::vector<CountedKernel> counted;
-  for (const PlanStep& step : classifier->engines->first().plan().steps) {
+  for (const PlanStep& step : classifier->model->plan().steps) {
     if (!step.is_conv()) continue;
     const std::string kernel(step.kernel->info.name);
     std::vector<KernelCounts> functions = count_kernel(*step.kernel, step.what, *classifier->devices.front());

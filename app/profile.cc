@@ -45,7 +45,7 @@ class Program {
       images_ = classifier_->images.from(0, count);
     }
     std::vector<int> labels(static_cast<size_t>(count));
-    output_.resize(static_cast<size_t>(element_count(engine().output_shape(count))));
+    output_.resize(static_cast<size_t>(element_count(model().output_shapes(count)[0])));
     for (int64_t pass = 0; pass < options.run.repeat; ++pass) {
       run_network();
       const Observed part(&recorder_, {Stage::labels});
@@ -54,7 +54,7 @@ class Program {
     }
   }
 
-  void run_network() { engine().run(images_, classifier_->count(), output_.data()); }
+  void run_network() { model().run(images_, classifier_->count(), output_.data()); }
 
   const Classifier& classifier() const { return *classifier_; }
   double accuracy() const { return accuracy_; }
@@ -64,20 +64,20 @@ class Program {
     if (classifier_->caps().kind != DeviceKind::cuda) {
       return {.kernels = {}, .refusal = "counters need a GPU; use --device cuda"};
     }
-    engine().observe(&recorder_);
+    model().observe(&recorder_);
     recorder_.start();
     run_network();
     const Recording recording = recorder_.stop();
-    engine().observe(nullptr);
+    model().observe(nullptr);
     return take_counters(recording, [this] { run_network(); });
   }
 
   ProfilingCheck check() {
-    return check_profiling(engine(), recorder_, [this] { run_network(); });
+    return check_profiling(model(), recorder_, [this] { run_network(); });
   }
 
  private:
-  Engine& engine() { return classifier_->engines->first(); }
+  ReadyModel& model() { return *classifier_->model; }
 
   /// Runs copies and launches one after another, so that a profile's rows are distinct and comparable with passes that
   /// are not profiled.

@@ -96,6 +96,28 @@ TEST(Layers, EveryIncludePointsToItsOwnOrAnEarlierLayer) {
   EXPECT_GT(files, 40) << "the sources were not found";
 }
 
+/// Returns the includes of an engine's headers in a file's text, except the options.
+std::vector<std::string> engines_in(const std::string& text) {
+  static const std::regex kEngine(R"re(#[ \t]*include[ \t]*["<](convlab/engine/[^">]+)[">])re");
+  std::vector<std::string> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), kEngine), end; match != end; ++match) {
+    if ((*match)[1] != "convlab/engine/engine_options.h") found.push_back((*match)[1]);
+  }
+  return found;
+}
+
+// Loading, converting, page-locking and timing are in convlab/session, once.
+TEST(Layers, OnlyTheSessionRunsEngines) {
+  for (const char* folder : {"app", "library", "python", "convlab/profile", "convlab/report"}) {
+    for (const std::filesystem::path& below : files_under(kRoot / folder)) {
+      if (!has_ending(below, {".h", ".cc"})) continue;
+      EXPECT_THAT(engines_in(text_of(kRoot / folder / below)), IsEmpty()) << (folder / below);
+    }
+  }
+  EXPECT_THAT(engines_in("#include \"convlab/engine/engine_options.h\"\n#include \"convlab/engine/engine.h\"\n"),
+              ElementsAre("convlab/engine/engine.h"));
+}
+
 /// Returns the lines with a text that names an option of the command line, as "--batch".
 std::vector<std::string> options_in(const std::filesystem::path& file) {
   static const std::regex kComment(R"(^\s*//.*|//[^"]*$)"), kOption(R"re("([^"]*[^-a-z])?--[a-z])re");

@@ -10,8 +10,8 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
-#include "convlab/engine/engine.h"
 #include "convlab/plan/choices.h"
+#include "convlab/session/ready_model.h"
 #include "convlab/tensor/npy.h"
 #include "convlab/verify/compare.h"
 
@@ -51,8 +51,8 @@ Activations activations_of(const Graph& graph, std::span<const Tensor> inputs, c
   if (observed.outputs.empty()) throw bad_input("{}: model has no layers to compare", graph.name);
   std::vector<Shape> shapes;
   for (const Tensor& input : inputs) shapes.push_back(input.shape());
-  Engine engine(std::move(observed), shapes, machine.device, {.plan = machine.plan, .at_once = true});
-  std::vector<Tensor> outputs = engine.run(inputs);
+  ReadyModel model(std::move(observed), shapes, machine.device, {.plan = machine.plan, .at_once = true});
+  std::vector<Tensor> outputs = model.run(inputs);
   Activations values;
   for (size_t i = 0; i < inputs.size(); ++i) values.emplace(graph.name_of(graph.inputs[i]), inputs[i].clone());
   for (size_t i = 0; i < outputs.size(); ++i)
@@ -89,9 +89,9 @@ NodeRun run_node(const Graph& graph, const Node& node, std::span<const Tensor> i
     }
   }
   one.nodes.push_back(node);
-  Engine engine(std::move(one), shapes, machine.device, {.plan = plan_of_node(node, machine.plan), .at_once = true});
-  NodeRun run{.output = std::move(engine.run(inputs)[0]), .math = Math::fp32};
-  for (const PlanStep& step : engine.plan().steps) {
+  ReadyModel model(std::move(one), shapes, machine.device, {.plan = plan_of_node(node, machine.plan), .at_once = true});
+  NodeRun run{.output = std::move(model.run(inputs)[0]), .math = Math::fp32};
+  for (const PlanStep& step : model.plan().steps) {
     run.limit = std::max(run.limit, limit_of(step));
     run.math = std::max(run.math, step.kernel->info.math);
   }

@@ -22,7 +22,7 @@ struct LayerMachine {
 using Activations = std::map<std::string, Tensor>;
 
 /// Returns the outputs of all nodes, and the inputs, for these inputs, which are in the graph's order. `graph` must be
-/// simplified as for PlanMode::layers. Errors are those of Engine.
+/// simplified as for PlanMode::layers. Errors are those of ReadyModel.
 Activations activations_of(const Graph& graph, std::span<const Tensor> inputs, const LayerMachine& machine);
 
 /// Reads the .npy files of a folder; their names without the extension are the keys.

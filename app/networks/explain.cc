@@ -21,14 +21,14 @@
 #include "app/results/network_picture.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
-#include "convlab/engine/engine.h"
+#include "convlab/engine/engine_options.h"
 #include "convlab/kernels/preference.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/ceilings.h"
-#include "convlab/measure/summary.h"
 #include "convlab/plan/choices.h"
 #include "convlab/plan/planned_graph.h"
 #include "convlab/plan/planner.h"
+#include "convlab/session/timing.h"
 
 namespace convlab::app {
 namespace {
@@ -102,23 +102,13 @@ std::vector<ExplainedStep> explained(const Plan& plan, const std::optional<Ceili
 }
 
 /// Returns the median seconds of each step of the plan for these shapes, in `repeat` passes after the first.
-std::vector<double> measured(Graph graph, const std::vector<Shape>& shapes, Device& device,
-                             const EngineOptions& options, int64_t repeat) {
-  EngineOptions at_once = options;
-  at_once.at_once = true;
-  Engine engine(std::move(graph), shapes, device, at_once);
-  std::vector<Tensor> inputs, outputs;
+std::vector<double> measured(Graph graph, const std::vector<Shape>& shapes, Device& device, EngineOptions options,
+                             int64_t repeat) {
+  options.at_once = true;
+  ReadyModel model(std::move(graph), shapes, device, options);
+  std::vector<Tensor> inputs;
   for (const Shape& shape : shapes) inputs.push_back(random_pixels(shape, ElementType::f32));
-  for (const Shape& shape : engine.plan().outputs) outputs.emplace_back(ElementType::f32, shape);
-  std::vector<std::vector<double>> by_step(engine.plan().steps.size());
-  for (int64_t pass = 0; pass <= repeat; ++pass) {
-    const std::vector<double> seconds =
-        engine.run_timed(input_addresses(inputs), images_of(shapes), output_addresses(outputs));
-    for (size_t step = 0; pass > 0 && step < seconds.size(); ++step) by_step[step].push_back(seconds[step]);
-  }
-  std::vector<double> medians;
-  for (const std::vector<double>& seconds : by_step) medians.push_back(median(seconds));
-  return medians;
+  return time_steps(model, input_addresses(inputs), images_of(shapes), repeat);
 }
 
 std::string milliseconds(double seconds) { return fmt::format("{:.4f}", seconds * 1e3); }

@@ -12,7 +12,7 @@
 #include "app/results/progress.h"
 #include "convlab/base/clock.h"
 #include "convlab/device/thread_pool.h"
-#include "convlab/engine/labels.h"
+#include "convlab/session/labels.h"
 
 namespace convlab::app {
 namespace {
@@ -36,9 +36,9 @@ class Run {
     images[0] = most;
     for (Chunk& chunk : chunks_) {
       chunk.input = Tensor(stream.source.type(), images);
-      chunk.output = Tensor(ElementType::f32, stream.engine.output_shape(most));
-      chunk.locked_input = stream.device.page_lock(chunk.input.raw(), chunk.input.bytes());
-      chunk.locked_output = stream.device.page_lock(chunk.output.raw(), chunk.output.bytes());
+      chunk.output = Tensor(ElementType::f32, stream.model.output_shapes(most)[0]);
+      chunk.locked_input = stream.model.page_lock(chunk.input.raw(), chunk.input.bytes());
+      chunk.locked_output = stream.model.page_lock(chunk.output.raw(), chunk.output.bytes());
       empty_.give(&chunk);
     }
   }
@@ -79,7 +79,7 @@ class Run {
   void compute() {
     while (const std::optional<Chunk*> chunk = read_.take()) {
       const Clock::time_point begin = Clock::now();
-      stream_.engine.run((*chunk)->input.raw(), (*chunk)->images, (*chunk)->output.values<float>().data());
+      stream_.model.run((*chunk)->input.raw(), (*chunk)->images, (*chunk)->output.values<float>().data());
       engine_seconds_ += seconds_since(begin);
       progress_.advance((*chunk)->images);
       computed_.give(*chunk);
@@ -87,7 +87,7 @@ class Run {
   }
 
   void write() {
-    const auto values = static_cast<size_t>(image_element_count(stream_.engine.output_shape(1)));
+    const auto values = static_cast<size_t>(image_element_count(stream_.model.output_shapes(1)[0]));
     while (const std::optional<Chunk*> chunk = computed_.take()) {
       const auto all = (*chunk)->output.values<float>();
       write_rows(all.first(static_cast<size_t>((*chunk)->images) * values), (*chunk)->first);

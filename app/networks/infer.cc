@@ -19,7 +19,6 @@
 #include "app/networks/image_inputs.h"
 #include "app/networks/model_inputs.h"
 #include "app/networks/model_outputs.h"
-#include "app/networks/model_run.h"
 #include "app/networks/nan_values.h"
 #include "app/networks/stream_infer.h"
 #include "app/networks/top_classes.h"
@@ -36,6 +35,7 @@
 #include "convlab/device/device.h"
 #include "convlab/measure/ceilings.h"
 #include "convlab/profile/nvprof.h"
+#include "convlab/session/timing.h"
 
 namespace convlab::app {
 namespace {
@@ -165,19 +165,20 @@ std::string slowest(const std::vector<LayerResult>& layers) {
                      sum * 1e3);
 }
 
-void print_times(Output& output, const ModelRun::Times& times, Device& device, int64_t images) {
+void print_times(Output& output, const InferResult& result, Device& device, int64_t images) {
   std::optional<Ceilings> ceilings;
   if (device.caps().has_real_times()) ceilings = known_ceilings(device);
-  print_layers(output, times.layers, 1, ceilings);
+  print_layers(output, result.layers, 1, ceilings);
   output.print("\n");
   if (ceilings) {
     output.print("of bound: the roofline time divided by the measured one; Winograd or cached data can exceed 100 %\n");
   }
-  output.print("{}\n", slowest(times.layers));
+  output.print("{}\n", slowest(result.layers));
   output.print("{} in {:.3f} ms on {}\n", images == 1 ? "1 image" : fmt::format("{} images", images),
-               times.network_s * 1e3, device.caps().name);
+               result.network_seconds * 1e3, device.caps().name);
   if (!device.caps().runs_on_host()) {
-    output.print("on the GPU alone, from inputs to outputs in its memory: {:.3f} ms\n", times.device_network_s * 1e3);
+    output.print("on the GPU alone, from inputs to outputs in its memory: {:.3f} ms\n",
+                 result.device_network_seconds * 1e3);
   }
 }
 
@@ -219,10 +220,7 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
   const int64_t all_images = take_share(share.shard(), given, image_names);
   const OutputPlaces places(graph, options.output);
 
-  // uint8 is not converted if all inputs are uint8.
-  const bool bytes =
-      std::ranges::all_of(given, [](const GivenInput& each) { return each.tensor.type() == ElementType::u8; });
-  const ElementType type = bytes ? ElementType::u8 : ElementType::f32;
+  const ElementType type = input_type(given);
   InferResult result{.model = options.model,
                      .device = device->caps(),
                      .math = options.compute.math(),
@@ -237,19 +235,21 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
     inputs.push_back(given[i].tensor.type() == type ? std::move(given[i].tensor) : converted(given[i].tensor, type));
     if (nan_input.empty() && count_nan(inputs.back()) > 0) nan_input = given[i].file;
   }
-  const int64_t images = inputs[0].shape().empty() ? 1 : inputs[0].shape()[0];
+  const std::vector<Shape> input_shapes = shapes_of(inputs);
+  const int64_t images = images_of(input_shapes);
   EngineOptions engine_options{.plan = options.compute.plan_options(options.plan, type),
                                .batch = options.batch,
                                .observer = recorder.get(),
-                               .pipelined = options.repeat > 0 && !recorded};  // a single pass does not pay for it
+                               .pipelined = options.repeat > 0 && !recorded,  // a single pass does not pay for it
+                               .same_count = true};
   replay_plan_file(options.compute, graph, device->caps(), engine_options);
-  ModelRun run(std::move(graph), std::move(inputs), *device, engine_options);
-  if (!share.shard().whole() && !run.splits()) {
+  ReadyModel model(std::move(graph), input_shapes, *device, engine_options);
+  if (!share.shard().whole() && !model.splits()) {
     throw bad_input("{}: --shard is not supported: the model does not process each image independently", options.model);
   }
-  note_unused_math(run.plan());
+  note_unused_math(model.plan());
   result.load_seconds = seconds_since(begin);
-  std::vector<Tensor> outputs = run.run();
+  std::vector<Tensor> outputs = model.run(inputs);
   std::optional<Recording> recording;
   if (recorded) recording = recorder->stop();
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -267,12 +267,12 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
   }
   if (!options.trace.empty()) write_file(options.trace, chrome_trace_text(*recording));
   if (options.repeat > 0 || output.wants_json()) {
-    ModelRun::Times times = run.time(std::max<int64_t>(options.repeat, 1));
+    const PassTimes times = time_passes(model, inputs, std::max<int64_t>(options.repeat, 1));
     result.memory_most_kb = resident_memory().most_kb;  // before print_times() needs memory to measure ceilings
-    if (options.repeat > 0) print_times(output, times, *device, images);
     result.network_seconds = times.network_s;
     result.device_network_seconds = times.device_network_s;
-    result.layers = std::move(times.layers);
+    result.layers = describe_layers(model, images, times.steps_s);
+    if (options.repeat > 0) print_times(output, result, *device, images);
   }
   write_json(output, result, share, all_images);
 }

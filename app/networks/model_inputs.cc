@@ -174,6 +174,18 @@ std::map<std::string, Shape> shapes_of(const std::vector<GivenInput>& given) {
   return shapes;
 }
 
+std::vector<Shape> shapes_of(const std::vector<Tensor>& tensors) {
+  std::vector<Shape> shapes;
+  for (const Tensor& tensor : tensors) shapes.push_back(tensor.shape());
+  return shapes;
+}
+
+ElementType input_type(const std::vector<GivenInput>& given) {
+  const bool bytes =
+      std::ranges::all_of(given, [](const GivenInput& each) { return each.tensor.type() == ElementType::u8; });
+  return bytes ? ElementType::u8 : ElementType::f32;
+}
+
 std::map<std::string, Shape> parse_shapes(const std::vector<std::string>& texts) {
   constexpr int64_t kMostSize = int64_t{1} << 30;
   std::map<std::string, Shape> shapes;

@@ -28,6 +28,11 @@ std::vector<GivenInput> read_inputs(const std::vector<std::string>& texts);
 /// Returns their shapes by name.
 std::map<std::string, Shape> shapes_of(const std::vector<GivenInput>& given);
 
+std::vector<Shape> shapes_of(const std::vector<Tensor>& tensors);
+
+/// Returns the type to which a run's inputs are converted: uint8 if all are uint8 pixels, otherwise float32.
+ElementType input_type(const std::vector<GivenInput>& given);
+
 /// Parses the values of --shape, "x=1x3x224x224", or "1x3x224x224" for the only input, to shapes by name.
 std::map<std::string, Shape> parse_shapes(const std::vector<std::string>& texts);
 

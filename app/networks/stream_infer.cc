@@ -23,9 +23,9 @@
 #include "convlab/base/fingerprint.h"
 #include "convlab/base/resources.h"
 #include "convlab/base/text.h"
-#include "convlab/engine/engine.h"
 #include "convlab/measure/machine.h"
 #include "convlab/model/formats/zoo.h"
+#include "convlab/session/ready_model.h"
 
 namespace convlab::app {
 
@@ -67,32 +67,32 @@ std::string sum_of_model(const std::string& model, const Graph& graph) {
 }
 
 /// Returns the shape of an image's row, the model's output for it.
-Shape row_shape(const Engine& engine, const std::string& model) {
-  Shape shape = engine.output_shape(1);
+Shape row_shape(const ReadyModel& ready, const std::string& model) {
+  Shape shape = ready.output_shapes(1)[0];
   if (shape.empty() || shape[0] != 1)
     throw bad_input("{}: output {} does not have one row per image", model, to_text(shape));
   return shape;
 }
 
-/// Returns an engine for chunks of images. Throws Error(bad_input) if it would need all images at once.
-std::unique_ptr<Engine> make_engine(Graph graph, const ImageSource& source, Device& device,
-                                    const EngineOptions& options) {
+/// Returns the model for chunks of images. Throws Error(bad_input) if it would need all images at once.
+std::unique_ptr<ReadyModel> make_ready(Graph graph, const ImageSource& source, Device& device,
+                                       const EngineOptions& options) {
   Shape input = source.shape();
   const int64_t fit =
       chunk_bytes(device.caps()) / (image_element_count(input) * static_cast<int64_t>(size_of(source.type())));
   input[0] = std::min(input[0], std::max({int64_t{1}, fit, options.batch}));
   const std::string name = graph.name;
-  auto engine = std::make_unique<Engine>(std::move(graph), input, device, options);
-  if (!engine->splits())
+  auto model = std::make_unique<ReadyModel>(std::move(graph), input, device, options);
+  if (!model->splits())
     throw bad_input("{}: --stream is not supported: the model does not process each image independently", name);
-  return engine;
+  return model;
 }
 
 /// Returns the number of images per chunk: whole batches, as many as fit.
-int64_t chunk_of(const Engine& engine, const ImageSource& source, const Shape& row, const DeviceCaps& caps) {
+int64_t chunk_of(const ReadyModel& model, const ImageSource& source, const Shape& row, const DeviceCaps& caps) {
   const auto bytes = std::max(image_element_count(source.shape()) * static_cast<int64_t>(size_of(source.type())),
                               image_element_count(row) * static_cast<int64_t>(sizeof(float)));
-  return std::max<int64_t>(1, chunk_bytes(caps) / bytes / engine.batch()) * engine.batch();
+  return std::max<int64_t>(1, chunk_bytes(caps) / bytes / model.batch()) * model.batch();
 }
 
 Facts facts_of(const StreamRequest& request, const ImageSource& source, const std::string& model_sum, DeviceKind device,
@@ -179,16 +179,16 @@ void stream_infer(const StreamRequest& request, Output& output) {
   replay_plan_file(request.compute, graph, caps, engine_options);
   const ElementType own_type = graph.outputs[0].type;
   const std::string model_sum = sum_of_model(request.model, graph);
-  const std::unique_ptr<Engine> engine = make_engine(std::move(graph), *source, *device, engine_options);
+  const std::unique_ptr<ReadyModel> model = make_ready(std::move(graph), *source, *device, engine_options);
 
-  const Shape row = row_shape(*engine, request.model);
+  const Shape row = row_shape(*model, request.model);
   result.input = place.file;
   result.input_shape = source->shape();
   result.output_shape = row;
   const int64_t all = source->shape()[0], first = request.share.shard().first(all);
   result.output_shape[0] = total = request.share.shard().images(all);
-  result.batch = engine->batch();
-  result.chunk = chunk_of(*engine, *source, row, caps);
+  result.batch = model->batch();
+  result.chunk = chunk_of(*model, *source, row, caps);
   const ElementType type = request.options.classes ? ElementType::i64 : is_real(own_type) ? ElementType::f32 : own_type;
   part = std::make_unique<PartFile>(request.output, type, result.output_shape,
                                     facts_of(request, *source, model_sum, caps.kind, result.batch),
@@ -204,8 +204,7 @@ void stream_infer(const StreamRequest& request, Output& output) {
   if (!part->whole()) {
     try {
       result.engine_seconds = run_stream({.source = *source,
-                                          .device = *device,
-                                          .engine = *engine,
+                                          .model = *model,
                                           .results = *part,
                                           .chunk = result.chunk,
                                           .type = type,

@@ -19,6 +19,7 @@
 #include "convlab/base/file.h"
 #include "convlab/measure/machine.h"
 #include "convlab/plan/plan_file.h"
+#include "convlab/session/ready_model.h"
 
 namespace convlab::app {
 namespace {
@@ -51,9 +52,7 @@ Subject subject_of(const TuneOptions& options) {
     std::vector<GivenInput> given = read_inputs(options.inputs);
     subject.graph = load_for_arrays(options.model, shapes_of(given));
     given = in_order(subject.graph, std::move(given));
-    const bool bytes =
-        std::ranges::all_of(given, [](const GivenInput& each) { return each.tensor.type() == ElementType::u8; });
-    subject.type = bytes ? ElementType::u8 : ElementType::f32;
+    subject.type = input_type(given);
     for (const GivenInput& each : given) subject.inputs.push_back(converted(each.tensor, subject.type));
     return subject;
   }
@@ -116,8 +115,7 @@ void tune(const TuneOptions& options, Output& output) {
                       .input = subject.type,
                       .batch = tuned.batch(),
                       .choices = tuned.choices};
-  const Shape& shape = subject.inputs[0].shape();
-  const int64_t images = shape.empty() ? 1 : shape[0];
+  const int64_t images = images_of(subject.inputs[0].shape());
   const std::string time = fmt::format("{} image{} in {:.3f} ms", images, images == 1 ? "" : "s", tuned.tuned_s * 1e3);
   const std::string summary =
       tuned.changed() ? fmt::format("{} tuned, {:.3f} ms with the planner's choices", time, tuned.planned_s * 1e3)

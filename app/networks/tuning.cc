@@ -10,12 +10,13 @@
 #include <memory>
 #include <utility>
 
-#include "app/networks/model_run.h"
+#include "app/networks/model_inputs.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/text.h"
 #include "convlab/measure/pick.h"
 #include "convlab/measure/summary.h"
 #include "convlab/plan/plan_file.h"
+#include "convlab/session/ready_model.h"
 
 namespace convlab::app {
 namespace {
@@ -31,11 +32,37 @@ constexpr int64_t kMostImagesOfWays = 1024;
 
 constexpr int kTrials = 2;  // the first one has cold caches
 
-std::vector<Tensor> clones(const std::vector<Tensor>& tensors) {
-  std::vector<Tensor> result;
-  for (const Tensor& each : tensors) result.push_back(each.clone());
-  return result;
-}
+/// A network to time on these inputs, which must outlive it.
+class Candidate {
+ public:
+  Candidate(Graph graph, const std::vector<Tensor>& inputs, Device& device, EngineOptions engine)
+      : inputs_(inputs), images_(images_of(inputs[0].shape())) {
+    engine.same_count = true;
+    model_ = std::make_unique<ReadyModel>(std::move(graph), shapes_of(inputs), device, engine);
+  }
+
+  const Plan& plan() const { return model_->plan(); }
+  bool splits() const { return model_->splits(); }
+
+  /// Returns the distinct batch sizes.
+  std::vector<int64_t> batches() const { return model_->batches(images_); }
+
+  /// Runs one pass and returns its seconds: in total, or by step of plan().
+  double time_once() {
+    const Clock::time_point begin = Clock::now();
+    model_->run(inputs_);
+    return seconds_since(begin);
+  }
+  std::vector<double> time_steps_once() {
+    std::vector<Tensor> outputs = model_->make_outputs(images_);
+    return model_->run_timed(input_addresses(inputs_), images_, output_addresses(outputs));
+  }
+
+ private:
+  const std::vector<Tensor>& inputs_;
+  int64_t images_;
+  std::unique_ptr<ReadyModel> model_;
+};
 
 /// Returns the first `images` images of each input.
 std::vector<Tensor> first_images(const std::vector<Tensor>& inputs, int64_t images) {
@@ -52,8 +79,6 @@ std::vector<Tensor> first_images(const std::vector<Tensor>& inputs, int64_t imag
   }
   return result;
 }
-
-int64_t images_of(const std::vector<Tensor>& inputs) { return inputs[0].shape().empty() ? 1 : inputs[0].shape()[0]; }
 
 /// Calls take(i) for each i below `ways`, in rounds of alternating direction, so that a machine that slows down slows
 /// all. Ends after `seconds`, but not before kLeastTurns rounds, which a decision needs, unless these take more than
@@ -77,7 +102,7 @@ class Tuner {
 
   Tuned run() {
     choose_way();
-    const std::unique_ptr<ModelRun> whole = run_of(request_.inputs, engine_of(result_.ways[result_.way]));
+    const std::unique_ptr<Candidate> whole = run_of(request_.inputs, engine_of(result_.ways[result_.way]));
     const std::vector<int64_t> sizes = whole->batches();
     for (const int64_t images : sizes) tune_kernels(images, kForKernels / static_cast<double>(sizes.size()));
     compare_with_planner();
@@ -85,8 +110,8 @@ class Tuner {
   }
 
  private:
-  std::unique_ptr<ModelRun> run_of(const std::vector<Tensor>& inputs, const EngineOptions& engine) const {
-    return std::make_unique<ModelRun>(request_.graph.clone(), clones(inputs), request_.device, engine);
+  std::unique_ptr<Candidate> run_of(const std::vector<Tensor>& inputs, const EngineOptions& engine) const {
+    return std::make_unique<Candidate>(request_.graph.clone(), inputs, request_.device, engine);
   }
 
   EngineOptions engine_of(const TunedWay& way) const {
@@ -104,7 +129,7 @@ class Tuner {
     if (own.channel_lanes) return true;
     if (plan.mode == PlanMode::layers || (plan.math != Math::fp32 && plan.math != Math::bf16)) return false;
     own.channel_lanes = true;
-    const std::unique_ptr<ModelRun> other = run_of(inputs, engine_of(own));
+    const std::unique_ptr<Candidate> other = run_of(inputs, engine_of(own));
     return std::ranges::any_of(other->plan().steps, [](const PlanStep& step) {
       return step.is_conv() && (step.kernel->format == kNchw8c || step.kernel->format.order == Order::nhwc);
     });
@@ -112,13 +137,14 @@ class Tuner {
 
   /// Returns the planner's own configuration first, then those with other batch sizes and layouts.
   std::vector<TunedWay> possible_ways(const std::vector<Tensor>& inputs) const {
-    const std::unique_ptr<ModelRun> own = run_of(inputs, request_.engine);
+    const std::unique_ptr<Candidate> own = run_of(inputs, request_.engine);
     // Images beyond a multiple of 16 are a batch of their own, so a full batch may be larger than any that is computed.
     const int64_t largest = own->batches().front();
     std::vector<TunedWay> ways{{.batch = largest, .channel_lanes = own->plan().channel_lanes}};
     if (request_.device.caps().runs_cuda()) return ways;
     std::vector<int64_t> batches{largest};
-    for (int64_t batch = 1; batch <= images_of(inputs) && own->splits() && request_.engine.batch == 0; batch *= 2) {
+    for (int64_t batch = 1; batch <= images_of(inputs[0].shape()) && own->splits() && request_.engine.batch == 0;
+         batch *= 2) {
       if (batch != largest) batches.push_back(batch);
     }
     const bool both = has_other_layouts(inputs, ways[0]);
@@ -139,7 +165,7 @@ class Tuner {
     double best = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < ways.size() && ways.size() > 1; ++i) {
       request_.tell(fmt::format("batches of {}, '{}' layouts", ways[i].batch, family_name(ways[i].channel_lanes)));
-      const std::unique_ptr<ModelRun> run = run_of(inputs, engine_of(ways[i]));
+      const std::unique_ptr<Candidate> run = run_of(inputs, engine_of(ways[i]));
       double least = run->time_once();
       for (int trial = 1; trial < kTrials && least < 2 * kTooSlow * best; ++trial) {
         least = std::min(least, run->time_once());
@@ -152,7 +178,7 @@ class Tuner {
     }
     if (good.size() > 1) {
       request_.tell(fmt::format("{} configurations, interleaved", good.size()));
-      std::vector<std::unique_ptr<ModelRun>> runs;
+      std::vector<std::unique_ptr<Candidate>> runs;
       for (const size_t way : good) {
         runs.push_back(run_of(inputs, engine_of(ways[way])));
         runs.back()->time_once();
@@ -173,7 +199,7 @@ class Tuner {
     const std::vector<Tensor> inputs = first_images(request_.inputs, images);
     EngineOptions engine = engine_of(result_.ways[result_.way]);
     engine.batch = images;
-    const std::unique_ptr<ModelRun> own = run_of(inputs, engine);
+    const std::unique_ptr<Candidate> own = run_of(inputs, engine);
     std::vector<Contest> contests;
     for (size_t i = 0; i < own->plan().steps.size(); ++i) {
       if (own->plan().steps[i].is_conv()) contests.emplace_back(own->plan().steps[i], i);
@@ -194,7 +220,7 @@ class Tuner {
     request_.tell(
         fmt::format("{} convolutions of {} images, up to {} kernels each", contests.size(), images, most_rivals()));
     for (size_t number = 0; number < most_rivals(); ++number) {
-      const std::unique_ptr<ModelRun> run = run_with(number);
+      const std::unique_ptr<Candidate> run = run_with(number);
       for (int trial = 0; trial < kTrials; ++trial) {
         const std::vector<double> times = run->time_steps_once();
         for (Contest& contest : contests) contest.note(number, times);
@@ -203,7 +229,7 @@ class Tuner {
     for (Contest& contest : contests) contest.leave_out_the_slow();
     if (most_rivals() > 1) {
       request_.tell(fmt::format("{} of them, interleaved", most_rivals()));
-      std::vector<std::unique_ptr<ModelRun>> runs;
+      std::vector<std::unique_ptr<Candidate>> runs;
       for (size_t number = 0; number < most_rivals(); ++number) {
         runs.push_back(run_with(number));
         runs.back()->time_once();
@@ -223,11 +249,11 @@ class Tuner {
     EngineOptions chosen = request_.engine;
     chosen.batch = result_.batch();
     chosen.plan.choices = std::make_shared<PlanChoices>(result_.choices);
-    std::vector<std::unique_ptr<ModelRun>> runs;
+    std::vector<std::unique_ptr<Candidate>> runs;
     runs.push_back(run_of(request_.inputs, request_.engine));
     if (result_.changed()) runs.push_back(run_of(request_.inputs, chosen));
     std::vector<std::vector<double>> times(runs.size());
-    for (const std::unique_ptr<ModelRun>& run : runs) run->time_once();
+    for (const std::unique_ptr<Candidate>& run : runs) run->time_once();
     run_interleaved(runs.size(), seconds(kForTheEnd), [&](size_t i) { times[i].push_back(runs[i]->time_once()); });
     result_.planned_s = median(times.front());
     result_.tuned_s = median(times.back());

@@ -47,7 +47,7 @@ struct TuneRequest {
 };
 
 /// Measures configurations of the whole network, and then, for each convolution, the kernels that support it; all
-/// measurements are interleaved. Errors are those of Engine().
+/// measurements are interleaved. Errors are those of ReadyModel().
 Tuned tune_network(const TuneRequest& request);
 
 }  // namespace convlab::app

@@ -37,13 +37,13 @@ std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier&
                                const Classification& result, const Output& output) {
   const DeviceCaps& caps = classifier.caps();
   Json devices = Json::array();
-  const std::vector<int64_t> shares = classifier.engines->shares(classifier.count());
+  const std::vector<int64_t> shares = classifier.model->shares(classifier.count());
   for (size_t i = 0; i < shares.size(); ++i) {
     const DeviceCaps& each = classifier.devices[i]->caps();
     devices.push_back({{"name", each.name}, {"description", each.description}, {"images", shares[i]}});
   }
   Json foldings = Json::array();
-  for (const Folding& each : classifier.engines->first().foldings()) {
+  for (const Folding& each : classifier.model->foldings()) {
     foldings.push_back({{"nodes", each.nodes}, {"folded", each.folded}, {"text", each.text}});
   }
   const Usage usage = usage_so_far();

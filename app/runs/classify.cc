@@ -17,11 +17,11 @@
 #include "convlab/base/text.h"
 #include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
-#include "convlab/engine/labels.h"
 #include "convlab/kernel_file/file_kernel.h"
-#include "convlab/measure/summary.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/rewrite/ends.h"
+#include "convlab/session/labels.h"
+#include "convlab/session/timing.h"
 
 namespace convlab::app {
 namespace {
@@ -154,9 +154,9 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   const std::string name = graph.name;
   const PixelScale scale = parse_pixels(options.pixels, "--scale-pixels");
   if (scale.factor != 1) scale_values(graph, static_cast<float>(scale.factor), static_cast<float>(scale.offset));
-  loaded.engines = std::make_unique<EngineGroup>(std::move(graph), loaded.images.shape(), loaded.devices, engine);
+  loaded.model = std::make_unique<ReadyModel>(std::move(graph), loaded.images.shape(), loaded.devices, engine);
   constexpr auto kClasses = static_cast<int64_t>(kFashionMnistClasses.size());
-  const Shape scores = loaded.engines->first().scores_shape(count);
+  const Shape scores = loaded.model->scores_shape(count);
   if (scores.empty() || scores[0] != count || element_count(scores) != count * kClasses) {
     throw bad_input("{}: output is {} for {} images, expected a score for each of {} classes", name, to_text(scores),
                     count, kClasses);
@@ -164,9 +164,8 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   {
     const Observed part(observer, {Stage::memory});
     if (loaded.images.ready()) {
-      loaded.locked_images =
-          loaded.devices.front()->page_lock(const_cast<uint8_t*>(loaded.images.from(0, count)),
-                                            static_cast<size_t>(element_count(loaded.images.shape())));
+      loaded.locked_images = loaded.model->page_lock(loaded.images.from(0, count),
+                                                     static_cast<size_t>(element_count(loaded.images.shape())));
     }
   }
   loaded.load_seconds = seconds_since(begin);
@@ -185,85 +184,66 @@ int64_t right_answers(const std::vector<int>& found, const Classifier& classifie
 }
 
 Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer) {
-  EngineGroup& engines = *classifier.engines;
-  Engine& first = engines.first();
+  ReadyModel& model = *classifier.model;
   const int64_t count = classifier.count();
-  const int64_t outputs = element_count(first.output_shape(count)) / count;  // per image
+  const int64_t outputs = element_count(model.output_shapes(count)[0]) / count;  // per image
   ScaledImages& images = classifier.images;
   std::vector<float> output(static_cast<size_t>(count * outputs));
-  const Buffer locked = classifier.devices.front()->page_lock(output.data(), output.size() * sizeof(float));
-  const size_t steps = first.plan().steps.size();
+  const Buffer locked = model.page_lock(output.data(), output.size() * sizeof(float));
+  const size_t steps = model.plan().steps.size();
 
-  // To show progress, or if not all images are scaled in advance, run a host batch by batch, as the engine does anyway.
+  // To show progress, or if not all images are scaled in advance, run a host batch by batch, as the model does anyway.
   const bool on_host = classifier.caps().runs_on_host();
   const bool by_batch = on_host && (Progress::visible() || !images.ready());
-  const int64_t chunk = by_batch ? std::min(first.batch(), count) : count;
+  const int64_t chunk = by_batch ? std::min(model.batch(), count) : count;
   Progress progress("classifying", count * repeat);
 
   // Warm-up: allocates memory and loads code outside of the timing. One batch suffices on a host; a GPU needs all
   // images to reach its clock rate, and is fast.
-  const int64_t some = on_host ? std::min(first.batch(), count) : count;
-  engines.run(images.from(0, some), some, output.data());
-  first.observe(nullptr);
+  const int64_t some = on_host ? std::min(model.batch(), count) : count;
+  model.run(images.from(0, some), some, output.data());
+  model.observe(nullptr);
 
   const Observed part(observer, {Stage::passes});
 
-  std::vector<double> network_seconds, device_network_seconds;
-  std::vector<std::vector<double>> step_seconds(steps);
   std::vector<int> labels(static_cast<size_t>(count));
-  for (int64_t pass = 0; pass < repeat; ++pass) {
-    std::vector<double> sums(steps, 0.0);
-    const auto find_labels = [&](int64_t begin, int64_t n) {
-      const auto of = [](auto& all, int64_t from, int64_t size) {
-        return std::span(all).subspan(static_cast<size_t>(from), static_cast<size_t>(size));
-      };
-      classifier.find_labels(of(output, begin * outputs, n * outputs), begin, of(labels, begin, n));
+  const auto find_labels = [&](int64_t begin, int64_t n) {
+    const auto of = [](auto& all, int64_t from, int64_t size) {
+      return std::span(all).subspan(static_cast<size_t>(from), static_cast<size_t>(size));
     };
-    // Returns the seconds of a pass, without scaling. Finds a device's labels as soon as it is done.
-    const auto run = [&](bool timed) {
-      double passed = 0;
-      for (int64_t at = 0; at < count; at += chunk) {
-        const int64_t n = std::min(chunk, count - at);
-        const uint8_t* from = images.from(at, n);
-        float* to = output.data() + at * outputs;
-        const Clock::time_point begin = Clock::now();
-        if (timed) {
-          const std::vector<double> seconds = engines.run_timed(from, n, to);
-          for (size_t i = 0; i < steps; ++i) sums[i] += seconds[i];
-          if (on_host) find_labels(at, n);  // a GPU's come from the pass that is not timed step by step
-        } else {
-          engines.run(from, n, to,
-                      [&](int64_t first_image, int64_t some_of_n) { find_labels(at + first_image, some_of_n); });
-        }
-        passed += seconds_since(begin);
-        if (timed) progress.advance(n);
-      }
-      return passed;
-    };
-    // Waiting for a GPU after each step takes time, so the whole network is timed in a separate pass; on a host nothing
-    // waits, and one pass measures both.
-    if (!on_host) {
-      run(true);
-      device_network_seconds.push_back(engines.time_on_device(images.from(0, count), count, output.data()));
-    }
-    network_seconds.push_back(run(on_host));
-    for (size_t i = 0; i < steps; ++i) step_seconds[i].push_back(sums[i]);
-  }
-
-  // On a host, images in memory are already on the device.
-  Classification result{
-      .network_seconds = median(network_seconds),
-      .device_network_seconds = median(on_host ? network_seconds : device_network_seconds),
+    classifier.find_labels(of(output, begin * outputs, n * outputs), begin, of(labels, begin, n));
   };
+  // Returns the seconds of a pass, without scaling. Finds a device's labels as soon as it is done.
+  const auto run = [&](std::vector<double>* step_seconds) {
+    double passed = 0;
+    if (step_seconds != nullptr) step_seconds->assign(steps, 0);
+    for (int64_t at = 0; at < count; at += chunk) {
+      const int64_t n = std::min(chunk, count - at);
+      const uint8_t* from = images.from(at, n);
+      float* to = output.data() + at * outputs;
+      const Clock::time_point begin = Clock::now();
+      if (step_seconds != nullptr) {
+        const std::vector<double> seconds = model.run_timed(from, n, to);
+        for (size_t i = 0; i < steps; ++i) (*step_seconds)[i] += seconds[i];
+        if (on_host) find_labels(at, n);  // a GPU's come from the pass that is not timed step by step
+      } else {
+        model.run(from, n, to,
+                  [&](int64_t first_image, int64_t some_of_n) { find_labels(at + first_image, some_of_n); });
+      }
+      passed += seconds_since(begin);
+      if (step_seconds != nullptr) progress.advance(n);
+    }
+    return passed;
+  };
+  const auto on_device = [&] { return model.time_on_device(images.from(0, count), count, output.data()); };
+  const PassTimes times = time_passes(classifier.caps(), repeat, {.run = run, .on_device = on_device});
+
+  Classification result{.network_seconds = times.network_s, .device_network_seconds = times.device_network_s};
   result.right = right_answers(labels, classifier);
   result.accuracy = static_cast<double>(result.right) / static_cast<double>(count);
   result.labels = std::move(labels);
-  for (size_t i = 0; i < steps; ++i) {
-    LayerResult layer = describe_layer(first.plan().steps[i], first.batch(), count, engines.shares(count).size());
-    layer.seconds = median(step_seconds[i]);
-    layer.early = computes_in_prolog(layer.kernel);
-    result.layers.push_back(std::move(layer));
-  }
+  result.layers = describe_layers(model, count, times.steps_s);
+  for (LayerResult& layer : result.layers) layer.early = computes_in_prolog(layer.kernel);
   return result;
 }
 

@@ -14,9 +14,9 @@
 #include "convlab/conv/problem.h"
 #include "convlab/dataset/fashion_mnist.h"
 #include "convlab/device/device.h"
-#include "convlab/engine/engine_group.h"
 #include "convlab/measure/contention.h"
 #include "convlab/plan/plan.h"
+#include "convlab/session/ready_model.h"
 
 namespace convlab::app {
 
@@ -50,7 +50,7 @@ struct PixelScale {
 /// deviation. `name` is the option's.
 PixelScale parse_pixels(const std::string& text, const std::string& name);
 
-/// A loaded model with its images, devices and engines.
+/// A loaded model with its images and devices.
 struct Classifier {
   std::string course_model;  ///< "ece408"
   ScaledImages images;       ///< scaled to the model's side length, or originals if the device scales
@@ -58,8 +58,8 @@ struct Classifier {
   int64_t all_images = 0;                        ///< number of images of all shares
   std::vector<std::unique_ptr<Device>> devices;  ///< all of one kind
   Buffer locked_images;                          ///< keeps the images page-locked
-  std::unique_ptr<EngineGroup> engines;
-  bool finds_labels = false;  ///< the engines return one label per image, not scores
+  std::unique_ptr<ReadyModel> model;
+  bool finds_labels = false;  ///< the model returns one label per image, not scores
   double load_seconds = 0;
   Contention contention;  ///< since loading began
 
@@ -67,13 +67,13 @@ struct Classifier {
 
   const DeviceCaps& caps() const { return devices.front()->caps(); }
 
-  /// Converts the engines' output for the images from `first` on to labels. Throws Error(wrong_result) if the network
+  /// Converts the model's output for the images from `first` on to labels. Throws Error(wrong_result) if the network
   /// computed NaN.
   void find_labels(std::span<const float> output, int64_t first, std::span<int> labels) const;
 };
 
 /// Loads the model and the data, plans, and packs weights. Detects all errors in the input. `observer` may be null; the
-/// first device's engine keeps it.
+/// model keeps it.
 std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, StageObserver* observer = nullptr);
 
 struct Classification {
@@ -85,7 +85,7 @@ struct Classification {
   std::vector<LayerResult> layers;
 };
 
-/// Classifies all images `repeat` times after a warm-up; times are medians. The engines' observer sees the warm-up;
+/// Classifies all images `repeat` times after a warm-up; times are medians. The model's observer sees the warm-up;
 /// `observer` receives everything that is timed as one stage. Throws Error(wrong_result) if the network computes NaN.
 Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer = nullptr);
 

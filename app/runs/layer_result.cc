@@ -34,4 +34,14 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, 
   return layer;
 }
 
+std::vector<LayerResult> describe_layers(const ReadyModel& model, int64_t images, const std::vector<double>& seconds) {
+  const size_t devices = model.shares(images).size();
+  std::vector<LayerResult> layers;
+  for (const PlanStep& step : model.plan().steps) {
+    layers.push_back(describe_layer(step, model.batch(), images, devices));
+    layers.back().seconds = seconds[layers.size() - 1];
+  }
+  return layers;
+}
+
 }  // namespace convlab::app

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "convlab/kernels/kernel.h"
 #include "convlab/plan/plan.h"
+#include "convlab/session/ready_model.h"
 
 namespace convlab::app {
 
@@ -25,5 +27,8 @@ struct LayerResult {
 /// Describes a step of the plan over all images on this many devices, without its time. The plan is for one batch of
 /// `batch` images.
 LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, size_t devices);
+
+/// Describes all steps of a model over this many images, with their seconds.
+std::vector<LayerResult> describe_layers(const ReadyModel& model, int64_t images, const std::vector<double>& seconds);
 
 }  // namespace convlab::app

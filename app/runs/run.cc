@@ -38,7 +38,7 @@ constexpr int64_t kMostCopies = 1000;
 
 /// Returns "cpu (2 threads)" or "2 GPUs (cuda:0: 5008 images, cuda:1: 4992 images)".
 std::string place_of(const Classifier& classifier) {
-  const std::vector<int64_t> shares = classifier.engines->shares(classifier.count());
+  const std::vector<int64_t> shares = classifier.model->shares(classifier.count());
   const DeviceCaps& caps = classifier.caps();
   if (shares.size() == 1) {
     return fmt::format("{} ({} thread{})", name_of(caps.kind), caps.threads, caps.threads == 1 ? "" : "s");
@@ -134,8 +134,8 @@ void run(const RunOptions& options, const ShardOptions& sharing, double expect, 
   const Usage usage = usage_so_far();
   check_order_of_times(result, usage.elapsed_s);
   const std::string place = place_of(*classifier);
-  const size_t shares = classifier->engines->shares(images).size();
-  const std::vector<Folding> foldings = classifier->engines->first().foldings();
+  const size_t shares = classifier->model->shares(images).size();
+  const std::vector<Folding> foldings = classifier->model->foldings();
   const std::vector<std::unique_ptr<Device>> devices = std::move(classifier->devices);
   {
     const Observed part(&log, {Stage::release});

@@ -1,4 +1,4 @@
-// Times an engine's steps on a GPU with events.
+// Times a model's steps on a GPU with events.
 
 #include <cuda_runtime_api.h>
 
@@ -55,12 +55,12 @@ class StepTimer final : public StageObserver {
 
 }  // namespace
 
-std::optional<double> event_seconds(Engine& engine, const std::function<void()>& pass) {
-  if (engine.plan().device != DeviceKind::cuda) return {};
-  StepTimer timer(engine.stream());
-  engine.observe(&timer);
+std::optional<double> event_seconds(ReadyModel& model, const std::function<void()>& pass) {
+  if (model.plan().device != DeviceKind::cuda) return {};
+  StepTimer timer(model.stream());
+  model.observe(&timer);
   pass();
-  engine.observe(nullptr);
+  model.observe(nullptr);
   return timer.seconds();
 }
 

@@ -4,6 +4,6 @@
 
 namespace convlab {
 
-std::optional<double> event_seconds(Engine&, const std::function<void()>&) { return {}; }
+std::optional<double> event_seconds(ReadyModel&, const std::function<void()>&) { return {}; }
 
 }  // namespace convlab

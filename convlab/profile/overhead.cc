@@ -23,7 +23,7 @@ double kernel_seconds(const Recording& recording) {
 
 }  // namespace
 
-ProfilingCheck check_profiling(Engine& engine, Recorder& recorder, const std::function<void()>& pass) {
+ProfilingCheck check_profiling(ReadyModel& model, Recorder& recorder, const std::function<void()>& pass) {
   constexpr double kBudgetSeconds = 2;
   constexpr int64_t kFewest = 3, kMost = 51;
   const auto timed_pass = [&] {
@@ -40,17 +40,17 @@ ProfilingCheck check_profiling(Engine& engine, Recorder& recorder, const std::fu
     return count >= kMost || (count >= kFewest && spent > kBudgetSeconds) || (count > 0 && spent > 2 * kBudgetSeconds);
   };
   while (!enough()) {
-    engine.observe(nullptr);
+    model.observe(nullptr);
     plain.push_back(timed_pass());
-    engine.observe(&recorder);
+    model.observe(&recorder);
     const Clock::time_point switched = Clock::now();
     recorder.start();
     profiled.push_back(timed_pass());
     recorded.push_back(kernel_seconds(recorder.stop()));
     around.push_back(seconds_since(switched) - profiled.back());
-    if (const std::optional<double> seconds = event_seconds(engine, pass)) by_events.push_back(*seconds);
+    if (const std::optional<double> seconds = event_seconds(model, pass)) by_events.push_back(*seconds);
   }
-  engine.observe(nullptr);
+  model.observe(nullptr);
 
   ProfilingCheck check{.passes = static_cast<int64_t>(plain.size()),
                        .plain_s = median(plain),

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "convlab/device/recorder.h"
-#include "convlab/engine/engine.h"
+#include "convlab/session/ready_model.h"
 
 namespace convlab {
 
@@ -20,12 +20,12 @@ struct ProfilingCheck {
   double overhead() const { return profiled_s / plain_s - 1; }
 };
 
-/// `pass` runs the network of `engine` once. Passes are repeated for two seconds, at least three times each way (fewer
-/// if that takes more than four seconds) and at most 51 times. Afterwards the engine has no observer.
-ProfilingCheck check_profiling(Engine& engine, Recorder& recorder, const std::function<void()>& pass);
+/// `pass` runs the model once. Passes are repeated for two seconds, at least three times each way (fewer
+/// if that takes more than four seconds) and at most 51 times. Afterwards the model has no observer.
+ProfilingCheck check_profiling(ReadyModel& model, Recorder& recorder, const std::function<void()>& pass);
 
-/// Returns the seconds of the engine's steps in one run of `pass`, from events on its stream; nullopt unless the engine
-/// is on a GPU.
-std::optional<double> event_seconds(Engine& engine, const std::function<void()>& pass);
+/// Returns the seconds of the model's steps in one run of `pass`, from events on its stream; nullopt unless it is on a
+/// GPU.
+std::optional<double> event_seconds(ReadyModel& model, const std::function<void()>& pass);
 
 }  // namespace convlab

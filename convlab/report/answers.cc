@@ -9,9 +9,9 @@
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"
 #include "convlab/device/device.h"
-#include "convlab/engine/engine.h"
-#include "convlab/engine/labels.h"
 #include "convlab/model/formats/zoo.h"
+#include "convlab/session/labels.h"
+#include "convlab/session/ready_model.h"
 
 namespace convlab {
 namespace {
@@ -36,8 +36,8 @@ std::vector<FeatureMaps> features_of(const Graph& graph, const Tensor& image, De
   for (const Node& node : graph.nodes) {
     const Shape& shape = shapes[static_cast<size_t>(node.output)];
     if (shape.size() != 4 || shape[2] * shape[3] == 1) continue;
-    Engine engine(graph_to(graph, node.output), image.shape(), device, options);
-    features.push_back({node.name + ": " + name_of(node.op), engine.run(image)});
+    ReadyModel layer(graph_to(graph, node.output), image.shape(), device, options);
+    features.push_back({node.name + ": " + name_of(node.op), std::move(layer.run({&image, 1})[0])});
   }
   return features;
 }
@@ -80,14 +80,14 @@ Answers answer(const std::string& model, const std::string& folder) {
   std::copy_n(images.values<uint8_t>().begin(), first.count(), first.values<uint8_t>().begin());
   answers.features = features_of(graph, first, *device);
 
-  Engine engine(std::move(graph), images.shape(), *device, {.plan = {.input = ElementType::u8}});
-  if (engine.output_shape(count) != Shape{count, Answers::kClasses}) {
+  ReadyModel network(std::move(graph), images.shape(), *device, {.plan = {.input = ElementType::u8}});
+  if (network.output_shapes(count)[0] != Shape{count, Answers::kClasses}) {
     throw bad_input("{}: the output must be {} class scores per image", model, Answers::kClasses);
   }
   answers.scores.resize(static_cast<size_t>(count * Answers::kClasses));
-  engine.run(images.raw(), count, answers.scores.data());
+  network.run(images.raw(), count, answers.scores.data());
   answers.predicted = labels_of(answers.scores, Answers::kClasses);
-  for (const PlanStep& step : engine.plan().steps) {
+  for (const PlanStep& step : network.plan().steps) {
     if (!step.is_conv()) continue;
     ConvProblem problem = conv_step(step.what).problem;
     problem.n = 1;

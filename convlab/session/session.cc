@@ -12,10 +12,10 @@
 
 #include "convlab/base/error.h"
 #include "convlab/kernels/step_work.h"
-#include "convlab/measure/summary.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/model/onnx/onnx_images.h"
 #include "convlab/plan/options.h"
+#include "convlab/session/timing.h"
 
 namespace convlab {
 namespace {
@@ -129,7 +129,7 @@ void Session::require_own_process() const {
 bool Session::Ready::serves(const std::vector<Shape>& wanted, ElementType element) const {
   if (element != type) return false;
   if (wanted == shapes) return true;
-  // An engine's batch size is limited by the number of images it was made for, so it would be slow for more images.
+  // A batch size is limited by the number of images it was made for, so it would be slow for more images.
   return any_count && same_image(wanted[0], shapes[0]) && wanted[0][0] <= shapes[0][0];
 }
 
@@ -180,10 +180,10 @@ Session::Ready& Session::ready_for(const Inputs& inputs) {
   EngineOptions options = engine_options_;
   options.plan.input = inputs.type;
   if (!shared_->again.empty()) options.weights = std::make_shared<SharedWeights>();  // a reread graph has new constants
-  Ready ready{.shapes = inputs.shapes, .type = inputs.type, .engine = {}};
-  ready.engine = std::make_unique<Engine>(shared_->graph_for(inputs.shapes), inputs.shapes, *device_, options);
-  ready.any_count = shared_->again.empty() && ready.engine->splits();
-  std::erase_if(ready_, [&](const Ready& other) {  // engines for fewer images are no longer needed
+  Ready ready{.shapes = inputs.shapes, .type = inputs.type, .model = {}};
+  ready.model = std::make_unique<ReadyModel>(shared_->graph_for(inputs.shapes), inputs.shapes, *device_, options);
+  ready.any_count = shared_->again.empty() && ready.model->splits();
+  std::erase_if(ready_, [&](const Ready& other) {  // models for fewer images are no longer needed
     return ready.any_count && ready.serves(other.shapes, other.type);
   });
   ready_.push_front(std::move(ready));
@@ -194,7 +194,7 @@ Session::Ready& Session::ready_for(const Inputs& inputs) {
 std::vector<Shape> Session::output_shapes(std::span<const ConstArray> inputs) {
   const auto lock = turn();
   const Inputs given = inputs_of(inputs, false);
-  return ready_for(given).engine->output_shapes(given.images());
+  return ready_for(given).model->output_shapes(given.images());
 }
 
 void Session::require_on_device(const void* data, const std::string& name) const {
@@ -239,10 +239,10 @@ void Session::run(std::span<const ConstArray> inputs, std::span<const Array> out
     throw bad_input("{}: with a stream, arrays must be in GPU memory", model().name);
   }
   Ready& ready = ready_for(given);
-  require_outputs(outputs, ready.engine->output_shapes(given.images()), given.on_device);
+  require_outputs(outputs, ready.model->output_shapes(given.images()), given.on_device);
   if (given.on_device) return run_on_device(ready, given, outputs, stream);
   run_ready(ready, given, outputs);
-  if (batcher_ && !batcher_->learned() && ready.engine->splits()) learn(inputs[0], outputs[0]);
+  if (batcher_ && !batcher_->learned() && ready.model->splits()) learn(inputs[0], outputs[0]);
 }
 
 /// Batches calls with arrays like these from now on, and prepares the model for a full batch.
@@ -263,7 +263,7 @@ void Session::run_ready(Ready& ready, const Inputs& inputs, std::span<const Arra
     if (!direct) results.emplace_back(ElementType::f32, outputs[i].shape);
     to.push_back(direct ? outputs[i].data : results.back().raw());
   }
-  ready.engine->run(inputs.data, inputs.images(), to);
+  ready.model->run(inputs.data, inputs.images(), to);
   size_t next = 0;
   for (const Array& output : outputs) {
     if (output.type == ElementType::f32) continue;
@@ -273,18 +273,18 @@ void Session::run_ready(Ready& ready, const Inputs& inputs, std::span<const Arra
 }
 
 void Session::run_on_device(Ready& ready, const Inputs& inputs, std::span<const Array> outputs, void* stream) const {
-  Stream& own = ready.engine->stream();
+  Stream& own = ready.model->stream();
   if (stream != nullptr) own.wait_for_native(stream);
   std::vector<void*> to;
   for (const Array& output : outputs) to.push_back(output.data);
-  ready.engine->run_in_memory(inputs.data, inputs.images(), to);
+  ready.model->run_in_memory(inputs.data, inputs.images(), to);
   if (stream != nullptr) return own.hold_native(stream);
   own.synchronize();
 }
 
 std::vector<Session::Step> Session::plan(std::span<const ConstArray> inputs) {
   const auto lock = turn();
-  return steps_of(ready_for(inputs_of(inputs, false)).engine->plan());
+  return steps_of(ready_for(inputs_of(inputs, false)).model->plan());
 }
 
 std::vector<Session::Step> Session::profile(std::span<const ConstArray> inputs, int repeat) {
@@ -295,18 +295,9 @@ std::vector<Session::Step> Session::profile(std::span<const ConstArray> inputs, 
     throw bad_input("{}: profiling is not supported for arrays in GPU memory; pass arrays in host memory",
                     model().name);
   Ready& ready = ready_for(given);
-  std::vector<Step> steps = steps_of(ready.engine->plan());
-  std::vector<Tensor> outputs;
-  std::vector<void*> to;
-  for (const Shape& shape : ready.engine->output_shapes(given.images())) {
-    to.push_back(outputs.emplace_back(ElementType::f32, shape).raw());
-  }
-  std::vector<std::vector<double>> by_step(steps.size());
-  for (int i = 0; i <= repeat; ++i) {
-    const std::vector<double> seconds = ready.engine->run_timed(given.data, given.images(), to);
-    for (size_t step = 0; i > 0 && step < steps.size(); ++step) by_step[step].push_back(seconds[step]);
-  }
-  for (size_t step = 0; step < steps.size(); ++step) steps[step].seconds = median(by_step[step]);
+  std::vector<Step> steps = steps_of(ready.model->plan());
+  const std::vector<double> seconds = time_steps(*ready.model, given.data, given.images(), repeat);
+  for (size_t step = 0; step < steps.size(); ++step) steps[step].seconds = seconds[step];
   return steps;
 }
 

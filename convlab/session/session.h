@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "convlab/device/device.h"
-#include "convlab/engine/engine.h"
 #include "convlab/model/graph.h"
 #include "convlab/session/array.h"
 #include "convlab/session/batcher.h"
+#include "convlab/session/ready_model.h"
 #include "convlab/tensor/element_type.h"
 #include "convlab/tensor/shape.h"
 
@@ -114,13 +114,13 @@ class Session {
   struct Ready {
     std::vector<Shape> shapes;
     ElementType type;
-    std::unique_ptr<Engine> engine;
+    std::unique_ptr<ReadyModel> model;
     bool any_count = false;  ///< also computes fewer images
 
     bool serves(const std::vector<Shape>& wanted, ElementType element) const;
   };
 
-  /// Inputs as the engine reads them: the caller's arrays, or converted copies.
+  /// Inputs as the model reads them: the caller's arrays, or converted copies.
   struct Inputs {
     std::vector<const void*> data;
     std::vector<Tensor> converted;

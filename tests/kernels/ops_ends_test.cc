@@ -16,10 +16,10 @@
 #include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/engine/engine.h"
-#include "convlab/engine/labels.h"
 #include "convlab/kernels/select.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/rewrite/ends.h"
+#include "convlab/session/labels.h"
 #include "tests/errors.h"
 #include "tests/graph_builder.h"
 

@@ -1,4 +1,4 @@
-// Tests recordings of an engine on the host, their overhead, and the time breakdown of a whole run.
+// Tests recordings of a model on the host, their overhead, and the time breakdown of a whole run.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@
 #include "convlab/device/cpu.h"
 #include "convlab/device/cuda.h"
 #include "convlab/device/recorder.h"
-#include "convlab/engine/engine.h"
 #include "convlab/profile/overhead.h"
 #include "convlab/profile/startup.h"
 #include "convlab/profile/totals.h"
+#include "convlab/session/ready_model.h"
 #include "tests/errors.h"
 #include "tests/graph_builder.h"
 
@@ -67,27 +67,27 @@ TEST(HostRecorder, TellsStepsCopiesAndOtherPartsApart) {
 }
 
 /// Two convolutions on four images in two batches.
-class RecordedEngine : public testing::Test {
+class RecordedModel : public testing::Test {
  protected:
-  RecordedEngine() {
+  RecordedModel() {
     GraphBuilder builder({-1, 1, 6, 6});
     builder.conv(builder.conv(builder.input(), 2, 1, 3, false, "conv1"), 3, 2, 3, false, "conv2");
     const EngineOptions options{.batch = 2, .observer = recorder_.get()};
     recorder_->start();
-    engine_ = std::make_unique<Engine>(builder.take(), Shape{4, 1, 6, 6}, *device_, options);
+    model_ = std::make_unique<ReadyModel>(builder.take(), Shape{4, 1, 6, 6}, *device_, options);
     images_.resize(4 * 36, 1.0f);
-    scores_.resize(static_cast<size_t>(element_count(engine_->output_shape(4))));
+    scores_.resize(static_cast<size_t>(element_count(model_->output_shapes(4)[0])));
   }
 
-  void run() { engine_->run(images_.data(), 4, scores_.data()); }
+  void run() { model_->run(images_.data(), 4, scores_.data()); }
 
   std::unique_ptr<Device> device_ = open_cpu({.threads = 1});
   std::unique_ptr<Recorder> recorder_ = make_host_recorder(DeviceKind::cpu);
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<ReadyModel> model_;
   std::vector<float> images_, scores_;
 };
 
-TEST_F(RecordedEngine, EveryStepOfEveryBatchIsSeenWithItsLayer) {
+TEST_F(RecordedModel, EveryStepOfEveryBatchIsSeenWithItsLayer) {
   run();
   const Recording recording = recorder_->stop();
   std::vector<std::string> layers;
@@ -101,18 +101,18 @@ TEST_F(RecordedEngine, EveryStepOfEveryBatchIsSeenWithItsLayer) {
   EXPECT_THAT(calls, testing::IsSupersetOf({"planning", "allocating memory", "packing the weights"}));
 }
 
-TEST_F(RecordedEngine, WithoutItsObserverNothingIsTold) {
-  engine_->observe(nullptr);
+TEST_F(RecordedModel, WithoutItsObserverNothingIsTold) {
+  model_->observe(nullptr);
   recorder_->stop();
   recorder_->start();
   run();
   EXPECT_THAT(recorder_->stop().activities, IsEmpty());
 }
 
-TEST_F(RecordedEngine, TheCheckComparesPassesAndLeavesTheEngineAlone) {
+TEST_F(RecordedModel, TheCheckComparesPassesAndLeavesTheEngineAlone) {
   recorder_->stop();
   int passes = 0;
-  const ProfilingCheck check = check_profiling(*engine_, *recorder_, [&] {
+  const ProfilingCheck check = check_profiling(*model_, *recorder_, [&] {
     ++passes;
     run();
   });

@@ -1,6 +1,6 @@
 // Tests class labels from scores: ties, infinities and NaN.
 
-#include "convlab/engine/labels.h"
+#include "convlab/session/labels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

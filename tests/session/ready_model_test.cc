@@ -1,6 +1,6 @@
 // Tests runs whose images are shared among several devices: results equal those of one engine bit for bit.
 
-#include "convlab/engine/engine_group.h"
+#include "convlab/session/ready_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/select.h"
 #include "convlab/model/formats/zoo.h"
-#include "tests/engine_group.h"
 #include "tests/errors.h"
+#include "tests/session/ready_model.h"
 
 namespace convlab {
 namespace {
@@ -60,7 +60,7 @@ TEST(Shares, AreEvenInWholeSixteens) {
   }
 }
 
-TEST(EngineGroup, ComputesWhatOneEngineComputes) {
+TEST(ReadyModel, ComputesWhatOneEngineComputes) {
   const Graph graph = network().take();
   for (const ElementType type : {ElementType::f32, ElementType::u8}) {
     const Tensor x = images({1000, 1, 12, 12}, type);
@@ -68,18 +68,18 @@ TEST(EngineGroup, ComputesWhatOneEngineComputes) {
     const std::unique_ptr<Device> alone = open_cpu({.threads = 2});
     for (const size_t count : {1, 2, 3}) {
       const Devices devices = hosts(count);
-      EngineGroup large(graph.clone(), x.shape(), devices, options);
+      ReadyModel large(graph.clone(), x.shape(), devices, options);
       for (const int64_t n : {1, 2, 15, 16, 33, 1000}) {
         SCOPED_TRACE(fmt::format("{} images on {} devices", n, count));
         const std::vector<float> expected = run_alone(graph, *alone, x, n, options);
         EXPECT_EQ(run(large, x, n), expected) << "made for 1000";
-        EngineGroup group(graph.clone(), Shape{n, 1, 12, 12}, devices, options);
-        EXPECT_EQ(run(group, x, n), expected);
-        EXPECT_EQ(run(group, x, n), expected) << "again";
+        ReadyModel model(graph.clone(), Shape{n, 1, 12, 12}, devices, options);
+        EXPECT_EQ(run(model, x, n), expected);
+        EXPECT_EQ(run(model, x, n), expected) << "again";
         std::vector<float> kept(expected.size(), -7);
         std::vector<int> finished(static_cast<size_t>(n));
         const size_t outputs = expected.size() / static_cast<size_t>(n);
-        group.run(x.raw(), n, kept.data(), [&](int64_t first_image, int64_t images_there) {
+        model.run(x.raw(), n, kept.data(), [&](int64_t first_image, int64_t images_there) {
           for (int64_t i = first_image; i < first_image + images_there; ++i) {
             const auto at = static_cast<size_t>(i);
             const auto scores = std::span(expected).subspan(at * outputs, outputs);
@@ -88,44 +88,44 @@ TEST(EngineGroup, ComputesWhatOneEngineComputes) {
         });
         EXPECT_THAT(finished, testing::Each(1)) << "each image's device says once that it is there";
         std::vector<float> timed(expected.size(), -7);
-        EXPECT_GT(group.time_on_device(x.raw(), n, timed.data()), 0);
+        EXPECT_GT(model.time_on_device(x.raw(), n, timed.data()), 0);
         EXPECT_EQ(timed, expected);
       }
     }
   }
 }
 
-TEST(EngineGroup, UsesOnlyAsManyDevicesAsThereAreImages) {
+TEST(ReadyModel, UsesOnlyAsManyDevicesAsThereAreImages) {
   const Devices devices = hosts(3);
   const Tensor x = images({2, 1, 12, 12});
-  EngineGroup group(network().take(), x.shape(), devices, options_for(x));
-  EXPECT_THAT(group.shares(2), ElementsAre(1, 1));
-  run(group, x, 2);
+  ReadyModel model(network().take(), x.shape(), devices, options_for(x));
+  EXPECT_THAT(model.shares(2), ElementsAre(1, 1));
+  run(model, x, 2);
   EXPECT_GT(static_cast<NamedDevice&>(*devices[1]).allocations, 0);
   EXPECT_EQ(static_cast<NamedDevice&>(*devices[2]).allocations, 0);
-  EXPECT_THAT(bad_input_message([&] { group.run(x.raw(), 0, nullptr); }), HasSubstr("at least 1, got 0"));
-  EXPECT_THAT(bad_input_message([&] { group.run(x.raw(), -5, nullptr); }), HasSubstr("at least 1, got -5"));
+  EXPECT_THAT(bad_input_message([&] { model.run(x.raw(), 0, nullptr); }), HasSubstr("at least 1, got 0"));
+  EXPECT_THAT(bad_input_message([&] { model.run(x.raw(), -5, nullptr); }), HasSubstr("at least 1, got -5"));
   EXPECT_THAT(bad_input_message([&] {
-                EngineGroup(network().take(), Shape{0, 1, 12, 12}, devices, {});
+                ReadyModel(network().take(), Shape{0, 1, 12, 12}, devices, {});
               }),
               HasSubstr("batch size of at least 1"));
 }
 
-TEST(EngineGroup, ModelsThatMixImagesAreForOneDevice) {
+TEST(ReadyModel, ModelsThatMixImagesAreForOneDevice) {
   GraphBuilder mixing({-1, 3}), fixed({4, 2, 3, 3});
   mixing.add(SoftmaxOp{0}, {mixing.input()}, "mixer");
   fixed.add(ReshapeOp{{4, 18}}, {fixed.input()}, "reshape");
   const Devices one = hosts(1), two = hosts(2);
   const auto message = [&](GraphBuilder& builder, const Shape& shape) {
-    return bad_input_message([&] { EngineGroup(copy_of(builder.graph()), shape, two, {}); });
+    return bad_input_message([&] { ReadyModel(copy_of(builder.graph()), shape, two, {}); });
   };
   EXPECT_THAT(message(mixing, {32, 3}), AllOf(HasSubstr("'mixer'"), HasSubstr("for example cuda:0")));
   EXPECT_THAT(message(fixed, {8, 2, 3, 3}), AllOf(HasSubstr("'reshape'"), HasSubstr("for example cuda:0")));
-  EngineGroup(mixing.take(), Shape{32, 3}, one, {});
-  EngineGroup(fixed.take(), Shape{8, 2, 3, 3}, one, {});
+  ReadyModel(mixing.take(), Shape{32, 3}, one, {});
+  ReadyModel(fixed.take(), Shape{8, 2, 3, 3}, one, {});
 }
 
-TEST(EngineGroup, DevicesWithMemoryOfTheirOwnGetTheirShares) {
+TEST(ReadyModel, DevicesWithMemoryOfTheirOwnGetTheirShares) {
   if (!simt_present()) GTEST_SKIP() << "this build has no simt";
   Devices devices;
   for (int i = 0; i < 2; ++i) devices.push_back(open_simt({.threads = 1}));
@@ -133,14 +133,14 @@ TEST(EngineGroup, DevicesWithMemoryOfTheirOwnGetTheirShares) {
   for (const ElementType type : {ElementType::f32, ElementType::u8}) {
     const Tensor x = images({37, 1, 12, 12}, type);
     const EngineOptions options = options_for(x);
-    EngineGroup group(graph.clone(), x.shape(), devices, options);
+    ReadyModel model(graph.clone(), x.shape(), devices, options);
     for (const int64_t n : {1, 2, 15, 37}) {
-      EXPECT_EQ(run(group, x, n), run_alone(graph, *devices[0], x, n, options)) << n;
+      EXPECT_EQ(run(model, x, n), run_alone(graph, *devices[0], x, n, options)) << n;
     }
   }
 }
 
-TEST(EngineGroup, GpusGetTheirSharesInChunks) {
+TEST(ReadyModel, GpusGetTheirSharesInChunks) {
   for (const Kernel& kernel : conv_kernels()) {
     if (kernel.info.device == DeviceKind::cuda && kernel.info.name != "cuda.test_conv") {
       GTEST_SKIP() << "this build has real kernels for GPUs, which the test's devices are not";
@@ -159,11 +159,11 @@ TEST(EngineGroup, GpusGetTheirSharesInChunks) {
   options.pipelined = true;
   for (const std::vector<int64_t>& chunks : std::vector<std::vector<int64_t>>{{}, {80, 64}}) {
     options.chunks = chunks;  // for the first device; the other's are chosen automatically
-    EngineGroup group(copy_of(builder.graph()), x.shape(), devices, options);
-    EXPECT_THAT(group.shares(300), ElementsAre(144, 156));
-    for (int pass = 0; pass < 3; ++pass) EXPECT_EQ(run(group, x, 300), expected);
+    ReadyModel model(copy_of(builder.graph()), x.shape(), devices, options);
+    EXPECT_THAT(model.shares(300), ElementsAre(144, 156));
+    for (int pass = 0; pass < 3; ++pass) EXPECT_EQ(run(model, x, 300), expected);
     std::vector<float> timed(expected.size());
-    EXPECT_GT(group.time_on_device(x.raw(), 300, timed.data()), 0);
+    EXPECT_GT(model.time_on_device(x.raw(), 300, timed.data()), 0);
     EXPECT_EQ(timed, expected);
   }
 }
@@ -173,13 +173,13 @@ std::vector<std::vector<float>> labels(const Devices& devices, const Tensor& x, 
   EngineOptions options = options_for(x);
   options.scale_to = 70;
   options.labels = true;
-  EngineGroup group(load_model("fa19"), x.shape(), devices, options);
+  ReadyModel model(load_model("fa19"), x.shape(), devices, options);
   std::vector<std::vector<float>> found;
-  for (int i = 0; i < runs; ++i) found.push_back(run(group, x, x.shape()[0]));
+  for (int i = 0; i < runs; ++i) found.push_back(run(model, x, x.shape()[0]));
   return found;
 }
 
-TEST(EngineGroup, OnGpusFindsTheLabelsOfOne) {
+TEST(ReadyModel, OnGpusFindsTheLabelsOfOne) {
   if (!cuda_present() || list_cuda().size() < 2) GTEST_SKIP() << "there are no two GPUs";
   const Tensor x = images({6000, 1, 28, 28}, ElementType::u8);
   const std::vector<float> expected = labels(open_devices("cuda:0", {}), x, 1)[0];

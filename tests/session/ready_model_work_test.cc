@@ -1,4 +1,4 @@
-// Tests how the devices of a group work concurrently: threads, errors, times and observers.
+// Tests how the devices of a model work concurrently: threads, errors, times and observers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 #include <thread>
 
 #include "convlab/base/clock.h"
-#include "convlab/engine/engine_group.h"
 #include "convlab/kernels/registry.h"
-#include "tests/engine_group.h"
+#include "convlab/session/ready_model.h"
 #include "tests/errors.h"
+#include "tests/session/ready_model.h"
 
 namespace convlab {
 namespace {
@@ -43,9 +43,9 @@ const RegisterConvKernel scripted{{
         },
 }};
 
-class EngineGroupWork : public testing::Test {
+class ReadyModelWork : public testing::Test {
  protected:
-  ~EngineGroupWork() override { script = nullptr; }
+  ~ReadyModelWork() override { script = nullptr; }
 };
 
 /// A network of one convolution, so that it is the first step.
@@ -62,11 +62,11 @@ Tensor numbered(int64_t n) {
   return x;
 }
 
-TEST_F(EngineGroupWork, WorksForOneThreadAfterTheOther) {
+TEST_F(ReadyModelWork, WorksForOneThreadAfterTheOther) {
   const Devices devices = hosts(2);
   const Tensor x = images({100, 1, 12, 12});
-  EngineGroup group(network().take(), x.shape(), devices, options_for(x));
-  const std::vector<float> expected = run(group, x, 100);
+  ReadyModel model(network().take(), x.shape(), devices, options_for(x));
+  const std::vector<float> expected = run(model, x, 100);
   std::mutex turn;
   std::vector<std::thread> users;
   std::atomic<int> right = 0;
@@ -74,7 +74,7 @@ TEST_F(EngineGroupWork, WorksForOneThreadAfterTheOther) {
     users.emplace_back([&] {
       for (int pass = 0; pass < 5; ++pass) {
         const std::lock_guard mine(turn);
-        right += run(group, x, 100) == expected;
+        right += run(model, x, 100) == expected;
       }
     });
   }
@@ -82,7 +82,7 @@ TEST_F(EngineGroupWork, WorksForOneThreadAfterTheOther) {
   EXPECT_EQ(right, 20);
 }
 
-TEST_F(EngineGroupWork, KeepsItsThreads) {
+TEST_F(ReadyModelWork, KeepsItsThreads) {
   const Devices devices = hosts(2);
   const Tensor x = numbered(32);
   std::mutex mutex;
@@ -91,12 +91,12 @@ TEST_F(EngineGroupWork, KeepsItsThreads) {
     const std::lock_guard lock(mutex);
     threads.insert(::gettid());
   };
-  EngineGroup group(one_convolution().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
-  for (int pass = 0; pass < 50; ++pass) run(group, x, 32);
+  ReadyModel model(one_convolution().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
+  for (int pass = 0; pass < 50; ++pass) run(model, x, 32);
   EXPECT_LE(threads.size(), 2U) << "the caller's and another";
 }
 
-TEST_F(EngineGroupWork, SmallRunsAreEachOnAThreadOfTheirOwnToo) {
+TEST_F(ReadyModelWork, SmallRunsAreEachOnAThreadOfTheirOwnToo) {
   const Devices devices = hosts(3);
   const Tensor x = numbered(3);
   std::mutex mutex;
@@ -105,8 +105,8 @@ TEST_F(EngineGroupWork, SmallRunsAreEachOnAThreadOfTheirOwnToo) {
     const std::lock_guard lock(mutex);
     threads[first].insert(::gettid());
   };
-  EngineGroup group(one_convolution().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
-  for (int pass = 0; pass < 100; ++pass) run(group, x, 3);
+  ReadyModel model(one_convolution().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
+  for (int pass = 0; pass < 100; ++pass) run(model, x, 3);
   ASSERT_EQ(threads.size(), 3U);
   std::set<pid_t> all;
   for (const auto& [first, of_share] : threads) {
@@ -123,14 +123,14 @@ TEST_F(EngineGroupWork, SmallRunsAreEachOnAThreadOfTheirOwnToo) {
     while (begun < 3 && seconds_since(begin) < 20) std::this_thread::yield();
     EXPECT_EQ(begun, 3);
   };
-  run(group, x, 3);
+  run(model, x, 3);
 }
 
-TEST_F(EngineGroupWork, TheErrorOfADeviceNamesItAndComesAfterTheOthersAreDone) {
+TEST_F(ReadyModelWork, TheErrorOfADeviceNamesItAndComesAfterTheOthersAreDone) {
   const Devices devices = hosts(2);
   const Tensor x = numbered(32);
   const EngineOptions options = options_for(x, "cpu.test_scripted");
-  EngineGroup group(one_convolution().take(), x.shape(), devices, options);
+  ReadyModel model(one_convolution().take(), x.shape(), devices, options);
   std::atomic<int> begun = 0;
   std::atomic<bool> done = false;
   ErrorKind kind = ErrorKind::unavailable;
@@ -144,79 +144,71 @@ TEST_F(EngineGroupWork, TheErrorOfADeviceNamesItAndComesAfterTheOthersAreDone) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     done = true;
   };
-  EXPECT_EQ(error_message(ErrorKind::unavailable, [&] { run(group, x, 32); }), "host:1: the fan is stuck");
+  EXPECT_EQ(error_message(ErrorKind::unavailable, [&] { run(model, x, 32); }), "host:1: the fan is stuck");
   EXPECT_TRUE(done);
 
   begun = 0;
   done = false;
   kind = ErrorKind::bad_input;
-  EXPECT_EQ(bad_input_message([&] { run(group, x, 32); }), "the fan is stuck") << "not the device's fault";
+  EXPECT_EQ(bad_input_message([&] { run(model, x, 32); }), "the fan is stuck") << "not the device's fault";
   EXPECT_TRUE(done);
 
   script = nullptr;
-  EXPECT_EQ(run(group, x, 32), run_alone(one_convolution().graph(), *devices[0], x, 32, options)) << "and it goes on";
+  EXPECT_EQ(run(model, x, 32), run_alone(one_convolution().graph(), *devices[0], x, 32, options)) << "and it goes on";
 }
 
-TEST_F(EngineGroupWork, ADeviceWithTooLittleMemoryIsNamed) {
+TEST_F(ReadyModelWork, ADeviceWithTooLittleMemoryIsNamed) {
   Devices devices = hosts(1);
   devices.push_back(std::make_unique<NamedDevice>("host:small", 1000));
   const Tensor x = images({64, 1, 12, 12});
-  EXPECT_THAT(bad_input_message([&] { EngineGroup(network().take(), x.shape(), devices, options_for(x)); }),
+  EXPECT_THAT(bad_input_message([&] { ReadyModel(network().take(), x.shape(), devices, options_for(x)); }),
               HasSubstr("host:small has 1000"));
 }
 
-TEST_F(EngineGroupWork, OneDeviceIsNotNamed) {
+TEST_F(ReadyModelWork, OneDeviceIsNotNamed) {
   const Devices devices = hosts(1);
   const Tensor x = numbered(1);
-  EngineGroup group(one_convolution().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
+  ReadyModel model(one_convolution().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
   script = [](float) { throw unavailable("the fan is stuck"); };
-  EXPECT_EQ(error_message(ErrorKind::unavailable, [&] { run(group, x, 1); }), "the fan is stuck");
+  EXPECT_EQ(error_message(ErrorKind::unavailable, [&] { run(model, x, 1); }), "the fan is stuck");
 }
 
-TEST_F(EngineGroupWork, AStepTakesWhatItTakesTheSlowestDevice) {
+TEST_F(ReadyModelWork, AStepTakesWhatItTakesTheSlowestDevice) {
   const Devices devices = hosts(3);
   const Tensor x = numbered(48);
   const EngineOptions options = options_for(x, "cpu.test_scripted");
-  EngineGroup group(one_convolution().take(), x.shape(), devices, options);
+  ReadyModel model(one_convolution().take(), x.shape(), devices, options);
   std::vector<float> output(96);
   script = [](float first) {
     if (first == 16) std::this_thread::sleep_for(std::chrono::milliseconds(40));
   };
-  EXPECT_GE(group.run_timed(x.raw(), 48, output.data()).at(0), 0.04);
+  EXPECT_GE(model.run_timed(x.raw(), 48, output.data()).at(0), 0.04);
   EXPECT_EQ(output, run_alone(one_convolution().graph(), *devices[0], x, 48, options));
-  EXPECT_GE(group.time_on_device(x.raw(), 48, output.data()), 0.04);
+  EXPECT_GE(model.time_on_device(x.raw(), 48, output.data()), 0.04);
 }
 
-TEST_F(EngineGroupWork, PlansThatDifferAreNotTimedTogether) {
+TEST_F(ReadyModelWork, PlansThatDifferAreNotTimedTogether) {
   Devices devices = hosts(1);
   devices.push_back(std::make_unique<NamedDevice>(std::string(kFusing)));
   const Tensor x = images({2, 1, 12, 12});
-  EngineGroup group(network().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
+  ReadyModel model(network().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
   std::vector<float> output(20);
-  EXPECT_THAT(error_message(ErrorKind::unavailable, [&] { group.run_timed(x.raw(), 2, output.data()); }),
+  EXPECT_THAT(error_message(ErrorKind::unavailable, [&] { model.run_timed(x.raw(), 2, output.data()); }),
               AllOf(HasSubstr("host:0"), HasSubstr(std::string(kFusing))));
 }
 
-/// Counts observed steps.
-class StepCounter final : public StageObserver {
- public:
-  void begin(const Part& part) override { steps += part.stage == Stage::step; }
-  void end() override {}
-  int steps = 0;
-};
-
-TEST_F(EngineGroupWork, AnObserverIsToldOfTheFirstDevice) {
+TEST_F(ReadyModelWork, AnObserverIsToldOfTheFirstDevice) {
   const Devices devices = hosts(2);
   const Tensor x = images({32, 1, 12, 12});
   StepCounter counter;
   EngineOptions options = options_for(x);
   options.observer = &counter;
-  EngineGroup group(network().take(), x.shape(), devices, options);
-  run(group, x, 32);
-  EXPECT_EQ(counter.steps, std::ssize(group.first().plan().steps));
-  group.first().observe(nullptr);
-  run(group, x, 32);
-  EXPECT_EQ(counter.steps, std::ssize(group.first().plan().steps));
+  ReadyModel model(network().take(), x.shape(), devices, options);
+  run(model, x, 32);
+  EXPECT_EQ(counter.steps, std::ssize(model.plan().steps));
+  model.observe(nullptr);
+  run(model, x, 32);
+  EXPECT_EQ(counter.steps, std::ssize(model.plan().steps));
 }
 
 }  // namespace

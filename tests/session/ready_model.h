@@ -8,12 +8,12 @@
 
 #include "convlab/base/rng.h"
 #include "convlab/device/cpu.h"
-#include "convlab/engine/engine_group.h"
+#include "convlab/session/ready_model.h"
 #include "tests/graph_builder.h"
 
 namespace convlab {
 
-// Devices, a network and images for the tests of EngineGroup.
+// Devices, a network and images for the tests of ReadyModel.
 
 using Devices = std::vector<std::unique_ptr<Device>>;
 
@@ -71,9 +71,9 @@ inline EngineOptions options_for(const Tensor& x, std::string kernel = "") {
   return {.plan = {.kernel = std::move(kernel), .input = x.type()}};
 }
 
-inline std::vector<float> run(EngineGroup& group, const Tensor& x, int64_t n) {
-  std::vector<float> output(static_cast<size_t>(element_count(group.first().output_shape(n))), -7);
-  group.run(x.raw(), n, output.data());
+inline std::vector<float> run(ReadyModel& model, const Tensor& x, int64_t n) {
+  std::vector<float> output(static_cast<size_t>(element_count(model.output_shapes(n)[0])), -7);
+  model.run(x.raw(), n, output.data());
   return output;
 }
 
@@ -84,5 +84,13 @@ inline std::vector<float> run_alone(const Graph& graph, Device& device, const Te
   engine.run(x.raw(), n, output.data());
   return output;
 }
+
+/// Counts observed steps.
+class StepCounter final : public StageObserver {
+ public:
+  void begin(const Part& part) override { steps += part.stage == Stage::step; }
+  void end() override {}
+  int64_t steps = 0;
+};
 
 }  // namespace convlab

@@ -1,6 +1,6 @@
 // Finds the class of each image in a network's output.
 
-#include "convlab/engine/labels.h"
+#include "convlab/session/labels.h"
 
 #include <algorithm>
 #include <cmath>
