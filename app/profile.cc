@@ -61,7 +61,7 @@ class Program {
 
   /// The GPU's counters, from one more pass.
   Utilisation counters() {
-    if (classifier_->caps().kind != DeviceKind::cuda) {
+    if (classifier_->caps().runs_on_host()) {
       return {.kernels = {}, .refusal = "counters need a GPU; use --device cuda"};
     }
     model().observe(&recorder_);
@@ -103,8 +103,8 @@ std::string table(const ProfileOptions& options, const Recording& recording, con
   return options.csv ? nvprof_summary_csv(process, command, summary) : nvprof_summary(process, command, summary);
 }
 
-void print_lists(Output& output, const ProfileTotals& summary) {
-  const bool gpu = summary.device == DeviceKind::cuda;
+void print_lists(Output& output, const ProfileTotals& summary, const DeviceCaps& caps) {
+  const bool gpu = !caps.runs_on_host();
   output.print("\n{} that together take more than {:.0f} % of the time {}:\n{}", gpu ? "Kernels and copies" : "Kernels",
                100 * kReportedShare, gpu ? "on the GPU" : "in kernels",
                to_text(rows_above(summary.activities, kReportedShare)));
@@ -112,7 +112,7 @@ void print_lists(Output& output, const ProfileTotals& summary) {
                100 * kReportedShare, to_text(rows_above(summary.calls, kReportedShare)));
   if (gpu)
     output.print("(The recorder starts the driver itself; the table of the whole run below includes that time.)\n");
-  output.print("\n{}", summary.device == DeviceKind::cpu ? kKernelsVersusHostCalls : kKernelsVersusApiCalls);
+  output.print("\n{}", caps.runs_cuda() ? kKernelsVersusApiCalls : kKernelsVersusHostCalls);
 }
 
 void print_check(Output& output, const ProfilingCheck& check) {
@@ -142,8 +142,8 @@ void profile(const ProfileOptions& options, Output& output) {
   recorder->start();
   Program program(options, *recorder);
   Recording recording = recorder->stop();
-  const std::string& description = program.classifier().caps().description;
-  if (recording.device == DeviceKind::cuda) recording.device_name = text_before(description, ',');
+  const DeviceCaps& caps = program.classifier().caps();
+  if (!caps.runs_on_host()) recording.device_name = text_before(caps.description, ',');
   const ProfileTotals summary = summarize(recording);
 
   const ClassifyOptions& classify = options.run.classify;
@@ -161,8 +161,8 @@ void profile(const ProfileOptions& options, Output& output) {
   std::optional<Utilisation> utilisation;
   if (options.counters) utilisation = program.counters();
   if (!options.csv) {
-    print_lists(output, summary);
-    if (recording.device == DeviceKind::cuda) {
+    print_lists(output, summary, caps);
+    if (!caps.runs_on_host()) {
       output.print("\nGPU busy time by part of the network (overlapping work counts once):\n{}",
                    to_text(gpu_time(recording)));
     }

@@ -109,7 +109,7 @@ std::unique_ptr<Device> open_device_of(const Script& script, const ComputeOption
                       list_cuda().front().description, script.instead);
   }
   std::unique_ptr<Device> device = compute.open();
-  if (script.device == "cuda" && device->caps().kind == DeviceKind::cpu) {
+  if (script.device == "cuda" && !device->caps().runs_cuda()) {
     throw bad_input("--device {}: {} needs a GPU; use cuda, cuda:N or simt", compute.device, script.name);
   }
   return device;

@@ -142,9 +142,9 @@ void run(const RunOptions& options, const ShardOptions& sharing, double expect, 
     classifier.reset();  // frees its memory before the ceilings are measured
   }
 
-  const DeviceKind kind = devices.front()->caps().kind;
+  const DeviceCaps& caps = devices.front()->caps();
   std::optional<Ceilings> ceilings;
-  if (kind != DeviceKind::simt) {
+  if (caps.has_real_times()) {
     const Observed part(&log, {Stage::ceilings});
     ceilings = known_ceilings(*devices.front());
   }
@@ -153,7 +153,7 @@ void run(const RunOptions& options, const ShardOptions& sharing, double expect, 
   output.print("(an Op Time is the time of one convolution in seconds)\n");
   output.print("\n{} image{} to labels in {:.3f} ms on {}, after {:.3f} ms of loading\n", images,
                images == 1 ? "" : "s", result.network_seconds * 1e3, place, load_seconds * 1e3);
-  if (kind == DeviceKind::cuda) {
+  if (!caps.runs_on_host()) {
     output.print("on {}, from images to labels in its memory: {:.3f} ms\n",
                  shares > 1 ? "the GPU that took longest" : "the GPU alone", result.device_network_seconds * 1e3);
   }

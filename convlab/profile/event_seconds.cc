@@ -56,7 +56,7 @@ class StepTimer final : public StageObserver {
 }  // namespace
 
 std::optional<double> event_seconds(ReadyModel& model, const std::function<void()>& pass) {
-  if (model.plan().device != DeviceKind::cuda) return {};
+  if (model.caps().runs_on_host()) return {};
   StepTimer timer(model.stream());
   model.observe(&timer);
   pass();
