@@ -9,7 +9,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/device/cpu.h"
-#include "convlab/engine/executor.h"
+#include "convlab/engine/engine.h"
 #include "convlab/model/shapes.h"
 #include "convlab/plan/planned_graph.h"
 #include "convlab/plan/planner.h"
@@ -264,11 +264,11 @@ class RandomNetwork : public GraphBuilder {
 
 std::vector<Tensor> outputs_of(const Graph& graph, const Shape& shape, const PlanOptions& options) {
   const auto device = open_cpu({.threads = 2});
-  Executor executor(copy_of(graph), shape, *device, {.plan = options});
+  Engine engine(copy_of(graph), shape, *device, {.plan = options});
   Rng rng(7);
   Tensor x(ElementType::f32, shape);
   for (float& each : x.values<float>()) each = rng.uniform(-1, 1);
-  return executor.run({&x, 1});
+  return engine.run({&x, 1});
 }
 
 /// Returns the relative L2 error.
