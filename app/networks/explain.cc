@@ -50,8 +50,7 @@ struct Why {
 /// Returns why the step has its kernel: why the first kernel that would be preferred in the same layout does not
 /// support the step, or which kernels support it, too.
 Why why(const PlanStep& step, const PlanOptions& options) {
-  if (!step.is_conv()) return {};
-  if (!options.kernel.empty()) return {"requested"};
+  if (step.is_conv() && !options.kernel.empty()) return {"requested"};
   for (const Refused& refused : step.refused) {
     const Kernel* other = find_kernel(refused.kernel, step.kernel->info.device);
     const bool competes = other != nullptr && !other->info.library && other->format == step.kernel->format &&
@@ -60,7 +59,7 @@ Why why(const PlanStep& step, const PlanOptions& options) {
       return {fmt::format("next after {}, which does not support it: {}", refused.kernel, refused.reason), true};
     }
   }
-  if (step.fitting.size() < 2) return {"no other kernel supports it"};
+  if (step.fitting.size() < 2) return {step.is_conv() ? "no other kernel supports it" : ""};
   const size_t more = step.fitting.size() - 2;
   return {
       fmt::format("ranked above {}{}", step.fitting[1]->info.name, more == 0 ? "" : fmt::format(" and {} more", more)),
@@ -81,11 +80,8 @@ std::vector<ExplainedStep> explained(const Plan& plan, const std::optional<Ceili
   std::map<std::pair<Location::Place, int64_t>, int> writer;
   for (size_t i = 0; i < plan.inputs.size(); ++i) writer[{Location::Place::input, static_cast<int64_t>(i)}] = -1;
   const int64_t images = plan.inputs[0].empty() ? 1 : plan.inputs[0][0];
-  const PlanChoice* tuned = plan.options.choices ? &plan.options.choices->of(plan.inputs) : nullptr;
-  size_t convolutions = 0;
   for (const PlanStep& step : plan.steps) {
-    const bool is_tuned = tuned != nullptr && step.is_conv();
-    const Why reason = is_tuned ? why(tuned->kernels[convolutions++]) : why(step, plan.options);
+    const Why reason = step.choice != nullptr ? why(*step.choice) : why(step, plan.options);
     ExplainedStep each{.layer = describe_layer(step, images, images, 1), .why = reason.text, .by_rank = reason.by_rank};
     if (!seconds.empty()) each.layer.seconds = seconds[steps.size()];
     each.output = step.what.outputs[0].shape;

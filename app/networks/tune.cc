@@ -1,4 +1,5 @@
-// convlab tune: measures which kernel computes each layer fastest on this machine, and writes a plan file.
+// convlab tune: measures which kernels are the fastest on this machine: those of a network, for a plan file, or those
+// of a problem.
 
 #include <fmt/format.h>
 
@@ -11,10 +12,12 @@
 
 #include "app/command.h"
 #include "app/compute_options.h"
+#include "app/guests/kernel_files.h"
 #include "app/networks/model_inputs.h"
 #include "app/networks/tuning.h"
 #include "app/problems.h"
 #include "app/results/tune_json.h"
+#include "app/tune_kernels.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/measure/machine.h"
@@ -34,6 +37,7 @@ struct TuneOptions {
   int64_t images = 0, batch = 0;  ///< 0: not given
   double seconds = 20;
   bool bytes = false;
+  std::string kernel, problem, problems;  ///< to tune kernels instead of a network
 };
 
 /// The model, and the inputs that it is measured on.
@@ -78,13 +82,14 @@ std::string ways_text(const Tuned& tuned) {
 }
 
 void print_choices(Output& output, const PlanChoice& plan) {
-  output.print("{:<22} {:<36} {:>9}  {:<22} {:>9}  {:<6} {}\n", "kernel", "convolution", "ms", "next", "ms", "why",
-               "step");
-  for (const KernelChoice& choice : plan.kernels) {
-    const bool alone = choice.next.empty();
-    output.print("{:<22} {:<36} {:>9.4f}  {:<22} {:>9}  {:<6} {}\n", choice.kernel, choice.problem, choice.ms,
-                 alone ? "-" : choice.next, alone ? "-" : fmt::format("{:.4f}", choice.next_ms), choice.why,
-                 choice.step);
+  output.print("{:<22} {:<36} {:>9}  {:<22} {:>9}  {:<6} {}\n", "kernel", "problem", "ms", "next", "ms", "why", "step");
+  for (const std::vector<KernelChoice>* choices : {&plan.kernels, &plan.others}) {
+    for (const KernelChoice& choice : *choices) {
+      const bool alone = choice.next.empty();
+      output.print("{:<22} {:<36} {:>9.4f}  {:<22} {:>9}  {:<6} {}\n", choice.kernel, choice.problem, choice.ms,
+                   alone ? "-" : choice.next, alone ? "-" : fmt::format("{:.4f}", choice.next_ms), choice.why,
+                   choice.step);
+    }
   }
 }
 
@@ -121,7 +126,7 @@ void tune(const TuneOptions& options, Output& output) {
       tuned.changed() ? fmt::format("{} tuned, {:.3f} ms with the planner's choices", time, tuned.planned_s * 1e3)
                       : fmt::format("{}: no change, nothing is clearly faster than the planner's choices", time);
   const std::string columns =
-      "each convolution: kernel, time, the next best, and why: first: the planner's choice; faster: clearly faster;";
+      "each step: kernel, time, the next best, and why: first: the planner's choice; faster: clearly faster;";
   const std::string other_words =
       "close: not clearly faster, so the planner's choice; only: no other kernel supports it";
   write_file(options.output, to_text(file, {fmt::format("convlab {}, {}", output.command(), utc_now()), summary,
@@ -135,14 +140,45 @@ void tune(const TuneOptions& options, Output& output) {
   write_json(output, options.output, file, tuned, images);
 }
 
+/// Throws Error(bad_input) unless the options are for a network, or all for kernels.
+void require_subject(const TuneOptions& options) {
+  if (options.problem.empty() && options.problems.empty()) {
+    if (!options.kernel.empty()) throw bad_input("tune: --kernel needs --problem or --shapes");
+    if (options.model.empty()) throw bad_input("tune: MODEL is required, or --problem to tune kernels for a problem");
+    if (options.output.empty()) throw bad_input("tune: -o is required: the plan file to write");
+    return;
+  }
+  const bool for_network = !options.model.empty() || !options.output.empty() || !options.inputs.empty() ||
+                           !options.shapes.empty() || options.batch > 0 || options.bytes;
+  if (for_network) {
+    throw bad_input(
+        "tune: --problem and --shapes cannot be combined with MODEL, -o, --input, --shape, --batch or --bytes");
+  }
+}
+
+/// Tunes kernels for problems.
+void tune_problems(const TuneOptions& options, Output& output) {
+  const TuneKernelsOptions kernels{.kernel = options.kernel.empty() ? "*" : options.kernel,
+                                   .problems = {.problem = options.problem, .shapes = options.problems},
+                                   .compute = options.compute,
+                                   .images = options.images,
+                                   .seconds = options.seconds};
+  if (!run_in_guest({kernels.kernel}, options.compute.device)) tune_kernels(kernels, output);
+}
+
 }  // namespace
 
 Action declare_tune(CLI::App& parser) {
   auto options = std::make_shared<TuneOptions>();
-  require(
-      add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file"));
-  require(add_text(parser, "-o,--output", options->output, "PLAN.txt",
-                   "plan file to write, for --plan-file of 'convlab run', 'infer', 'explain' and 'compare'"));
+  add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file");
+  add_text(parser, "-o,--output", options->output, "PLAN.txt",
+           "plan file to write, for --plan-file of 'convlab run', 'infer', 'explain' and 'compare'");
+  CLI::Option* problem = add_text(parser, "--problem", options->problem, "TEXT",
+                                  "instead of a network: find the fastest kernel for " + std::string(kOperatorHelp));
+  exclude(add_text(parser, "--shapes", options->problems, "FILE", "the same for each line of a file with problems"),
+          problem);
+  add_text(parser, "--kernel", options->kernel, "GLOB",
+           "for --problem and --shapes: kernels with matching names, or a kernel file (default: all of the device)");
   add_int(parser, "-n,--images", options->images, 1, kMostImages,
           "images of a run; batches of 1, 2, 4, ... up to N are tried (default: the model's, or 1)");
   add_int(parser, "--batch", options->batch, 1, kMostImages, "batch size (default: the fastest)");
@@ -158,7 +194,14 @@ Action declare_tune(CLI::App& parser) {
              [options](const std::string& text, const std::string& name) { options->plan = parse_plan(text, name); });
   add_real(parser, "--seconds", options->seconds, 0, kMostSeconds,
            "approximate seconds for all measurements (default: 20)");
-  return [options](Output& output) { tune(*options, output); };
+  return [options](Output& output) {
+    require_subject(*options);
+    if (options->model.empty()) {
+      tune_problems(*options, output);
+    } else {
+      tune(*options, output);
+    }
+  };
 }
 
 }  // namespace convlab::app

@@ -1,4 +1,4 @@
-// Measures configurations of a network, and kernels for its convolutions, and chooses the fastest.
+// Measures configurations of a network, and kernels for its steps, and chooses the fastest.
 
 #include "app/networks/tuning.h"
 
@@ -13,6 +13,7 @@
 #include "app/networks/model_inputs.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/text.h"
+#include "convlab/kernels/step_text.h"
 #include "convlab/measure/pick.h"
 #include "convlab/measure/summary.h"
 #include "convlab/plan/plan_file.h"
@@ -194,7 +195,8 @@ class Tuner {
     result_.why = pick.why;
   }
 
-  /// Chooses a kernel for each convolution of a batch of `images` images.
+  /// Chooses a kernel for each convolution of a batch of `images` images, and for each other step that several kernels
+  /// can compute.
   void tune_kernels(int64_t images, double share) {
     const std::vector<Tensor> inputs = first_images(request_.inputs, images);
     EngineOptions engine = engine_of(result_.ways[result_.way]);
@@ -202,12 +204,13 @@ class Tuner {
     const std::unique_ptr<Candidate> own = run_of(inputs, engine);
     std::vector<Contest> contests;
     for (size_t i = 0; i < own->plan().steps.size(); ++i) {
-      if (own->plan().steps[i].is_conv()) contests.emplace_back(own->plan().steps[i], i);
+      const PlanStep& step = own->plan().steps[i];
+      if (step.is_conv() || step.fitting.size() > 1) contests.emplace_back(step, i);
     }
     const PlanChoice frame{.inputs = own->plan().inputs, .channel_lanes = own->plan().channel_lanes};
     const auto run_with = [&](size_t number) {
       auto choices = std::make_shared<PlanChoices>(PlanChoices{.place = "tune", .plans = {frame}});
-      for (const Contest& contest : contests) choices->plans[0].kernels.push_back(contest.choice_of(number));
+      for (const Contest& contest : contests) contest.add_to(choices->plans[0], contest.choice_of(number));
       EngineOptions chosen = engine;
       chosen.plan.choices = std::move(choices);
       return run_of(inputs, chosen);
@@ -217,8 +220,7 @@ class Tuner {
       for (const Contest& contest : contests) most = std::max(most, contest.rivals.size());
       return most;
     };
-    request_.tell(
-        fmt::format("{} convolutions of {} images, up to {} kernels each", contests.size(), images, most_rivals()));
+    request_.tell(fmt::format("{} steps of {} images, up to {} kernels each", contests.size(), images, most_rivals()));
     for (size_t number = 0; number < most_rivals(); ++number) {
       const std::unique_ptr<Candidate> run = run_with(number);
       for (int trial = 0; trial < kTrials; ++trial) {
@@ -240,7 +242,7 @@ class Tuner {
       });
     }
     PlanChoice& plan = result_.choices.plans.emplace_back(frame);
-    for (const Contest& contest : contests) plan.kernels.push_back(contest.winner());
+    for (const Contest& contest : contests) contest.add_to(plan, contest.winner());
   }
 
   /// Times the whole network with the planner's choices and with the tuned ones.
@@ -259,12 +261,13 @@ class Tuner {
     result_.tuned_s = median(times.back());
   }
 
-  /// A convolution, and the kernels that compete for it.
+  /// A step, and the kernels that compete for it.
   struct Contest {
     Contest(const PlanStep& planned, size_t place) : step(planned), at(place) {
       for (const Kernel* kernel : planned.fitting) {
         // The reference kernel is never the fastest, and takes seconds where others take milliseconds.
-        if (kernel == planned.kernel || kernel->info.rung > 0) rivals.push_back({kernel, {}});
+        const bool is_reference = kernel->is_conv() && kernel->info.rung == 0;
+        if (kernel == planned.kernel || !is_reference) rivals.push_back({kernel, {}});
       }
     }
 
@@ -276,8 +279,12 @@ class Tuner {
     /// Returns the kernel for run `number`; if there are fewer kernels than runs, some run again.
     KernelChoice choice_of(size_t number) const {
       return {.step = printable(step.name),
-              .problem = to_text(conv_step(step.what).problem),
+              .problem = problem_text(step.what),
               .kernel = std::string(rivals[number % rivals.size()].kernel->info.name)};
+    }
+
+    void add_to(PlanChoice& plan, KernelChoice choice) const {
+      (step.is_conv() ? plan.kernels : plan.others).push_back(std::move(choice));
     }
 
     void note(size_t number, const std::vector<double>& times) {
@@ -334,7 +341,7 @@ class Tuner {
 bool Tuned::changed() const {
   const auto is_faster = [](const KernelChoice& choice) { return choice.why == kFaster; };
   return way != 0 || std::ranges::any_of(choices.plans, [&](const PlanChoice& plan) {
-           return std::ranges::any_of(plan.kernels, is_faster);
+           return std::ranges::any_of(plan.kernels, is_faster) || std::ranges::any_of(plan.others, is_faster);
          });
 }
 

@@ -46,7 +46,7 @@ struct TuneRequest {
   std::function<void(const std::string& what)> tell;  ///< called with what is measured next
 };
 
-/// Measures configurations of the whole network, and then, for each convolution, the kernels that support it; all
+/// Measures configurations of the whole network, and then, for each step, the kernels that support it; all
 /// measurements are interleaved. Errors are those of ReadyModel().
 Tuned tune_network(const TuneRequest& request);
 

@@ -18,7 +18,9 @@ void write_json(Output& output, const std::string& path, const PlanFile& file, c
   }
   for (const PlanChoice& plan : file.choices.plans) {
     Json steps = Json::array();
-    for (const KernelChoice& choice : plan.kernels) {
+    std::vector<KernelChoice> all = plan.kernels;
+    all.insert(all.end(), plan.others.begin(), plan.others.end());
+    for (const KernelChoice& choice : all) {
       const bool alone = choice.next.empty();
       steps.push_back({{"name", choice.step},
                        {"problem", choice.problem},

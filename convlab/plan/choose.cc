@@ -61,29 +61,41 @@ void require_same_convolutions(const PlanRequest& request, const Draft& draft) {
                   request.options.choices->at(request.chosen->line), choices.size(), convolutions);
 }
 
-/// Returns the kernel of a step other than a convolution: that of choice number `used`, if it is for this step, which
-/// is then counted; otherwise the preferred one.
-const Kernel* kernel_for(const PlanRequest& request, const PlanStep& step, size_t& used) {
-  const bool chosen = request.chosen != nullptr && used < request.chosen->others.size();
-  const KernelChoice* choice = chosen ? &request.chosen->others[used] : nullptr;
-  if (choice == nullptr || choice->step != printable(step.name) || choice->problem != problem_text(step.what)) {
-    return step.fitting[0];
-  }
-  ++used;
-  const auto found =
-      std::ranges::find(step.fitting, choice->kernel, [](const Kernel* kernel) { return kernel->info.name; });
-  if (found != step.fitting.end()) return *found;
-  throw bad_input("{}: kernel {} for '{}' is not available on {} on this machine; tune again",
-                  request.options.choices->at(choice->line), choice->kernel, choice->step, name_of(request.caps.kind));
-}
+/// Takes the kernels of options.choices for steps other than convolutions: those of the file are for some of the plan's
+/// steps, in its order.
+class OtherChoices {
+ public:
+  explicit OtherChoices(const PlanRequest& request) : request_(request) {}
 
-/// Throws Error(bad_input) unless all choices for steps other than convolutions have been used.
-void require_all_used(const PlanRequest& request, size_t used) {
-  if (request.chosen == nullptr || used == request.chosen->others.size()) return;
-  const KernelChoice& choice = request.chosen->others[used];
-  throw bad_input("{}: the model has no step '{}' ({}) here; tune again", request.options.choices->at(choice.line),
-                  choice.step, choice.problem);
-}
+  /// Sets the step's kernel if the next choice is for this step.
+  void apply(PlanStep& step) {
+    const bool left = request_.chosen != nullptr && used_ < request_.chosen->others.size();
+    const KernelChoice* choice = left ? &request_.chosen->others[used_] : nullptr;
+    if (choice == nullptr || choice->step != printable(step.name) || choice->problem != problem_text(step.what)) return;
+    ++used_;
+    const auto found =
+        std::ranges::find(step.fitting, choice->kernel, [](const Kernel* kernel) { return kernel->info.name; });
+    if (found == step.fitting.end()) {
+      throw bad_input("{}: kernel {} for '{}' is not available on {} on this machine; tune again",
+                      request_.options.choices->at(choice->line), choice->kernel, choice->step,
+                      name_of(request_.caps.kind));
+    }
+    step.kernel = *found;
+    step.choice = choice;
+  }
+
+  /// Throws Error(bad_input) unless all choices were for steps of the plan.
+  void require_all_used() const {
+    if (request_.chosen == nullptr || used_ == request_.chosen->others.size()) return;
+    const KernelChoice& choice = request_.chosen->others[used_];
+    throw bad_input("{}: the model has no step '{}' ({}) here; tune again", request_.options.choices->at(choice.line),
+                    choice.step, choice.problem);
+  }
+
+ private:
+  const PlanRequest& request_;
+  size_t used_ = 0;
+};
 
 std::string why_not(const PlanRequest& request, const Kernel& kernel, const DraftStep& step) {
   const PlanOptions& options = request.options;
@@ -118,19 +130,21 @@ Plan choose(const PlanRequest& request, const Draft& draft) {
   Plan plan{.options = request.options, .device = request.caps.kind, .channel_lanes = request.keeps_channels()};
   for (const GraphInput& input : request.graph.inputs) plan.inputs.push_back(request.shape_of(input.value));
   for (const GraphOutput& output : request.graph.outputs) plan.outputs.push_back(request.shape_of(output.value));
-  size_t used = 0;
+  OtherChoices others(request);
+  size_t convolutions = 0;
   for (const DraftStep& each : draft.steps) {
     PlanStep step{.name = each.name, .what = each.what, .kernel = each.kernels[0], .fitting = each.kernels};
     if (step.is_conv()) {
       step.refused = refused_besides(request, each);
+      if (request.chosen != nullptr) step.choice = &request.chosen->kernels[convolutions++];
     } else {
-      step.kernel = kernel_for(request, step, used);
+      others.apply(step);
     }
     step.prepared_bytes = prepared_bytes(*step.kernel, step.what, request.caps);
     step.workspace_bytes = workspace_bytes(*step.kernel, step.what, request.caps);
     plan.steps.push_back(std::move(step));
   }
-  require_all_used(request, used);
+  others.require_all_used();
   return plan;
 }
 

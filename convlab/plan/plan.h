@@ -12,6 +12,8 @@
 
 namespace convlab {
 
+struct KernelChoice;
+
 /// Where a step finds an array. The arena is the scratch memory that all steps share.
 struct Location {
   enum class Place { input, output, constant, arena };
@@ -32,9 +34,10 @@ struct PlanStep {
   std::string name;  ///< the names of the nodes that it computes, joined by '+'
   Step what;
   const Kernel* kernel = nullptr;
-  std::vector<const Kernel*> fitting;  ///< all that compute exactly this step, in order of preference
-  std::vector<Refused> refused;        ///< of a convolution: every other convolution kernel of the device
-  std::vector<Location> inputs;        ///< in the order of what.inputs
+  std::vector<const Kernel*> fitting;    ///< all that compute exactly this step, in order of preference
+  const KernelChoice* choice = nullptr;  ///< the reason for `kernel` in options.choices; null: the planner chose it
+  std::vector<Refused> refused;          ///< of a convolution: every other convolution kernel of the device
+  std::vector<Location> inputs;          ///< in the order of what.inputs
   Location output;
   size_t prepared_bytes = 0;
   size_t workspace_bytes = 0;

@@ -68,16 +68,54 @@ TEST_F(Tune, HelpHasExamples) {
 TEST_F(Tune, ReplaysWithTheSameBits) {
   const ProgramRun tune = tuned({"--batch", "16"});
   ASSERT_EQ(tune.status, 0) << tune.complaint;
-  EXPECT_THAT(tune.complaint, HasSubstr("note: measuring 1 convolutions of 16 images"));
+  EXPECT_THAT(tune.complaint, HasSubstr("note: measuring 3 steps of 16 images"));
   EXPECT_THAT(tune.output, HasSubstr("\nconvolutions: n batch size (1 if omitted); c, h, w input channels"));
-  EXPECT_THAT(read_text(plan_),
-              AllOf(HasSubstr("\nmodel fa17-low\n"), HasSubstr("\nbatch 16\n"), HasSubstr("conv cpu.")));
+  EXPECT_THAT(read_text(plan_), AllOf(HasSubstr("\nmodel fa17-low\n"), HasSubstr("\nbatch 16\n"),
+                                      HasSubstr("conv cpu."), HasSubstr("op   cpu.dense")));
   ASSERT_EQ(inferred(path("a.npy")).status, 0);
   const ProgramRun replayed = inferred(path("b.npy"), {"--plan-file", plan_}),
                    again = inferred(path("c.npy"), {"--plan-file", plan_});
   ASSERT_EQ(replayed.status, 0) << replayed.complaint;
   EXPECT_EQ(read_file(path("b.npy")), read_file(path("a.npy")));
   EXPECT_EQ(read_file(path("c.npy")), read_file(path("b.npy")));
+}
+
+TEST_F(Tune, FindsTheFastestKernelOfAnyOperator) {
+  for (const std::string problem : {"matmul_m64n48k32", "layernorm_r16c64", "byteconv_c16h8w8_k16r3s3_p1"}) {
+    const std::string json = path("kernels.json");
+    const ProgramRun tune = run_program(
+        {"tune", "--kernel", "cpu.*", "--problem", problem, "--seconds", "0.05", "--threads", "2", "--json", json});
+    ASSERT_EQ(tune.status, 0) << tune.complaint;
+    const Json result = Json::parse(read_text(json))["problems"][0];
+    EXPECT_EQ(result["problem"], problem);
+    ASSERT_FALSE(result["kernels"].empty());
+    EXPECT_EQ(result["preferred"], result["kernels"][0]["kernel"]);
+    EXPECT_LT(result["fastest"], result["kernels"].size());
+    for (const Json& kernel : result["kernels"]) EXPECT_GT(kernel["ms"], 0.0);
+    EXPECT_THAT(tune.output, HasSubstr(result["kernels"][0]["kernel"].get<std::string>()));
+  }
+}
+
+TEST_F(Tune, SaysThatOneKernelSupportsTheProblem) {
+  const ProgramRun tune = run_program(
+      {"tune", "--kernel", "cpu.im2col_gemm", "--problem", "c4h9w9_k8r3s3", "--seconds", "0.05", "--threads", "2"});
+  ASSERT_EQ(tune.status, 0) << tune.complaint;
+  EXPECT_THAT(tune.output, HasSubstr("only cpu.im2col_gemm supports it"));
+}
+
+TEST_F(Tune, RefusesOptionsThatDoNotFit) {
+  const auto complaint_of = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "tune");
+    const ProgramRun run = run_program(words);
+    EXPECT_EQ(run.status, 2);
+    return run.complaint;
+  };
+  EXPECT_THAT(complaint_of({}), HasSubstr("MODEL is required, or --problem"));
+  EXPECT_THAT(complaint_of({"fa17-low"}), HasSubstr("-o is required"));
+  EXPECT_THAT(complaint_of({"--kernel", "cpu.*"}), HasSubstr("--kernel needs --problem or --shapes"));
+  EXPECT_THAT(complaint_of({"fa17-low", "--problem", "softmax_r2c3"}), HasSubstr("cannot be combined with MODEL"));
+  EXPECT_THAT(complaint_of({"--kernel", "cpu.softmax", "--problem", "layernorm_r2c8"}),
+              HasSubstr("layernorm_r2c8: no kernel of 'cpu.softmax' supports it: only Softmax"));
 }
 
 TEST_F(Tune, SaysWhetherAnythingChanged) {
