@@ -18,10 +18,13 @@
 #include "convlab/simt/failed_call.h"
 #include "convlab/simt/fault.h"
 #include "convlab/simt/host_arrays.h"
+#include "convlab/simt/host_faults.h"
 #include "convlab/simt/last_writer.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/launch_log.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/progress.h"
+#include "convlab/simt/settings.h"
 #include "convlab/simt/static_shared.h"
 
 namespace convlab {

@@ -34,6 +34,7 @@
 #include "convlab/measure/json_members.h"
 #include "convlab/profile/occupancy.h"
 #include "convlab/simt/recorder.h"
+#include "convlab/simt/settings.h"
 #include "convlab/verify/noticed.h"
 
 namespace convlab::judge {

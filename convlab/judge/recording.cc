@@ -15,7 +15,10 @@
 #include "convlab/base/rng.h"
 #include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
+#include "convlab/simt/kernel_call.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/product.h"
+#include "convlab/simt/ranges.h"
 #include "convlab/simt/symbols.h"
 
 namespace convlab::judge {

@@ -2,41 +2,21 @@
 
 #include "convlab/simt/async_copy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
+#include <vector>
 
-#include "convlab/simt/execution.h"
+#include "convlab/simt/worker.h"
 
 namespace convlab::simt {
-
-using internal::HostScope;
-using internal::Worker;
-
-void copy_async(void* to, const void* from, size_t bytes, size_t zeros, Where where) noexcept {
-  Worker* const worker = internal::active_worker;
-  if (!worker) return;
-  const void* const code = __builtin_return_address(0);
-  const HostScope host;
-  if (worker->attention) worker->settle_stores();
-  worker->begin_copy({to, from, bytes, zeros}, code, where);
-}
-
-void commit_copies() noexcept {
-  if (Worker* const worker = internal::active_worker) worker->commit_copies();
-}
-
-void wait_for_copies(size_t groups_left) noexcept {
-  Worker* const worker = internal::active_worker;
-  if (!worker) return;
-  const HostScope host;
-  if (worker->attention) worker->settle_stores();
-  worker->wait_for_copies(groups_left);
-}
-
 namespace internal {
+namespace {
 
-void Worker::begin_copy(PendingCopy copy, const void* code, Where where) {
+void begin_copy(Worker& worker, PendingCopy copy, const void* code, Where where) {
   const auto to = reinterpret_cast<uintptr_t>(copy.to), from = reinterpret_cast<uintptr_t>(copy.from);
   RawFault fault;
   fault.location = where;
@@ -47,45 +27,69 @@ void Worker::begin_copy(PendingCopy copy, const void* code, Where where) {
         "an asynchronous copy of {} bytes ({} zeros) from {} to {} bytes past a multiple of 16; size must be 4, 8 or "
         "16 and both addresses aligned to it",
         copy.bytes, copy.zeros, from % 16, to % 16);
-    fail(std::move(fault));
+    worker.fail(std::move(fault));
   }
-  SharedRegion* const region = to - static_shared.base < static_shared.span     ? &static_shared
-                               : to - dynamic_shared.base < dynamic_shared.span ? &dynamic_shared
-                                                                                : nullptr;
+  SharedRegion* const region = to - worker.static_shared.base < worker.static_shared.span     ? &worker.static_shared
+                               : to - worker.dynamic_shared.base < worker.dynamic_shared.span ? &worker.dynamic_shared
+                                                                                              : nullptr;
   if (region == nullptr) {
     fault.kind = FaultKind::out_of_bounds_shared;
     fault.detail = "the destination of an asynchronous copy must be shared memory";
-    fail(std::move(fault));
+    worker.fail(std::move(fault));
   }
-  if (trace != nullptr) {  // counted launches are not checked
-    if (copy.zeros < copy.bytes) trace_access(EventKind::read, code, from, copy.bytes - copy.zeros);
-    trace_access(EventKind::write, code, to, copy.bytes);
+  if (worker.trace != nullptr) {  // counted launches are not checked
+    if (copy.zeros < copy.bytes) worker.trace_access(EventKind::read, code, from, copy.bytes - copy.zeros);
+    worker.trace_access(EventKind::write, code, to, copy.bytes);
   } else {
-    check_access(from, copy.bytes - copy.zeros, AccessKind::read, nullptr, where);
-    check_access(to, copy.bytes, AccessKind::write, nullptr, where);
-    mark_in_flight(*region->shadow, to - region->base, copy.bytes, accessor);
+    worker.check_access(from, copy.bytes - copy.zeros, AccessKind::read, nullptr, where);
+    worker.check_access(to, copy.bytes, AccessKind::write, nullptr, where);
+    mark_in_flight(*region->shadow, to - region->base, copy.bytes, worker.accessor);
   }
-  copy.group = current_->copy_groups;
-  copy.shadow = trace != nullptr ? nullptr : region->shadow.get();
+  copy.group = worker.current->copy_groups;
+  copy.shadow = worker.trace != nullptr ? nullptr : region->shadow.get();
   copy.offset = to - region->base;
-  current_->copies.push_back(copy);
+  worker.current->copies.push_back(copy);
 }
 
-void Worker::commit_copies() { ++current_->copy_groups; }
-
-void Worker::wait_for_copies(size_t groups_left) {
-  std::vector<PendingCopy>& copies = current_->copies;
+void land_copies(Worker& worker, size_t groups_left) {
+  std::vector<PendingCopy>& copies = worker.current->copies;
   const auto end = std::find_if(copies.begin(), copies.end(), [&](const PendingCopy& copy) {
-    return copy.group + groups_left >= current_->copy_groups;
+    return copy.group + groups_left >= worker.current->copy_groups;
   });
   for (auto copy = copies.begin(); copy != end; ++copy) {
     const size_t read = copy->bytes - copy->zeros;
     std::memcpy(copy->to, copy->from, read);
     std::memset(static_cast<char*>(copy->to) + read, 0, copy->zeros);
-    if (copy->shadow != nullptr) mark_landed(*copy->shadow, copy->offset, copy->bytes, accessor);
+    if (copy->shadow != nullptr) mark_landed(*copy->shadow, copy->offset, copy->bytes, worker.accessor);
   }
   copies.erase(copies.begin(), end);
 }
 
+}  // namespace
 }  // namespace internal
+
+using internal::HostScope;
+using internal::Worker;
+
+void copy_async(void* to, const void* from, size_t bytes, size_t zeros, Where where) noexcept {
+  Worker* const worker = internal::active_worker;
+  if (!worker) return;
+  const void* const code = __builtin_return_address(0);
+  const HostScope host;
+  if (worker->attention) worker->settle_stores();
+  internal::begin_copy(*worker, {to, from, bytes, zeros}, code, where);
+}
+
+void commit_copies() noexcept {
+  if (Worker* const worker = internal::active_worker) ++worker->current->copy_groups;
+}
+
+void wait_for_copies(size_t groups_left) noexcept {
+  Worker* const worker = internal::active_worker;
+  if (!worker) return;
+  const HostScope host;
+  if (worker->attention) worker->settle_stores();
+  internal::land_copies(*worker, groups_left);
+}
+
 }  // namespace convlab::simt

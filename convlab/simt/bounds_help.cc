@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 
 #include "convlab/base/text.h"
-#include "convlab/simt/describe.h"
 #include "convlab/simt/element.h"
-#include "convlab/simt/execution.h"
+#include "convlab/simt/grid.h"
 #include "convlab/simt/target.h"
 
 namespace convlab::simt::internal {
@@ -16,7 +15,7 @@ namespace {
 Label label_of(const Grid& grid, std::string text) {
   return {.place = place_of(*grid.module, {nullptr, grid.where}),
           .text = std::move(text),
-          .subject = std::string(text_before(kernel_name_of(grid), '<'))};
+          .subject = std::string(text_before(grid.kernel_name(), '<'))};
 }
 
 std::string to_text(const cuda::dim3& d) { return simt::to_text(Position{d.x, d.y, d.z}); }

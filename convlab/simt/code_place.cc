@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "convlab/simt/execution.h"
+#include "convlab/simt/worker.h"
 
 namespace convlab::simt {
 

@@ -15,8 +15,8 @@
 #include "convlab/simt/barriers.h"
 #include "convlab/simt/bounds_help.h"
 #include "convlab/simt/causes.h"
-#include "convlab/simt/execution.h"
-#include "convlab/simt/host_access.h"
+#include "convlab/simt/grid.h"
+#include "convlab/simt/host_memory.h"
 #include "convlab/simt/source_text.h"
 #include "convlab/simt/target.h"
 
@@ -59,7 +59,7 @@ class Description {
  public:
   Description(const Grid& grid, const RawFault& raw, int64_t block) : grid_(grid), raw_(raw) {
     fault_.kind = raw.kind;
-    fault_.kernel = kernel_name_of(grid);
+    fault_.kernel = grid.kernel_name();
     fault_.block = grid.block_position(block);
     fault_.thread = grid.thread_position(raw.thread);
     if (raw.other_thread >= 0 && raw.other_thread < grid.block_threads) {
@@ -425,16 +425,6 @@ std::vector<Fault> describe(const Grid& grid, const std::vector<RawFault>& raw, 
   for (const RawFault& each : raw) faults.push_back(Description(grid, each, block).take());
   keep_causes(faults);
   return faults;
-}
-
-std::string kernel_name_of(const Grid& grid) {
-  if (grid.kernel) return short_symbol(grid.kernel->mangled);
-  return fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(grid.call.function) - grid.module->bias());
-}
-
-SourcePlace place_of(const Module& module, const Site& site) {
-  if (site.where.line() != 0) return {site.where.file_name(), static_cast<int>(site.where.line()), 0};
-  return site.code ? module.place(site.code) : SourcePlace{"unknown line", 0, 0};
 }
 
 }  // namespace convlab::simt::internal

@@ -7,8 +7,6 @@
 #include <mutex>
 #include <utility>
 
-#include "convlab/simt/execution.h"
-
 namespace convlab::simt {
 namespace {
 
@@ -88,20 +86,23 @@ std::string where(const Fault& fault) { return short_text(place_of(fault.finding
 FaultError::FaultError(std::vector<Fault> faults)
     : Error(ErrorKind::wrong_result, first_message(faults)), faults_(std::move(faults)) {}
 
-void internal::keep_notes(const Grid& grid) {
-  if (grid.noted.empty()) return;
+std::vector<Fault> take_notes() {
   std::lock_guard lock(notes_mutex);
-  if (notes.size() >= FaultError::kMaxFaults) return;
-  for (Fault& fault : describe(grid, grid.noted, grid.noting_block)) {
+  return std::exchange(notes, {});
+}
+
+bool internal::has_room_for_notes() {
+  std::lock_guard lock(notes_mutex);
+  return notes.size() < FaultError::kMaxFaults;
+}
+
+void internal::keep_notes(std::vector<Fault> faults) {
+  std::lock_guard lock(notes_mutex);
+  for (Fault& fault : faults) {
     if (notes.size() >= FaultError::kMaxFaults) break;
     fault.finding.severity = Severity::warning;
     notes.push_back(std::move(fault));
   }
-}
-
-std::vector<Fault> take_notes() {
-  std::lock_guard lock(notes_mutex);
-  return std::exchange(notes, {});
 }
 
 }  // namespace convlab::simt

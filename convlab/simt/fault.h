@@ -82,15 +82,15 @@ class FaultError : public Error {
   std::vector<Fault> faults_;
 };
 
-/// Returns the faults of the host code of kernel files since the last call; see watch_host_code(). They have no kernel,
-/// block or thread.
-std::vector<Fault> take_host_faults();
-
-/// Throws FaultError with take_host_faults(), if there are any.
-void throw_host_faults();
-
 /// Returns the warnings of launches since the last call (see Strictness), at most kMaxFaults. Each launch contributes
 /// those of one block.
 std::vector<Fault> take_notes();
 
+namespace internal {
+
+/// Keeps faults of a launch as warnings for take_notes(), as far as there is room.
+bool has_room_for_notes();
+void keep_notes(std::vector<Fault> faults);
+
+}  // namespace internal
 }  // namespace convlab::simt

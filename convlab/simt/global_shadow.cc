@@ -42,9 +42,8 @@ void forget(GlobalCell* cells, size_t bytes) {
   }
 }
 
-void GlobalRaces::begin(int64_t blocks) {
-  if (static_cast<uint64_t>(blocks) >= uint64_t{1} << (kSerialBits - 1)) return;
-  begin_ = take_block_serials(static_cast<uint64_t>(blocks));
+void GlobalRaces::begin(uint64_t first_serial, int64_t blocks) {
+  begin_ = first_serial;
   end_ = begin_ + static_cast<uint64_t>(blocks);
 }
 

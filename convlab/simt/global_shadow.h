@@ -65,9 +65,6 @@ std::shared_ptr<GlobalCell[]> make_global_cells(size_t bytes);
 /// Zeroes the cells that are not zero.
 void forget(GlobalCell* cells, size_t bytes);
 
-/// Returns the first of `count` serial numbers that no cell contains, for the blocks of a launch. Defined in memory.cc.
-uint64_t take_block_serials(uint64_t count);
-
 /// A location in a kernel: the return address of an access, or the source line for intrinsics.
 struct Site {
   const void* code = nullptr;
@@ -139,8 +136,11 @@ struct CandidateRace {
 /// Records and checks the accesses of a launch's blocks to global memory. Thread-safe for the launch's workers.
 class GlobalRaces {
  public:
-  /// Must be called before the first block. Launches with more blocks than serial numbers are not checked.
-  void begin(int64_t blocks);
+  /// A launch with more blocks is not checked: there are not enough serial numbers.
+  static constexpr int64_t kMostBlocks = (int64_t{1} << (record::kSerialBits - 1)) - 1;
+
+  /// Must be called before the first block of a launch that is checked, with the first of as many new serial numbers.
+  void begin(uint64_t first_serial, int64_t blocks);
   bool checked() const { return end_ != 0; }
 
   GlobalAccessor accessor_of(int64_t block) const;

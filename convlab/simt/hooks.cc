@@ -10,9 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
-#include "convlab/simt/execution.h"
 #include "convlab/simt/host_access.h"
+#include "convlab/simt/worker.h"
 
 namespace convlab::simt::internal {
 namespace {
@@ -177,7 +178,11 @@ void on_mismatch(const MismatchSite* site, uintptr_t address, const void* code) 
 [[noreturn]] void on_subscript(const SubscriptSite* site, uint64_t index) {
   if (Worker* const worker = active_worker) {
     const HostScope host;
-    worker->fail_subscript(site, static_cast<int64_t>(index));
+    RawFault fault;
+    fault.kind = FaultKind::out_of_bounds_shared;  // describe() decides which kind of array it is
+    fault.subscript = site;
+    fault.index = static_cast<int64_t>(index);
+    worker->fail(std::move(fault));
   }
   std::fprintf(stderr, "%s:%u:%u: runtime error: index %lld out of bounds for type %s\n", site->file, site->line,
                site->column, static_cast<long long>(index), site->array_type->name);

@@ -6,9 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "convlab/simt/execution.h"
-#include "convlab/simt/host_access.h"
-#include "convlab/simt/memory.h"
+#include "convlab/simt/ranges.h"
 
 namespace convlab::simt::internal {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convlab/diagnostics/finding.h"
-#include "convlab/simt/launch.h"
+#include "convlab/simt/kernel_call.h"
 
 /// Work that a GPU may not have finished: copies to and from page-locked memory, and kernels with a pointer to
 /// page-locked or managed memory. Host code must wait before it accesses that memory. simt does all work at submission;

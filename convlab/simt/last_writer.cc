@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
-#include "convlab/simt/execution.h"
+#include "convlab/simt/grid.h"
 
 namespace convlab::simt {
 namespace internal {
@@ -60,11 +63,6 @@ const Copy* copy_to(const Memory& all, const void* host) {
   return found == all.copies.rend() ? nullptr : &*found;
 }
 
-Position position_of(int64_t linear, cuda::dim3 extent) {
-  return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
-          static_cast<unsigned>(linear / extent.x / extent.y)};
-}
-
 }  // namespace
 
 void remember_launch(Grid& grid) {
@@ -72,7 +70,7 @@ void remember_launch(Grid& grid) {
   Memory& all = memory();
   std::lock_guard lock(all.mutex);
   keep(all.launches, {grid.races.first_serial(), grid.races.first_serial() + static_cast<uint64_t>(grid.blocks),
-                      kernel_name_of(grid), grid.grid, grid.block, grid.module, grid.races.take_sites()});
+                      grid.kernel_name(), grid.grid, grid.block, grid.module, grid.races.take_sites()});
 }
 
 void remember_copy(void* host, const void* device, size_t bytes) {

@@ -3,10 +3,8 @@
 #include "convlab/simt/launch.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
@@ -16,64 +14,61 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/symbol.h"
-#include "convlab/simt/execution.h"
-#include "convlab/simt/host_access.h"
+#include "convlab/simt/counting.h"
+#include "convlab/simt/describe.h"
+#include "convlab/simt/fault.h"
+#include "convlab/simt/grid_counts.h"
+#include "convlab/simt/host_code.h"
+#include "convlab/simt/host_faults.h"
 #include "convlab/simt/in_flight.h"
 #include "convlab/simt/last_writer.h"
 #include "convlab/simt/launch_log.h"
 #include "convlab/simt/recorder.h"
+#include "convlab/simt/scheduler.h"
+#include "convlab/simt/settings.h"
 
 namespace convlab::simt {
 namespace {
 
 using internal::Grid;
-using internal::Worker;
+using internal::Scheduler;
 
-std::atomic<int> worker_count{0};
-std::atomic<Strictness> strictness_now{Strictness::strict};
-
-int usable_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-
-// Workers of past launches, for reuse.
-class WorkerPool {
+// Schedulers of past launches, for reuse.
+class SchedulerPool {
  public:
-  static WorkerPool& instance() {
-    static WorkerPool& pool = *new WorkerPool;  // never destroyed: a launch may come from a static object's destructor
+  static SchedulerPool& instance() {
+    static SchedulerPool& pool =
+        *new SchedulerPool;  // never destroyed: a launch may come from a static object's destructor
     return pool;
   }
 
-  std::unique_ptr<Worker> take() {
+  std::unique_ptr<Scheduler> take() {
     {
       std::lock_guard lock(mutex_);
       if (!idle_.empty()) {
-        auto worker = std::move(idle_.back());
+        auto scheduler = std::move(idle_.back());
         idle_.pop_back();
-        return worker;
+        return scheduler;
       }
     }
-    return std::make_unique<Worker>();
+    return std::make_unique<Scheduler>();
   }
 
-  void give_back(std::unique_ptr<Worker> worker) {
+  void give_back(std::unique_ptr<Scheduler> scheduler) {
     std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(worker));
+    idle_.push_back(std::move(scheduler));
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Worker>> idle_;
+  std::vector<std::unique_ptr<Scheduler>> idle_;
 };
 
 void work(Grid& grid) noexcept {
   try {
-    auto worker = WorkerPool::instance().take();
-    worker->run(grid);
-    WorkerPool::instance().give_back(std::move(worker));
+    auto scheduler = SchedulerPool::instance().take();
+    scheduler->run(grid);
+    SchedulerPool::instance().give_back(std::move(scheduler));
   } catch (...) {
     std::lock_guard lock(grid.mutex);
     grid.error = std::current_exception();
@@ -125,18 +120,6 @@ cuda::dim3 narrow(LaunchExtent e) {
 
 }  // namespace
 
-void set_workers(int count) { worker_count = std::max(0, count); }
-
-void set_strictness(Strictness strictness) { strictness_now = strictness; }
-
-bool internal::is_lenient() { return strictness_now == Strictness::lenient; }
-bool internal::is_strict() { return strictness_now == Strictness::strict; }
-
-int workers() {
-  const int count = worker_count;
-  return count > 0 ? count : usable_cpus();
-}
-
 void check_launch(const LaunchShape& shape) {
   if (const std::string why = wrong_extent(shape); !why.empty()) throw bad_input("{}", why);
   if (shape.shared_bytes > kMaxSharedBytes) throw bad_input("{}", too_much_shared(0, shape.shared_bytes));
@@ -186,7 +169,7 @@ void keep_large_block(const Grid& grid) {
   constexpr int kUsual = 512;
   if (grid.block_threads <= kUsual) return;
   std::lock_guard lock(large_blocks().mutex);
-  int& most = large_blocks().threads[internal::kernel_name_of(grid)];
+  int& most = large_blocks().threads[grid.kernel_name()];
   most = std::max(most, grid.block_threads);
 }
 
@@ -219,7 +202,9 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
 
   grid.kernel = grid.module->function_at(reinterpret_cast<uintptr_t>(call.function));
   grid.shared_arrays = &grid.module->shared_arrays_of(grid.kernel);
-  grid.races.begin(grid.blocks);
+  if (grid.blocks <= internal::GlobalRaces::kMostBlocks) {
+    grid.races.begin(internal::take_block_serials(static_cast<uint64_t>(grid.blocks)), grid.blocks);
+  }
   grid.counted = internal::is_counting();
   grid.apart = internal::is_watched(*grid.module);
   keep_large_block(grid);
@@ -235,18 +220,21 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
     }
     work(grid);
   }
-  internal::keep_notes(grid);
+  if (!grid.noted.empty() && internal::has_room_for_notes()) {
+    internal::keep_notes(internal::describe(grid, grid.noted, grid.noting_block));
+  }
   grid.printed.show(grid.first_fault_block);
   if (grid.error) std::rethrow_exception(grid.error);
-  if (grid.faults.empty()) internal::report_candidates(grid);
+  if (grid.faults.empty()) grid.report_candidates();
   if (!grid.faults.empty()) throw FaultError(internal::describe(grid, grid.faults, grid.first_fault_block));
   internal::remember_launch(grid);
   internal::log_launch(grid, shape.where);
   if (grid.apart) {
-    internal::begin_kernel(call, fmt::format("kernel {}", internal::kernel_name_of(grid)),
+    internal::begin_kernel(call, fmt::format("kernel {}", grid.kernel_name()),
                            internal::place_of(*grid.module, {nullptr, shape.where}));
   }
-  if (grid.counted) internal::keep_counts(grid);
+  if (!grid.counted) return;
+  if (std::optional<KernelCounts> counts = internal::counts_of(grid)) internal::keep_counts(std::move(*counts));
 }
 
 }  // namespace convlab::simt

@@ -2,97 +2,20 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "convlab/simt/failed_call.h"
-#include "convlab/simt/vector_types.h"
-#include "convlab/simt/where.h"
+#include "convlab/simt/kernel_call.h"
 
 namespace convlab::simt {
-
-/// The size of a grid or block along x, y and z. 64-bit, so that an extent that is too large is an error and does not
-/// wrap around.
-struct LaunchExtent {
-  int64_t x = 1, y = 1, z = 1;
-  constexpr LaunchExtent(int64_t x_ = 1, int64_t y_ = 1, int64_t z_ = 1) : x(x_), y(y_), z(z_) {}
-  constexpr LaunchExtent(cuda::dim3 d) : x(d.x), y(d.y), z(d.z) {}
-};
-
-struct LaunchShape {
-  LaunchExtent grid, block;
-  size_t shared_bytes = 0;  ///< of dynamic shared memory
-  /// Programmatic dependent launch: on a GPU that supports it, blocks may begin while the previous launch still runs.
-  /// All threads of the kernel must call wait_for_launch_before() before they access what that launch reads or writes.
-  /// simt runs launches one after another.
-  bool early = false;
-  Where where = Where::current();  ///< source location of the launch
-};
-
-// The limits that the simulated device reports: those of compute capability 9.0, without features only that chip has.
-inline constexpr int kWarpSize = 32;
-inline constexpr int64_t kMaxBlockThreads = 1024;
-inline constexpr int64_t kMaxGridX = (int64_t{1} << 31) - 1, kMaxGridYZ = 65535;
-inline constexpr int64_t kMaxBlockXY = 1024, kMaxBlockZ = 64;
-inline constexpr size_t kUsualSharedBytes = 48 * 1024;  ///< default; cudaFuncSetAttribute() raises it
-inline constexpr size_t kMaxSharedBytes = 227 * 1024;   ///< static and dynamic together
-
-/// Host threads that execute blocks, including the calling thread; 0 (the default): as many as the process may run on.
-/// Results that depend on the order of global atomics are reproducible only with 1.
-void set_workers(int count);
-int workers();
-
-/// Sets the timeout for hangs. A launch is stuck if, for this much CPU time of a worker, no thread ends and none writes
-/// to global memory that its block has not written yet. A fault then ends each worker's current thread. The default is
-/// 30 seconds. Throws Error(bad_input) unless it is greater than 0 and at most a day.
-void set_stuck_after(double seconds);
-
-/// Ends running launches as if they were stuck: their faults show where. Async-signal-safe.
-void end_launches();
-
-/// How strictly kernels are checked. strict (the default): all of the following are faults. In the other modes the
-/// kernel continues, as on a GPU, and they become warnings for take_notes().
-///
-/// usual:
-///
-///   - Stores that race with others but change nothing, because those store the same value, are warnings.
-///   - Races between lanes of one warp that only a wmma function orders are not reported: hardware runs the lanes in
-///     lockstep there.
-///
-/// lenient: as usual, and
-///
-///   - Reads of uninitialized memory are warnings. They return NaN: all bits of shared memory are set when a block
-///     begins, and all bits of device memory when it is allocated. Much code reads a halo that it does not use.
-///   - Barriers that some threads do not reach because they have exited are warnings: since compute capability 7.0 a
-///     barrier waits only for the remaining threads.
-enum class Strictness { strict, usual, lenient };
-void set_strictness(Strictness strictness);
 
 /// Returns the kernels launched with more than 512 threads per block since the last call, each with its most threads. A
 /// device launches such a kernel only if its registers fit.
 std::map<std::string, int> take_large_blocks();
-
-/// Returns how many blocks this process has begun: it changes while launches make progress.
-int64_t blocks_begun();
-
-/// Offset and size of one argument in the memory of all arguments.
-struct ArgumentPlace {
-  size_t offset, bytes;
-};
-
-/// A kernel bound to its arguments, with their types erased.
-struct KernelCall {
-  const void* function;                   ///< its address identifies the kernel in reports
-  void (*invoke)(const void* arguments);  ///< calls the kernel once, on the stack of one CUDA thread
-  const void* arguments;
-  size_t argument_bytes;
-  std::span<const ArgumentPlace> places;  ///< of the arguments, in order
-};
 
 /// Throws Error(bad_input) for a shape that no device can launch.
 void check_launch(const LaunchShape& shape);

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "convlab/simt/execution.h"
+#include "convlab/simt/grid.h"
 
 namespace convlab::simt {
 namespace {
@@ -33,7 +33,7 @@ std::vector<PastLaunches> take_launches() {
 }
 
 void internal::log_launch(const Grid& grid, const Where& where) {
-  PastLaunches launch{kernel_name_of(grid), place_of(*grid.module, {nullptr, where}), grid.grid, grid.block, 1};
+  PastLaunches launch{grid.kernel_name(), place_of(*grid.module, {nullptr, where}), grid.grid, grid.block, 1};
   std::lock_guard lock(log().mutex);
   const auto known = std::ranges::find_if(log().launches, [&](const PastLaunches& each) {
     return each.kernel == launch.kernel && each.place == launch.place && is_equal(each.grid, launch.grid) &&

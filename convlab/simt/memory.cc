@@ -1,4 +1,4 @@
-// Keeps the registry of device memory: allocations, registered ranges, released arrays, and shadow cells of variables.
+// Allocates, copies and fills device memory, and marks what is initialized.
 
 #include "convlab/simt/memory.h"
 
@@ -7,14 +7,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <map>
-#include <mutex>
+#include <memory>
+#include <utility>
 
 #include "convlab/base/error.h"
 #include "convlab/simt/counting.h"
 #include "convlab/simt/global_shadow.h"
-#include "convlab/simt/host_access.h"
 #include "convlab/simt/last_writer.h"
 #include "convlab/simt/recorder.h"
 
@@ -31,143 +29,6 @@ constexpr size_t kMaxBytes = size_t{1} << 39;
 
 uintptr_t address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
 
-// Host memory of one allocate() call, guards included.
-struct Block {
-  uintptr_t base = 0;
-  size_t bytes = 0;
-
-  bool holds(uintptr_t address) const { return address - base < bytes; }
-};
-
-// All ranges that kernels may access. The vector is immutable; a change replaces it.
-class Registry {
- public:
-  static Registry& instance() {
-    static Registry& registry = *new Registry;  // never destroyed: static objects may still release memory at exit
-    return registry;
-  }
-
-  std::shared_ptr<const Ranges> ranges() {
-    std::lock_guard lock(mutex_);
-    return ranges_;
-  }
-
-  void add(Range range) {
-    change([&](Ranges& ranges) {
-      auto at = std::upper_bound(ranges.begin(), ranges.end(), range.base,
-                                 [](uintptr_t base, const auto& r) { return base < r->base; });
-      ranges.insert(at, std::make_shared<const Range>(std::move(range)));
-    });
-  }
-
-  void add_once(Range range) {
-    const auto now = ranges();
-    const Range* near = internal::nearest_range(*now, range.base);
-    if (!near || near->base != range.base) add(std::move(range));
-  }
-
-  void remove(uintptr_t owner, std::string_view how = "", const SourcePlace& place = {}) {
-    change([&](Ranges& ranges) {
-      auto at = std::find_if(ranges.begin(), ranges.end(), [&](const auto& r) { return r->owner == owner; });
-      if (at == ranges.end()) return;
-      if (!how.empty()) {
-        const Range& range = **at;
-        released_.push_back({range.base, range.bytes, range.name, std::string(how), place, range.allocated});
-      }
-      if (released_.size() > kMostReleased) released_.pop_front();
-      ranges.erase(at);
-    });
-  }
-
-  std::optional<internal::Released> released_at(uintptr_t address) {
-    std::lock_guard lock(mutex_);
-    const auto found = std::find_if(released_.rbegin(), released_.rend(),
-                                    [&](const auto& each) { return address - each.base < each.bytes; });
-    return found == released_.rend() ? std::nullopt : std::optional(*found);
-  }
-
-  void narrow(uintptr_t address, size_t bytes, std::string_view name, RangeAccess access) {
-    change([&](Ranges& ranges) {
-      for (auto& range : ranges) {
-        const size_t offset = address - range->base;
-        if (offset >= range->bytes || bytes > range->bytes - offset) continue;
-        auto part = std::make_shared<Range>(*range);
-        part->base = address;
-        part->bytes = bytes;
-        part->name = name;
-        part->writable = access == RangeAccess::read_write;
-        if (range->initialized) part->initialized = {range->initialized, range->initialized.get() + offset / 4};
-        part->cells = {range->cells, part->writable && range->cells ? range->cells.get() + offset / 4 : nullptr};
-        range = std::move(part);
-      }
-    });
-  }
-
-  void add_block(Block block) {
-    std::lock_guard lock(mutex_);
-    blocks_[block.base] = block;
-    // Released arrays that overlap the new block are forgotten: their memory now belongs to this block and its guards.
-    std::erase_if(released_, [&](const internal::Released& each) {
-      return each.base < block.base + block.bytes && block.base < each.base + each.bytes;
-    });
-  }
-
-  void remove_block(uintptr_t base) {
-    std::lock_guard lock(mutex_);
-    blocks_.erase(base);
-  }
-
-  bool has_block(uintptr_t address) {
-    std::lock_guard lock(mutex_);
-    const auto above = blocks_.upper_bound(address);
-    return above != blocks_.begin() && std::prev(above)->second.holds(address);
-  }
-
-  uint64_t take_block_serials(uint64_t count) {
-    std::lock_guard lock(mutex_);
-    if (count > (uint64_t{1} << internal::record::kSerialBits) - next_serial_) {
-      // Serial numbers start again. Records of earlier launches must not be mistaken for those of later ones.
-      for (const auto& range : *ranges_) {
-        if (range->cells) internal::forget(range->cells.get(), range->bytes);
-      }
-      for (const auto& [base, variable] : variables_) internal::forget(variable.cells.get(), variable.bytes);
-      next_serial_ = 1;
-    }
-    return std::exchange(next_serial_, next_serial_ + count);
-  }
-
-  internal::GlobalCell* cells_of_variable(uintptr_t base, size_t bytes) {
-    std::lock_guard lock(mutex_);
-    Variable& variable = variables_[base];
-    if (!variable.cells) variable = {bytes, internal::make_global_cells(bytes + base % 4)};
-    return variable.cells.get();
-  }
-
- private:
-  template <class Change>
-  void change(Change&& change) {
-    std::lock_guard lock(mutex_);
-    auto ranges = std::make_shared<Ranges>(*ranges_);
-    change(*ranges);
-    ranges_ = std::move(ranges);
-    internal::memory_version.fetch_add(1, std::memory_order_release);
-  }
-
-  struct Variable {
-    size_t bytes = 0;
-    std::shared_ptr<internal::GlobalCell[]> cells;
-  };
-
-  static constexpr size_t kMostReleased = 1024;
-
-  std::mutex mutex_;
-  std::deque<internal::Released> released_;  // oldest first
-  std::map<uintptr_t, Variable> variables_;  // by start address
-  std::map<uintptr_t, Block> blocks_;        // by start address
-  std::shared_ptr<const Ranges> ranges_ = std::make_shared<const Ranges>();
-  uint64_t next_serial_ = 1;
-};
-
 const Range* tracked_range(const Ranges& ranges, const void* memory) {
   const Range* range = internal::range_at(ranges, address_of(memory));
   return range && range->initialized ? range : nullptr;
@@ -181,36 +42,6 @@ std::pair<uint8_t*, size_t> map_part(const Range& range, const void* memory, siz
 }
 
 }  // namespace
-
-namespace internal {
-
-constinit std::atomic<uint64_t> memory_version{1};
-
-bool is_in_device_block(uintptr_t address) { return Registry::instance().has_block(address); }
-std::shared_ptr<const Ranges> current_ranges() { return Registry::instance().ranges(); }
-GlobalCell* cells_of_variable(uintptr_t base, size_t bytes) {
-  return Registry::instance().cells_of_variable(base, bytes);
-}
-uint64_t take_block_serials(uint64_t count) { return Registry::instance().take_block_serials(count); }
-
-std::optional<Released> released_at(uintptr_t address) { return Registry::instance().released_at(address); }
-
-const Range* nearest_range(const Ranges& ranges, uintptr_t address) {
-  auto above = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                [](uintptr_t a, const auto& range) { return a < range->base; });
-  const Range* after = above == ranges.end() ? nullptr : above->get();
-  const Range* before = above == ranges.begin() ? nullptr : std::prev(above)->get();
-  if (!before) return after;
-  if (address - before->base < before->bytes || !after) return before;
-  return address - (before->base + before->bytes) <= after->base - address ? before : after;
-}
-
-const Range* range_at(const Ranges& ranges, uintptr_t address) {
-  const Range* const range = nearest_range(ranges, address);
-  return range && address - range->base < range->bytes ? range : nullptr;
-}
-
-}  // namespace internal
 
 size_t host_bytes(size_t bytes) {
   const size_t words = bytes / 4 + 1;
@@ -237,21 +68,21 @@ void* allocate(size_t bytes, std::string_view name, const SourcePlace& place) {
   range.bytes = bytes;
   range.name = name;
   range.allocated = place;
-  Registry::instance().add(std::move(range));
-  Registry::instance().add_block({address_of(block), rounded + 2 * kGuardBytes});
+  internal::add_range(std::move(range));
+  internal::add_device_block(address_of(block), rounded + 2 * kGuardBytes);
   return owned.release() + kGuardBytes;
 }
 
 void release(void* memory, std::string_view how, const SourcePlace& place) {
   if (!memory) return;
   if (Recorder* const records = recorder()) return records->release(memory);
-  Registry::instance().remove(address_of(memory), how, place);
-  Registry::instance().remove_block(address_of(memory) - kGuardBytes);
+  internal::remove_range(address_of(memory), how, place);
+  internal::remove_device_block(address_of(memory) - kGuardBytes);
   std::free(static_cast<char*>(memory) - kGuardBytes);
 }
 
 void narrow(const void* memory, size_t bytes, std::string_view name, RangeAccess access) {
-  Registry::instance().narrow(address_of(memory), bytes, name, access);
+  internal::narrow_range(address_of(memory), bytes, name, access);
 }
 
 std::optional<Label> allocation_label(const std::string& name, size_t bytes, const SourcePlace& place) {
@@ -317,11 +148,11 @@ RegisteredRange::RegisteredRange(const void* memory, size_t bytes, std::string_v
   range.writable = access == RangeAccess::read_write;
   if (range.writable && range.base % 4 == 0) range.cells = internal::make_global_cells(bytes);
   range.name = name;
-  Registry::instance().add(std::move(range));
+  internal::add_range(std::move(range));
 }
 
 RegisteredRange::~RegisteredRange() {
-  if (base_) Registry::instance().remove(address_of(base_));
+  if (base_) internal::remove_range(address_of(base_));
 }
 
 void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
@@ -337,7 +168,7 @@ void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t 
   range.base = range.owner = address_of(symbol);
   range.bytes = symbol_bytes;
   range.writable = false;
-  Registry::instance().add_once(std::move(range));
+  internal::add_range_once(std::move(range));
 }
 
 }  // namespace convlab::simt

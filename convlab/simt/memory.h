@@ -1,15 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "convlab/diagnostics/finding.h"
+#include "convlab/simt/ranges.h"
 
 namespace convlab::simt {
 
@@ -30,8 +28,6 @@ void* allocate(size_t bytes, std::string_view name, const SourcePlace& place = {
 /// Releases memory from allocate(); nullptr is allowed. A later access by a kernel is out of bounds. Reports show `how`
 /// ("cudaFree frees it here") at the line of `place`.
 void release(void* memory, std::string_view how = "it was freed", const SourcePlace& place = {});
-
-enum class RangeAccess { read_only, read_write };
 
 /// Restricts the allocation that contains these bytes: from now on kernels may access only these bytes, under this
 /// name, as an array with guards around it. Addresses outside all allocations are ignored.
@@ -76,46 +72,4 @@ class RegisteredRange {
 void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
                     RangeAccess access = RangeAccess::read_only);
 
-namespace internal {
-
-struct GlobalCell;
-
-/// One range that kernels may access.
-struct Range {
-  uintptr_t base = 0;
-  size_t bytes = 0;
-  uintptr_t owner = 0;  ///< the address passed to release() or ~RegisteredRange; differs from `base` after narrow()
-  bool writable = true;
-  std::shared_ptr<uint8_t[]> initialized;  ///< one byte per 4 bytes of memory; nullptr: all are initialized
-  std::shared_ptr<GlobalCell[]> cells;     ///< one cell per 4 bytes of memory; nullptr: nothing writes to it
-  std::string name;
-  SourcePlace allocated = {};  ///< the line of its cudaMalloc(); without a line if it has none
-};
-
-using Ranges = std::vector<std::shared_ptr<const Range>>;
-
-/// Returns the shadow cells of a __device__ variable. They are created on first use and never freed.
-GlobalCell* cells_of_variable(uintptr_t base, size_t bytes);
-
-/// Returns all ranges, sorted by base address.
-std::shared_ptr<const Ranges> current_ranges();
-
-/// An array that was released.
-struct Released {
-  uintptr_t base = 0;
-  size_t bytes = 0;
-  std::string name, how;
-  SourcePlace place = {}, allocated = {};
-};
-
-/// Returns the array, among the last 1024 released ones, that contained `address`, unless another array is there now.
-std::optional<Released> released_at(uintptr_t address);
-
-/// Returns the range that contains `address`, otherwise the nearest one below or above; nullptr if there are no ranges.
-const Range* nearest_range(const Ranges& ranges, uintptr_t address);
-
-/// Returns the range that contains `address`, or nullptr.
-const Range* range_at(const Ranges& ranges, uintptr_t address);
-
-}  // namespace internal
 }  // namespace convlab::simt

@@ -3,11 +3,12 @@
 #include <cstddef>
 #include <string_view>
 
-#include "convlab/simt/launch.h"
-#include "convlab/simt/memory.h"
-#include "convlab/simt/product.h"
+#include "convlab/simt/kernel_call.h"
+#include "convlab/simt/ranges.h"
 
 namespace convlab::simt {
+
+struct Product;
 
 /// Records a program's calls to the device. While a recorder is set, nothing is executed and there is no device memory:
 /// addresses are only names, and host code that accesses them crashes. Only allocate() and launch() may throw; the
@@ -29,7 +30,7 @@ class Recorder {
   virtual void copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset,
                               RangeAccess access) = 0;
   virtual void launch(const KernelCall& call, const LaunchShape& shape) = 0;
-  /// A product that bytes_of() accepts.
+  /// A product that bytes_of() accepts: see product.h.
   virtual void multiply(const Product& product) = 0;
 
   /// Sets the stream, by its handle, of the calls that follow. The default stream, nullptr, applies if none is set.

@@ -6,8 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <thread>
-
-#include "convlab/simt/execution.h"
+#include <utility>
 
 namespace convlab::simt::internal {
 
@@ -102,50 +101,6 @@ void StoresUnderWay::wait_for(uintptr_t address, StoreUnderWay& own) {
     lock.lock();
   }
   own.waits_ = false;
-}
-
-void Worker::hold_in_block(RawFault fault, std::vector<HeldPart> parts) {
-  std::erase_if(parts, [&](const HeldPart& part) { return ordered_by_fences(part.other); });
-  if (parts.empty()) return;
-  name_other_side(fault, parts.front().other, true);
-  hold({.fault = std::move(fault), .parts = std::move(parts)});
-}
-
-void Worker::hold(HeldStore store) {
-  attention = true;
-  store.warp = accessor.now.warp;
-  store.lanes = accessor.now.lanes;
-  held_stores_.push_back(std::move(store));
-}
-
-// A store that left each part unchanged is not a race: the other side stored the same value.
-void Worker::settle_stores() {
-  attention = trace != nullptr;
-  std::vector<HeldStore> stores;
-  stores.swap(held_stores_);
-  for (HeldStore& store : stores) {
-    RawFault& fault = store.fault;
-    if (!std::all_of(store.parts.begin(), store.parts.end(),
-                     [](const HeldPart& part) { return part.is_unchanged(); })) {
-      settle_candidates(kNobody, fault.address);
-      report(fault);
-      continue;
-    }
-    fault.kind = FaultKind::redundant_write;
-    for (const HeldPart& part : store.parts) {
-      if (part.cell != nullptr) {
-        grid_->races.mark_several(*part.cell, part.address, part.mask);
-        grid_->redundant.add(fault.address, block_linear_);
-      } else {
-        mark_redundant(*part.shadow, part.offset, part.bytes);
-        const auto& word = redundant_words_.add(part, store.warp, store.lanes, epoch_);
-        fault.writers = std::max(fault.writers, word.stores);
-        fault.by_warps = !std::has_single_bit(store.lanes);
-      }
-    }
-    report(fault);
-  }
-  store_under_way_.landed();
 }
 
 }  // namespace convlab::simt::internal

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "convlab/simt/global_shadow.h"
-#include "convlab/simt/launch.h"
+#include "convlab/simt/kernel_call.h"
 #include "convlab/simt/shadow.h"
 
 /// Redundant writes: stores that race with others but change nothing, because they store the value that is already

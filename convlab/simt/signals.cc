@@ -9,26 +9,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <mutex>
 
-#include "convlab/base/error.h"
-#include "convlab/simt/execution.h"
-
-namespace convlab::simt {
-namespace internal {
+namespace convlab::simt::internal {
 namespace {
 
 constexpr int kOfInstructions[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL};
 struct sigaction action_before[NSIG];
 
-std::atomic<double> seconds_until_stuck{30};
-std::atomic<bool> must_end{false};
-
-// The worker that runs on this OS thread, whether or not a CUDA thread is running.
-constinit thread_local Worker* running_worker = nullptr;
+// Of this OS thread, whether or not a CUDA thread is running.
+constinit thread_local SignalReceiver* current_receiver = nullptr;
 
 constexpr double kLeastPeriod = 1e-3;  // timer period, in seconds; a period of 0 would stop the timer
 
@@ -47,10 +39,7 @@ uintptr_t program_counter(const void* context) {
 }
 
 void on_instruction(int number, siginfo_t* info, void* context) {
-  if (Worker* const worker = active_worker; worker && info->si_code > 0) {
-    const HostScope host;
-    worker->fail_instruction(number, program_counter(context));
-  }
+  if (current_receiver && info->si_code > 0) current_receiver->on_instruction(number, program_counter(context));
   // Not a kernel's signal: behave as if there were no handler here.
   const struct sigaction& before = action_before[number];
   if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(number, info, context);
@@ -62,7 +51,7 @@ void on_instruction(int number, siginfo_t* info, void* context) {
 
 void on_clock(int, siginfo_t*, void* context) {
   const int error = errno;
-  if (running_worker) running_worker->on_clock(program_counter(context));
+  if (current_receiver) current_receiver->on_clock(program_counter(context));
   errno = error;
 }
 
@@ -84,29 +73,26 @@ itimerspec every(double seconds) {
 
 }  // namespace
 
-double stuck_after() { return seconds_until_stuck; }
-bool launches_must_end() { return must_end; }
-
-SignalScope::SignalScope(Worker& worker, void* stack, size_t stack_bytes) {
+SignalScope::SignalScope(SignalReceiver& receiver, void* stack, size_t stack_bytes, double tick_seconds) {
   static std::once_flag installed;
   std::call_once(installed, install_handlers);
   const stack_t own{stack, 0, stack_bytes};
   sigaltstack(&own, &stack_before_);
-  running_worker = &worker;
+  current_receiver = &receiver;
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = clock_signal();
   event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
   if (timer_t timer; timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0) {
     timer_ = timer;
-    const itimerspec period = every(std::max(stuck_after() / kTicksUntilStuck, kLeastPeriod));
+    const itimerspec period = every(std::max(tick_seconds, kLeastPeriod));
     timer_settime(timer, 0, &period, nullptr);
   }
 }
 
 SignalScope::~SignalScope() {
   if (timer_) timer_delete(*timer_);
-  running_worker = nullptr;
+  current_receiver = nullptr;
   sigaltstack(&stack_before_, nullptr);
 }
 
@@ -115,32 +101,4 @@ void SignalScope::hurry() {
   if (timer_) timer_settime(*timer_, 0, &period, nullptr);
 }
 
-}  // namespace internal
-
-void end_launches() { internal::must_end = true; }
-
-void set_stuck_after(double seconds) {
-  constexpr double kMost = 24 * 60 * 60;
-  if (!(seconds > 0 && seconds <= kMost)) {
-    throw bad_input("the stuck-kernel timeout must be greater than 0 and at most {:g} s, got {:g} s", kMost, seconds);
-  }
-  internal::seconds_until_stuck = seconds;
-}
-
-}  // namespace convlab::simt
-
-// The linker redirects every `throw` of the program here, before an exception exists (see CMakeLists.txt).
-// NOLINTBEGIN(bugprone-reserved-identifier)
-extern "C" {
-void* __real___cxa_allocate_exception(size_t bytes);
-
-void* __wrap___cxa_allocate_exception(size_t bytes) {
-  using namespace convlab::simt::internal;
-  if (Worker* const worker = active_worker) {
-    const HostScope host;
-    worker->fail_throw(__builtin_return_address(0));
-  }
-  return __real___cxa_allocate_exception(bytes);
-}
-}
-// NOLINTEND(bugprone-reserved-identifier)
+}  // namespace convlab::simt::internal

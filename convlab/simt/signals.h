@@ -3,20 +3,23 @@
 #include <signal.h>
 #include <time.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace convlab::simt::internal {
 
-class Worker;
+/// What the handlers of a SignalScope call, on its thread.
+class SignalReceiver {
+ public:
+  /// An instruction raised a signal. Does not return if it was one of a CUDA thread.
+  virtual void on_instruction(int signal, uintptr_t counter) = 0;
+  /// A timer tick interrupted the instruction at `counter`.
+  virtual void on_clock(uintptr_t counter) = 0;
 
-/// Progress checks of a worker per timeout of set_stuck_after().
-inline constexpr int kTicksUntilStuck = 8;
-
-/// Returns the timeout for hangs, in seconds.
-double stuck_after();
-
-/// Returns whether end_launches() was called.
-bool launches_must_end();
+ protected:
+  ~SignalReceiver() = default;
+};
 
 /// While it lives, signals caused by a kernel on the calling thread become faults of the kernel and do not end the
 /// program. A signal from one of its instructions (an integer division by zero, an unmapped address) ends the running
@@ -25,7 +28,7 @@ bool launches_must_end();
 class SignalScope {
  public:
   /// `stack` is for the handlers: a kernel's own stack may be too small or corrupted.
-  SignalScope(Worker& worker, void* stack, size_t stack_bytes);
+  SignalScope(SignalReceiver& receiver, void* stack, size_t stack_bytes, double tick_seconds);
   ~SignalScope();
   SignalScope(const SignalScope&) = delete;
   SignalScope& operator=(const SignalScope&) = delete;

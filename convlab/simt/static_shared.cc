@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "convlab/base/symbol.h"
-#include "convlab/simt/launch.h"
+#include "convlab/simt/kernel_call.h"
 #include "convlab/simt/symbols.h"
 
 namespace convlab::simt {

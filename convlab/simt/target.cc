@@ -12,8 +12,10 @@
 #include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
 #include "convlab/simt/element.h"
-#include "convlab/simt/execution.h"
 #include "convlab/simt/extents.h"
+#include "convlab/simt/grid.h"
+#include "convlab/simt/heap_blocks.h"
+#include "convlab/simt/memory.h"
 #include "convlab/simt/parameters.h"
 #include "convlab/simt/source_text.h"
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "convlab/simt/operations.h"
 #include "convlab/simt/vector_types.h"
 #include "convlab/simt/where.h"
 
@@ -11,43 +12,15 @@
 /// as a default argument, for reports and to distinguish barriers.
 namespace convlab::simt {
 
-namespace internal {
-class Worker;
-}
-
-enum class BarrierOperation : uint8_t { sync, count, all, any };
-
 /// Waits for all threads of the block. Returns how many predicates are non-zero (count), or whether all or any are.
 int block_barrier(BarrierOperation operation, int predicate, Where where) noexcept;
-
-enum class WarpOperation : uint8_t {
-  sync,
-  shuffle,  // by lane number
-  shuffle_up,
-  shuffle_down,
-  shuffle_xor,
-  vote_all,
-  vote_any,
-  ballot,
-  active_mask,  // without a mask: returns the lanes that wait at the same source location
-  add,
-  smallest,
-  largest,  // of signed 32-bit numbers
-  unsigned_smallest,
-  unsigned_largest,
-  bit_and,
-  bit_or,
-  bit_xor,
-  collective,  // see warp_collective()
-};
 
 /// Waits for the lanes of the mask that have not exited; all must call the same operation with the same mask. `lane` is
 /// a shuffle's source lane, delta, or XOR mask, and `width` its segment: 1, 2, 4, 8, 16 or 32.
 uint64_t warp_operation(WarpOperation operation, uint32_t mask, uint64_t value, int lane, int width,
                         Where where) noexcept;
 
-/// Waits for the whole warp, then calls `run` once with each lane's payload (nullptr for absent lanes).
-using CollectiveWork = void (*)(internal::Worker&, void* const lanes[32], Where where);
+/// Waits for the whole warp, then calls `run` once.
 void warp_collective(CollectiveWork run, void* payload, Where where) noexcept;
 
 /// Reports an explicit __trap() and ends the thread.

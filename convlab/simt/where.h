@@ -29,4 +29,9 @@ class Where {
 };
 #endif
 
+inline bool same_place(const Where& a, const Where& b) {
+  return a.line() == b.line() && a.column() == b.column() &&
+         (a.file_name() == b.file_name() || __builtin_strcmp(a.file_name(), b.file_name()) == 0);
+}
+
 }  // namespace convlab::simt

@@ -15,6 +15,8 @@
 #include "convlab/simt/fault.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/progress.h"
+#include "convlab/simt/settings.h"
 #include "tests/simt_kernels/samples.h"
 
 namespace convlab {

@@ -17,6 +17,7 @@
 #include "convlab/simt/fault.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/settings.h"
 #include "tests/paths.h"
 #include "tests/simt_kernels/race_pairs.h"
 #include "tests/source_tree.h"

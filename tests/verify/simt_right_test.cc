@@ -16,6 +16,7 @@
 
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/settings.h"
 #include "tests/simt_kernels/samples.h"
 
 namespace convlab {

@@ -27,7 +27,10 @@
 #include "convlab/simt/memory.h"
 #include "convlab/simt/parameters.h"
 #include "convlab/simt/product.h"
+#include "convlab/simt/progress.h"
+#include "convlab/simt/ranges.h"
 #include "convlab/simt/redundant.h"
+#include "convlab/simt/settings.h"
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/symbols.h"
 
@@ -378,7 +381,7 @@ struct TwoBlocks {
   internal::GlobalAccessor blocks[2];
 
   TwoBlocks() {
-    races.begin(2);
+    races.begin(internal::take_block_serials(2), 2);
     for (int64_t block = 0; block < 2; ++block) blocks[block] = races.accessor_of(block);
   }
   bool race(int block, Kind kind, unsigned mask = 0xf) {
@@ -454,12 +457,12 @@ TEST(GlobalRaces, NumbersOfBlocksComeAgain) {
   const auto use_up = [] { internal::take_block_serials((1 << internal::record::kSerialBits) - 1); };
   use_up();
   internal::GlobalRaces first;
-  first.begin(2);
+  first.begin(internal::take_block_serials(2), 2);
   internal::GlobalAccessor block = first.accessor_of(1);
   EXPECT_FALSE(first.touch(cells[0], 64, 0xf, internal::AccessKind::write, 0, 0, block));
   use_up();
   internal::GlobalRaces second;
-  second.begin(2);
+  second.begin(internal::take_block_serials(2), 2);
   EXPECT_EQ(second.accessor_of(0).floor, first.accessor_of(0).floor);
   block = second.accessor_of(0);
   EXPECT_FALSE(second.touch(cells[0], 64, 0xf, internal::AccessKind::write, 0, 0, block));

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "convlab/simt/execution.h"
+#include "convlab/simt/worker.h"
 
 namespace convlab::simt::cuda {
 namespace {

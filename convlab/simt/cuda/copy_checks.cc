@@ -8,7 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "convlab/simt/host_access.h"
+#include "convlab/simt/host_code.h"
+#include "convlab/simt/host_memory.h"
 #include "convlab/simt/memory.h"
 #include "convlab/simt/recorder.h"
 

@@ -2,12 +2,10 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "convlab/diagnostics/finding.h"
-#include "convlab/simt/cuda/runtime.h"
+#include "convlab/simt/cuda/call_errors.h"
+#include "convlab/simt/cuda/memcpy_kind.h"
 
 /// What is wrong with the arrays of a copy, a fill or a cudaFree().
 namespace convlab::simt::cuda {
@@ -25,13 +23,6 @@ Side side_of(const void* memory, size_t bytes);
 
 /// Returns the number of bytes to the end of the array at this address; SIZE_MAX outside all known arrays.
 size_t bytes_inside(const void* memory);
-
-/// Why a call fails: see FailedCall.
-struct CallError {
-  std::string why, help = {};
-  std::vector<Label> related = {};
-  std::string array = {};
-};
 
 /// Returns why a copy of this kind is not allowed; nullopt if it is.
 std::optional<CallError> copy_error(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind);

@@ -4,6 +4,8 @@
 
 #include <exception>
 
+#include "convlab/simt/cuda/call_errors.h"
+
 namespace convlab::simt::cuda::runtime {
 
 cublasStatus_t multiply(cublasHandle_t handle, int m, int n, int k, float alpha, const ProductMatrix& a,
@@ -16,7 +18,7 @@ cublasStatus_t multiply(cublasHandle_t handle, int m, int n, int k, float alpha,
     simt::multiply({m, n, k, count, alpha, beta, a, b, c});
     return CUBLAS_STATUS_SUCCESS;
   } catch (const std::exception& error) {
-    complain(cudaErrorInvalidValue, "a cuBLAS matrix product", where, error.what());
+    failed(cudaErrorInvalidValue, "a cuBLAS matrix product", where, error.what());
     return CUBLAS_STATUS_INVALID_VALUE;
   }
 }

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "convlab/base/half.h"
-#include "convlab/simt/execution.h"
+#include "convlab/simt/worker.h"
 
 namespace convlab::simt::cuda {
 

@@ -7,8 +7,8 @@
 #include <bit>
 
 #include "convlab/base/half.h"
-#include "convlab/simt/execution.h"
 #include "convlab/simt/warp.h"
+#include "convlab/simt/worker.h"
 
 namespace convlab::simt {
 namespace {

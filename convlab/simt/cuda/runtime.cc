@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -17,12 +15,11 @@
 #include <unordered_set>
 
 #include "convlab/base/error.h"
-#include "convlab/base/limits.h"
 #include "convlab/simt/cuda/copy_checks.h"
 #include "convlab/simt/failed_call.h"
-#include "convlab/simt/fault.h"
-#include "convlab/simt/host_access.h"
 #include "convlab/simt/host_arrays.h"
+#include "convlab/simt/host_code.h"
+#include "convlab/simt/host_faults.h"
 #include "convlab/simt/in_flight.h"
 #include "convlab/simt/memory.h"
 #include "convlab/simt/recorder.h"
@@ -40,66 +37,18 @@ struct Allocation {
   bool reported = false;  // as a leak
 };
 
-struct RecordedEvent {
-  std::chrono::steady_clock::time_point at;
-  cudaStream_t stream = nullptr;
-  uint64_t work = 0;  // see in_flight.h
-};
-
 struct State {
   std::mutex mutex;
-  cudaError_t last = cudaSuccess;
-  std::map<void*, Allocation> device;          // allocated by cudaMalloc
-  std::map<void*, RegisteredRange> host;       // host memory that kernels may access
-  std::unordered_set<void*> host_allocations;  // allocated by cudaMallocHost and related functions
-  std::map<EventTag*, RecordedEvent> events;
-  std::unordered_set<StreamTag*> streams;
+  std::map<void*, Allocation> device;                      // allocated by cudaMalloc
+  std::map<void*, RegisteredRange> host;                   // host memory that kernels may access
+  std::unordered_set<void*> host_allocations;              // allocated by cudaMallocHost and related functions
   std::unordered_map<const void*, size_t> dynamic_limits;  // by kernel, as set by cudaFuncSetAttribute()
-  uintptr_t next_handle = 1;
   int64_t allocations = 0;
 };
 
 State& state() {
   static State& one = *new State;  // never destroyed: a file's static objects may still free memory at exit
   return one;
-}
-
-SourcePlace place_of(const Where& where) { return {where.file_name(), static_cast<int>(where.line()), 0}; }
-
-FailedCall failed_call(cudaError_t error, std::string_view call, const Where& where, std::string_view why) {
-  return {.call = std::string(call),
-          .place = place_of(where),
-          .code = error,
-          .error = fmt::format("{}: {}", cudaGetErrorName(error), cudaGetErrorString(error)),
-          .why = std::string(why)};
-}
-
-// The caller holds the mutex.
-cudaError_t fail(State& s, FailedCall call) {
-  s.last = static_cast<cudaError_t>(call.code);
-  keep_failed_call(std::move(call));
-  return s.last;
-}
-cudaError_t fail(State& s, cudaError_t error, std::string_view call, const Where& where, std::string_view why) {
-  return fail(s, failed_call(error, call, where, why));
-}
-
-FailedCall failed_call(std::string_view call, const Where& where, CallError error) {
-  FailedCall all = failed_call(cudaErrorInvalidValue, call, where, error.why);
-  all.help = std::move(error.help);
-  all.related = std::move(error.related);
-  all.array = std::move(error.array);
-  return all;
-}
-
-cudaError_t failed(std::string_view call, const Where& where, CallError error) {
-  std::lock_guard lock(state().mutex);
-  return fail(state(), failed_call(call, where, std::move(error)));
-}
-
-cudaError_t failed(cudaError_t error, std::string_view call, const Where& where, std::string_view why) {
-  std::lock_guard lock(state().mutex);
-  return fail(state(), error, call, where, why);
 }
 
 // A wrong direction is a fault even if the program checks the error or does not need the copied data.
@@ -143,89 +92,7 @@ std::string_view variable_of(std::string_view expression) {
 
 }  // namespace
 
-const char* cudaGetErrorName(cudaError_t error) noexcept {
-  switch (error) {
-    case cudaSuccess:
-      return "cudaSuccess";
-    case cudaErrorInvalidValue:
-      return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation:
-      return "cudaErrorMemoryAllocation";
-    case cudaErrorInitializationError:
-      return "cudaErrorInitializationError";
-    case cudaErrorInvalidConfiguration:
-      return "cudaErrorInvalidConfiguration";
-    case cudaErrorInvalidSymbol:
-      return "cudaErrorInvalidSymbol";
-    case cudaErrorInvalidDevicePointer:
-      return "cudaErrorInvalidDevicePointer";
-    case cudaErrorInvalidMemcpyDirection:
-      return "cudaErrorInvalidMemcpyDirection";
-    case cudaErrorInvalidDevice:
-      return "cudaErrorInvalidDevice";
-    case cudaErrorInvalidResourceHandle:
-      return "cudaErrorInvalidResourceHandle";
-    case cudaErrorNotReady:
-      return "cudaErrorNotReady";
-    case cudaErrorLaunchOutOfResources:
-      return "cudaErrorLaunchOutOfResources";
-    case cudaErrorLaunchFailure:
-      return "cudaErrorLaunchFailure";
-    case cudaErrorUnknown:
-      break;
-  }
-  return "cudaErrorUnknown";
-}
-
-const char* cudaGetErrorString(cudaError_t error) noexcept {
-  switch (error) {
-    case cudaSuccess:
-      return "no error";
-    case cudaErrorInvalidValue:
-      return "invalid argument";
-    case cudaErrorMemoryAllocation:
-      return "out of memory";
-    case cudaErrorInitializationError:
-      return "initialization error";
-    case cudaErrorInvalidConfiguration:
-      return "invalid configuration argument";
-    case cudaErrorInvalidSymbol:
-      return "invalid device symbol";
-    case cudaErrorInvalidDevicePointer:
-      return "invalid device pointer";
-    case cudaErrorInvalidMemcpyDirection:
-      return "invalid copy direction for memcpy";
-    case cudaErrorInvalidDevice:
-      return "invalid device ordinal";
-    case cudaErrorInvalidResourceHandle:
-      return "invalid resource handle";
-    case cudaErrorNotReady:
-      return "device not ready";
-    case cudaErrorLaunchOutOfResources:
-      return "too many resources requested for launch";
-    case cudaErrorLaunchFailure:
-      return "unspecified launch failure";
-    case cudaErrorUnknown:
-      break;
-  }
-  return "unknown error";
-}
-
-cudaError_t cudaGetLastError() noexcept {
-  std::lock_guard lock(state().mutex);
-  return std::exchange(state().last, cudaSuccess);
-}
-
-cudaError_t cudaPeekAtLastError() noexcept {
-  std::lock_guard lock(state().mutex);
-  return state().last;
-}
-
 namespace runtime {
-
-cudaError_t complain(cudaError_t error, const char* call, Where where, const char* why) noexcept {
-  return failed(error, call, where, why);
-}
 
 bool can_launch(const void* kernel, const LaunchShape& shape) noexcept {
   State& s = state();
@@ -234,46 +101,8 @@ bool can_launch(const void* kernel, const LaunchShape& shape) noexcept {
   std::optional<FailedCall> refused =
       refused_launch(kernel, shape, raised != s.dynamic_limits.end() ? std::optional(raised->second) : std::nullopt);
   if (!refused) return true;
-  s.last = static_cast<cudaError_t>(refused->code);
-  keep_failed_call(std::move(*refused));
+  failed(std::move(*refused));
   return false;
-}
-
-void on_stream(cudaStream_t stream) noexcept {
-  if (Recorder* const records = recorder()) records->on_stream(stream);
-  simt::internal::give_to_stream(stream);
-}
-
-cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event) noexcept {
-  if (Recorder* const records = recorder()) records->wait_for_event(stream, event);
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  if (const auto at = s.events.find(event); at != s.events.end()) simt::internal::join_streams(at->second.stream);
-  return cudaSuccess;
-}
-
-void record_wait() noexcept {
-  if (Recorder* const records = recorder()) records->synchronize();
-}
-
-cudaError_t synchronize() noexcept {
-  record_wait();
-  simt::internal::wait_for_all();
-  return cudaSuccess;
-}
-
-cudaError_t waited_for(cudaStream_t stream) noexcept {
-  simt::internal::wait_for_stream(stream);
-  return cudaSuccess;
-}
-
-cudaError_t waited_for(cudaEvent_t event) noexcept {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  if (const auto at = s.events.find(event); at != s.events.end()) {
-    simt::internal::wait_for_stream(at->second.stream, at->second.work);
-  }
-  return cudaSuccess;
 }
 
 cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noexcept {
@@ -380,7 +209,7 @@ cudaError_t cudaFreeHost(void* memory, Where where) noexcept {
   State& s = state();
   std::lock_guard lock(s.mutex);
   if (s.host_allocations.erase(memory) == 0) {
-    return fail(s, cudaErrorInvalidValue, "cudaFreeHost", where, "cudaMallocHost did not return this pointer");
+    return failed(cudaErrorInvalidValue, "cudaFreeHost", where, "cudaMallocHost did not return this pointer");
   }
   s.host.erase(memory);
   std::free(memory);
@@ -391,7 +220,7 @@ cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned, Where where) 
   State& s = state();
   std::lock_guard lock(s.mutex);
   if (memory == nullptr || bytes == 0) {
-    return fail(s, cudaErrorInvalidValue, "cudaHostRegister", where, "the pointer is null or the size is 0");
+    return failed(cudaErrorInvalidValue, "cudaHostRegister", where, "the pointer is null or the size is 0");
   }
   s.host.try_emplace(memory, memory, bytes, "a host array");
   return cudaSuccess;
@@ -401,7 +230,7 @@ cudaError_t cudaHostUnregister(void* memory, Where where) noexcept {
   State& s = state();
   std::lock_guard lock(s.mutex);
   if (s.host.erase(memory) == 0) {
-    return fail(s, cudaErrorInvalidValue, "cudaHostUnregister", where, "the memory is not registered");
+    return failed(cudaErrorInvalidValue, "cudaHostUnregister", where, "the memory is not registered");
   }
   return cudaSuccess;
 }
@@ -478,110 +307,6 @@ cudaError_t cudaMemset(void* memory, int byte, size_t bytes, Where where) noexce
   if (bytes == 0) return cudaSuccess;
   if (std::optional<CallError> error = fill_error(memory, bytes)) return failed("cudaMemset", where, std::move(*error));
   fill_on_device(memory, byte, bytes);
-  return cudaSuccess;
-}
-
-cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* bytes) noexcept {
-  *free_bytes = *bytes = static_cast<size_t>(usable_memory_bytes());
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamCreate(cudaStream_t* stream) noexcept {
-  std::lock_guard lock(state().mutex);
-  *stream = reinterpret_cast<StreamTag*>(state().next_handle++);
-  state().streams.insert(*stream);
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamDestroy(cudaStream_t stream) noexcept {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  return s.streams.erase(stream) > 0 ? cudaSuccess : cudaErrorInvalidResourceHandle;
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t* event) noexcept {
-  std::lock_guard lock(state().mutex);
-  *event = reinterpret_cast<EventTag*>(state().next_handle++);
-  state().events[*event] = {};
-  return cudaSuccess;
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event) noexcept {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  return s.events.erase(event) > 0 ? cudaSuccess : cudaErrorInvalidResourceHandle;
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) noexcept {
-  if (Recorder* const records = recorder()) records->record_event(event, stream);
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  const auto at = s.events.find(event);
-  if (at == s.events.end()) return cudaErrorInvalidResourceHandle;
-  at->second = {std::chrono::steady_clock::now(), stream, simt::internal::last_work()};
-  return cudaSuccess;
-}
-
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) noexcept {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  const auto first = s.events.find(begin), last = s.events.find(end);
-  if (first == s.events.end() || last == s.events.end()) return cudaErrorInvalidResourceHandle;
-  *milliseconds = std::chrono::duration<float, std::milli>(last->second.at - first->second.at).count();
-  return cudaSuccess;
-}
-
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) noexcept {
-  if (device != 0) return cudaErrorInvalidDevice;
-  constexpr int kRegisters = 65536, kBlocks = 32, kThreads = 2048;
-  *properties = {};
-  std::strcpy(properties->name, "convlab's simt");
-  properties->totalGlobalMem = static_cast<size_t>(usable_memory_bytes());
-  properties->sharedMemPerBlock = kUsualSharedBytes;
-  properties->sharedMemPerBlockOptin = properties->sharedMemPerMultiprocessor = kMaxSharedBytes;
-  properties->regsPerBlock = properties->regsPerMultiprocessor = kRegisters;
-  properties->warpSize = kWarpSize;
-  properties->maxThreadsPerBlock = static_cast<int>(kMaxBlockThreads);
-  properties->maxThreadsDim[0] = properties->maxThreadsDim[1] = static_cast<int>(kMaxBlockXY);
-  properties->maxThreadsDim[2] = static_cast<int>(kMaxBlockZ);
-  properties->maxGridSize[0] = static_cast<int>(kMaxGridX);
-  properties->maxGridSize[1] = properties->maxGridSize[2] = static_cast<int>(kMaxGridYZ);
-  properties->totalConstMem = 65536;
-  properties->major = 8;
-  properties->multiProcessorCount = 2;
-  properties->concurrentKernels = properties->unifiedAddressing = properties->canMapHostMemory = 1;
-  properties->managedMemory = properties->deviceOverlap = properties->asyncEngineCount = 1;
-  properties->maxThreadsPerMultiProcessor = kThreads;
-  properties->maxBlocksPerMultiProcessor = kBlocks;
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) noexcept {
-  cudaDeviceProp properties;
-  if (const cudaError_t error = cudaGetDeviceProperties(&properties, device); error != cudaSuccess) return error;
-  switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-      *value = properties.maxThreadsPerBlock;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-      *value = static_cast<int>(properties.sharedMemPerBlock);
-      break;
-    case cudaDevAttrWarpSize:
-      *value = properties.warpSize;
-      break;
-    case cudaDevAttrMultiProcessorCount:
-      *value = properties.multiProcessorCount;
-      break;
-    case cudaDevAttrComputeCapabilityMajor:
-      *value = properties.major;
-      break;
-    case cudaDevAttrComputeCapabilityMinor:
-      *value = properties.minor;
-      break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = static_cast<int>(properties.sharedMemPerBlockOptin);
-      break;
-  }
   return cudaSuccess;
 }
 

@@ -4,6 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "convlab/simt/cuda/device_properties.h"
+#include "convlab/simt/cuda/errors.h"
+#include "convlab/simt/cuda/memcpy_kind.h"
+#include "convlab/simt/cuda/streams.h"
 #include "convlab/simt/device_heap.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/vector_types.h"
@@ -22,48 +26,10 @@ std::string take_runtime_leaks();
 
 namespace cuda {
 
-enum cudaError_t {
-  cudaSuccess = 0,
-  cudaErrorInvalidValue = 1,
-  cudaErrorMemoryAllocation = 2,
-  cudaErrorInitializationError = 3,
-  cudaErrorInvalidConfiguration = 9,
-  cudaErrorInvalidSymbol = 13,
-  cudaErrorInvalidDevicePointer = 17,
-  cudaErrorInvalidMemcpyDirection = 21,
-  cudaErrorInvalidDevice = 101,
-  cudaErrorInvalidResourceHandle = 400,
-  cudaErrorNotReady = 600,
-  cudaErrorLaunchOutOfResources = 701,
-  cudaErrorLaunchFailure = 719,
-  cudaErrorUnknown = 999,
-};
-using cudaError = cudaError_t;
-
-enum cudaMemcpyKind {
-  cudaMemcpyHostToHost,
-  cudaMemcpyHostToDevice,
-  cudaMemcpyDeviceToHost,
-  cudaMemcpyDeviceToDevice,
-  cudaMemcpyDefault,
-};
-
-struct StreamTag;
-using cudaStream_t = StreamTag*;
-struct EventTag;
-using cudaEvent_t = EventTag*;
-
-inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
-inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
 inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2,
                           cudaHostAllocWriteCombined = 4;
 inline constexpr unsigned cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2;
 inline constexpr unsigned cudaMemAttachGlobal = 1, cudaMemAttachHost = 2;
-
-const char* cudaGetErrorString(cudaError_t error) noexcept;
-const char* cudaGetErrorName(cudaError_t error) noexcept;
-cudaError_t cudaGetLastError() noexcept;
-cudaError_t cudaPeekAtLastError() noexcept;
 
 namespace runtime {
 
@@ -78,26 +44,9 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
 /// From now on the host may set the variable through its address.
 void expose_symbol(const void* symbol, size_t bytes) noexcept;
 
-/// Keeps the error for cudaGetLastError() and as a FailedCall, and returns it.
-cudaError_t complain(cudaError_t error, const char* call, Where where, const char* why) noexcept;
-
 /// Returns whether a device can launch this shape. If not, nothing is launched, and the error is kept for
 /// cudaGetLastError() and as a FailedCall.
 bool can_launch(const void* kernel, const LaunchShape& shape) noexcept;
-/// Sets the stream of the work that follows. Because work is done at submission, only a Recorder (recorder.h) and the
-/// check for missing waits (in_flight.h) need it.
-void on_stream(cudaStream_t stream) noexcept;
-cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event) noexcept;
-
-/// Waits for all work.
-cudaError_t synchronize() noexcept;
-
-/// Tells a Recorder that the host waits; it does not distinguish streams.
-void record_wait() noexcept;
-
-/// Records that the host has waited for a stream or an event, or has queried that its work is done.
-cudaError_t waited_for(cudaStream_t stream) noexcept;
-cudaError_t waited_for(cudaEvent_t event) noexcept;
 cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noexcept;
 
 }  // namespace runtime
@@ -159,7 +108,6 @@ inline cudaError_t cudaMemsetAsync(void* memory, int byte, size_t bytes, cudaStr
   return cudaMemset(memory, byte, bytes, where);
 }
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) { return cudaSuccess; }
-cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* bytes) noexcept;
 
 template <class T>
 cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
@@ -186,37 +134,8 @@ cudaError_t cudaGetSymbolAddress(P** address, T& symbol) {
   return cudaSuccess;
 }
 
-// ---- Streams and events ----
-
-cudaError_t cudaStreamCreate(cudaStream_t* stream) noexcept;
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
-inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return cudaStreamCreate(stream);
-}
-cudaError_t cudaStreamDestroy(cudaStream_t stream) noexcept;
-inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  runtime::record_wait();
-  return runtime::waited_for(stream);
-}
-inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return runtime::waited_for(stream); }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
-  return runtime::wait_for_event(stream, event);
-}
-cudaError_t cudaEventCreate(cudaEvent_t* event) noexcept;
-inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
-cudaError_t cudaEventDestroy(cudaEvent_t event) noexcept;
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) noexcept;
-inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  runtime::record_wait();
-  return runtime::waited_for(event);
-}
-inline cudaError_t cudaEventQuery(cudaEvent_t event) { return runtime::waited_for(event); }
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) noexcept;
-
 // ---- The device ----
 
-inline cudaError_t cudaDeviceSynchronize() { return runtime::synchronize(); }
-inline cudaError_t cudaThreadSynchronize() { return runtime::synchronize(); }
 inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
 inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 inline cudaError_t cudaGetDevice(int* device) {
@@ -227,36 +146,6 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
   return cudaSuccess;
 }
-
-struct cudaDeviceProp {
-  char name[256];
-  size_t totalGlobalMem, sharedMemPerBlock;
-  int regsPerBlock, warpSize;
-  size_t memPitch;
-  int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate;
-  size_t totalConstMem;
-  int major, minor;
-  size_t textureAlignment, texturePitchAlignment;
-  int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory, computeMode;
-  int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount, unifiedAddressing;
-  int memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor;
-  size_t sharedMemPerMultiprocessor;
-  int regsPerMultiprocessor, managedMemory;
-  size_t sharedMemPerBlockOptin, reservedSharedMemPerBlock;
-  int maxBlocksPerMultiProcessor, cooperativeLaunch;
-};
-cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) noexcept;
-
-enum cudaDeviceAttr {
-  cudaDevAttrMaxThreadsPerBlock = 1,
-  cudaDevAttrMaxSharedMemoryPerBlock = 8,
-  cudaDevAttrWarpSize = 10,
-  cudaDevAttrMultiProcessorCount = 16,
-  cudaDevAttrComputeCapabilityMajor = 75,
-  cudaDevAttrComputeCapabilityMinor = 76,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-};
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) noexcept;
 
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,

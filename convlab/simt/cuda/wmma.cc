@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "convlab/simt/cuda/mma.h"
-#include "convlab/simt/execution.h"
+#include "convlab/simt/worker.h"
 
 namespace convlab::simt::wmma {
 namespace internal {

@@ -1,0 +1,83 @@
+// Keeps the faults of a launch. Only those of its first faulty block are reported.
+
+#include "convlab/simt/grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convlab/base/symbol.h"
+
+namespace convlab::simt::internal {
+
+Position position_of(int64_t linear, cuda::dim3 extent) {
+  return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
+          static_cast<unsigned>(linear / extent.x / extent.y)};
+}
+
+std::string Grid::kernel_name() const {
+  if (kernel) return short_symbol(kernel->mangled);
+  return fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(call.function) - module->bias());
+}
+
+bool add_fault(std::vector<RawFault>& faults, const RawFault& fault) {
+  const auto same = std::find_if(faults.begin(), faults.end(), [&](const RawFault& known) {
+    return known.kind == fault.kind && known.code == fault.code && known.subscript == fault.subscript &&
+           known.space == fault.space && same_place(known.location, fault.location) &&
+           (fault.kind != FaultKind::redundant_write || known.other_block.has_value() == fault.other_block.has_value());
+  });
+  if (same != faults.end()) {
+    ++same->times;
+    same->writers = std::max(same->writers, fault.writers);
+    return true;
+  }
+  if (faults.size() >= FaultError::kMaxFaults) return false;
+  faults.push_back(fault);
+  return true;
+}
+
+void Grid::keep_faults(int64_t of_block, const std::vector<RawFault>& of_its_threads) {
+  std::lock_guard lock(mutex);
+  if (of_block > first_fault_block.load(std::memory_order_relaxed)) return;
+  first_fault_block.store(of_block, std::memory_order_relaxed);
+  faults = of_its_threads;
+}
+
+void Grid::note(int64_t of_block, const RawFault& fault) {
+  std::lock_guard lock(mutex);
+  if (noting_block < 0) noting_block = of_block;
+  if (noting_block == of_block) add_fault(noted, fault);
+}
+
+void Grid::report_candidates() {
+  for (const CandidateRace& candidate : races.candidates()) {
+    if (candidate.block > first_fault_block) continue;
+    if (candidate.block < first_fault_block) faults.clear();
+    first_fault_block = candidate.block;
+    const auto known = std::find_if(faults.begin(), faults.end(), [&](const RawFault& fault) {
+      return fault.code == candidate.site.code && same_place(fault.location, candidate.site.where);
+    });
+    if (known != faults.end()) {
+      ++known->times;
+    } else if (faults.size() < FaultError::kMaxFaults) {
+      RawFault fault;
+      fault.kind = FaultKind::race_global;
+      fault.thread = candidate.thread;
+      fault.other_block = candidate.other;
+      fault.space = RawFault::Space::global;
+      fault.address = candidate.address;
+      fault.access_bytes = 4;
+      fault.is_write = candidate.is_write;
+      fault.code = candidate.site.code;
+      fault.location = candidate.site.where;
+      faults.push_back(std::move(fault));
+    }
+  }
+}
+
+SourcePlace place_of(const Module& module, const Site& site) {
+  if (site.where.line() != 0) return {site.where.file_name(), static_cast<int>(site.where.line()), 0};
+  return site.code ? module.place(site.code) : SourcePlace{"unknown line", 0, 0};
+}
+
+}  // namespace convlab::simt::internal

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "convlab/simt/where.h"
+
+/// What a CUDA thread may wait for, and the work that a warp does together.
+namespace convlab::simt {
+
+namespace internal {
+class Worker;
+}
+
+enum class BarrierOperation : uint8_t { sync, count, all, any };
+
+enum class WarpOperation : uint8_t {
+  sync,
+  shuffle,  // by lane number
+  shuffle_up,
+  shuffle_down,
+  shuffle_xor,
+  vote_all,
+  vote_any,
+  ballot,
+  active_mask,  // without a mask: returns the lanes that wait at the same source location
+  add,
+  smallest,
+  largest,  // of signed 32-bit numbers
+  unsigned_smallest,
+  unsigned_largest,
+  bit_and,
+  bit_or,
+  bit_xor,
+  collective,  // see CollectiveWork
+};
+
+/// The work of a whole warp, done once, with each lane's payload (nullptr for absent lanes).
+using CollectiveWork = void (*)(internal::Worker&, void* const lanes[32], Where where);
+
+}  // namespace convlab::simt

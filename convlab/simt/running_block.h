@@ -1,0 +1,48 @@
+#pragma once
+
+#include <boost/context/detail/fcontext.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convlab/simt/cuda_thread.h"
+#include "convlab/simt/grid.h"
+#include "convlab/simt/progress.h"
+#include "convlab/simt/raw_fault.h"
+
+namespace convlab::simt::internal {
+
+/// The block that a worker runs: its threads, the one that runs now, and the faults so far.
+struct RunningBlock {
+  Grid* grid = nullptr;
+  int64_t linear = 0;    ///< index of the block in the grid
+  bool is_dead = false;  ///< none of its threads runs again
+  std::vector<RawFault> faults;
+  std::vector<CudaThread> threads = std::vector<CudaThread>(kMaxBlockThreads);
+  std::vector<Warp> warps = std::vector<Warp>(kMaxBlockThreads / kWarpSize);
+  CudaThread* current = nullptr;
+  boost::context::detail::fcontext_t scheduler = nullptr;  ///< where a thread continues that suspends itself
+  Progress progress;
+  std::string printed;  ///< output of printf()
+
+  int number_of(const CudaThread& thread) const { return static_cast<int>(&thread - threads.data()); }
+  int first_thread_of(const Warp& warp) const { return static_cast<int>(&warp - warps.data()) * kWarpSize; }
+  int current_number() const { return number_of(*current); }
+
+  /// Reports a fault of any thread. note(): a warning.
+  void report(const RawFault& fault);
+  void note(const RawFault& fault) { grid->note(linear, fault); }
+
+  /// Reports a fault of the running thread, and ends the thread.
+  [[noreturn]] void fail(RawFault fault);
+  [[noreturn]] void fail_throw(const void* code);
+
+  /// Suspends the running thread until the scheduler resumes it. Its state says what it waits for.
+  void suspend() { scheduler = boost::context::detail::jump_fcontext(scheduler, nullptr).fctx; }
+
+  /// Ends the running thread. Nothing unwinds its stack.
+  [[noreturn]] void abandon();
+};
+
+}  // namespace convlab::simt::internal

@@ -1,0 +1,352 @@
+// Runs the blocks of a grid: schedules the fibers of their threads, and releases barriers.
+
+#include "convlab/simt/scheduler.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "convlab/base/error.h"
+#include "convlab/simt/settings.h"
+#include "convlab/simt/warp_operations.h"
+
+namespace convlab::simt::internal {
+
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
+// The variables that kernels see as threadIdx etc.: see warp.h.
+extern __thread cuda::uint3 thread_index __asm__("convlab_simt_thread_index");
+extern __thread cuda::uint3 block_index __asm__("convlab_simt_block_index");
+extern __thread cuda::uint3 block_extent __asm__("convlab_simt_block_extent");
+extern __thread cuda::uint3 grid_extent __asm__("convlab_simt_grid_extent");
+__thread cuda::uint3 thread_index, block_index, block_extent, grid_extent;
+
+namespace {
+
+constexpr int kMaxThreads = static_cast<int>(kMaxBlockThreads);
+constexpr size_t kStackBytes = Worker::kStackBytes;
+// A stack frame may extend this far below the lowest stack before the function's entry detects the overflow.
+constexpr size_t kStackMargin = 1 << 20;
+constexpr size_t kSignalStackBytes = 128 * 1024;
+
+void run_thread(transfer_t from) {
+  Worker* const worker = static_cast<Worker*>(from.data);
+  worker->scheduler = from.fctx;
+  // From here on the timer may end the thread, because there is a scheduler to return to. Everywhere else that a fiber
+  // is left or resumed, a HostScope surrounds it.
+  active_worker = worker;
+  // An exception thrown by the kernel's own code ends in fail_throw(); one from a library that it calls ends here.
+  const KernelCall& call = worker->grid->call;
+  bool thrown = false;
+  try {
+    call.invoke(call.arguments);
+  } catch (...) {
+    thrown = true;
+  }
+  const HostScope host;
+  if (thrown) worker->fail_throw(static_cast<const char*>(call.function) + 1);
+  worker->current->state = ThreadState::done;
+  jump_fcontext(worker->scheduler, nullptr);
+  __builtin_unreachable();
+}
+
+}  // namespace
+
+Scheduler::Memory::Memory(size_t bytes)
+    : begin_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)),
+      bytes_(bytes) {
+  if (begin_ == MAP_FAILED) {
+    throw unavailable("simt: cannot reserve {} bytes of address space for stacks or shared memory", bytes);
+  }
+}
+
+Scheduler::Memory::~Memory() { munmap(begin_, bytes_); }
+
+// Dynamic shared memory is aligned to 1024 bytes, since it begins at a page.
+Scheduler::Scheduler()
+    : stacks_(kStackMargin + kMaxThreads * kStackBytes),
+      dynamic_memory_(kMaxSharedBytes + Worker::kDynamicGuard),
+      signal_stack_(kSignalStackBytes),
+      worker_(dynamic_memory_.begin()) {}
+
+uintptr_t Scheduler::stack_of(int index) const {
+  return reinterpret_cast<uintptr_t>(stacks_.begin()) + kStackMargin + static_cast<size_t>(index) * kStackBytes;
+}
+
+void Scheduler::run(Grid& grid) {
+  grid_extent = grid.grid;
+  block_extent = grid.block;
+  worker_.begin_launch(grid);
+  {
+    SignalScope signals(*this, signal_stack_.begin(), kSignalStackBytes, stuck_after() / kTicksUntilStuck);
+    signals_ = &signals;
+    while (true) {
+      const int64_t linear = grid.next_block.fetch_add(1, std::memory_order_relaxed);
+      if (linear >= grid.blocks || linear > grid.first_fault_block.load(std::memory_order_relaxed)) break;
+      run_block(linear);
+      if (!worker_.printed.empty()) grid.printed.add(linear, std::exchange(worker_.printed, {}));
+    }
+  }  // the timer handler reads the grid until the scope ends
+  signals_ = nullptr;
+  worker_.end_launch();
+}
+
+void Scheduler::begin_block(int64_t linear) {
+  worker_.begin_block(linear);
+  count_begun_block();
+  const Grid& grid = *worker_.grid;
+  const Position at = grid.block_position(linear);
+  block_index = {at.x, at.y, at.z};
+  if (free_stacks_.size() != static_cast<size_t>(kMaxThreads)) {
+    free_stacks_.clear();
+    for (int i = kMaxThreads - 1; i >= 0; --i) free_stacks_.push_back(i);
+  }
+  if (is_lenient()) forget_shared_memory();
+  cuda::uint3 index{0, 0, 0};
+  for (int t = 0; t < grid.block_threads; ++t) {
+    CudaThread& thread = worker_.threads[t];
+    thread.context = nullptr;
+    thread.stack = -1;
+    thread.state = ThreadState::ready;
+    thread.fenced = false;
+    thread.acquired = 0;
+    thread.index = index;
+    thread.copies.clear();
+    thread.copy_groups = 0;
+    if (++index.x == grid.block.x) {
+      index.x = 0;
+      if (++index.y == grid.block.y) index.y = 0, ++index.z;
+    }
+  }
+  for (int first = 0; first < grid.block_threads; first += kWarpSize) {
+    Warp& warp = worker_.warps[first / kWarpSize];
+    const int lanes = std::min(kWarpSize, grid.block_threads - first);
+    warp.all = warp.ready = lanes == 32 ? UINT32_MAX : (1u << lanes) - 1;
+    warp.paused = warp.waiting = warp.done = 0;
+    warp.clock.restart();
+  }
+}
+
+void Scheduler::run_block(int64_t linear) {
+  begin_block(linear);
+  const Grid& grid = *worker_.grid;
+  const int count = grid.block_threads, warp_count = (count + kWarpSize - 1) / kWarpSize;
+  while (true) {
+    for (int w = 0; w < warp_count; ++w) {
+      do {
+        if (grid.first_fault_block.load(std::memory_order_relaxed) < linear || worker_.is_dead) return;
+      } while (run_warp(worker_.warps[w]));
+    }
+    worker_.report_candidates();
+    if (!release_barrier()) break;
+  }
+  if (worker_.faults.empty()) {
+    const bool all_done = std::all_of(worker_.threads.begin(), worker_.threads.begin() + count,
+                                      [](const CudaThread& t) { return t.state == ThreadState::done; });
+    if (all_done) return;
+  }
+  const bool lost = std::any_of(worker_.threads.begin(), worker_.threads.begin() + count,
+                                [](const CudaThread& t) { return t.state == ThreadState::faulted; });
+  // Threads that wait for one that a fault ended are a consequence of it: nothing to report.
+  if (!lost) report_waiting();
+}
+
+// Fills shared memory with NaN.
+void Scheduler::forget_shared_memory() {
+  std::memset(dynamic_memory_.begin(), 0xff, worker_.dynamic_shared.bytes);
+  auto* const words = reinterpret_cast<uint32_t*>(worker_.static_shared.base);
+  for (size_t word = 0; word < worker_.static_shared.bytes / sizeof(uint32_t); ++word) {
+    if (worker_.static_shared.used[word] != 0) words[word] = UINT32_MAX;
+  }
+}
+
+// Runs the warp's lanes until each is done or waits for others. Returns true if waiting lanes can continue now.
+bool Scheduler::run_warp(Warp& warp) {
+  const int first_thread = worker_.first_thread_of(warp);
+  do {
+    while (warp.ready != 0) {
+      const int lane = std::countr_zero(warp.ready);
+      resume(warp, worker_.threads[first_thread + lane], lane);
+      if (worker_.is_dead) return false;
+    }
+    if (Counting* const counting = worker_.counting()) counting->advance(first_thread, warp.paused);
+    warp.ready = std::exchange(warp.paused, 0);
+  } while (warp.ready != 0);
+  return warp.waiting != 0 && release_stuck_lanes(worker_, warp);
+}
+
+void Scheduler::resume(Warp& warp, CudaThread& thread, int lane) {
+  if (!thread.context) {
+    thread.stack = free_stacks_.back();
+    free_stacks_.pop_back();
+    // Stack tops differ in their offset in the page. Otherwise the frames of all threads would share few cache sets.
+    const uintptr_t top = stack_of(thread.stack) + kStackBytes - static_cast<uintptr_t>(thread.stack % 61) * 64;
+    thread.context = make_fcontext(reinterpret_cast<void*>(top), kStackBytes, &run_thread);
+  }
+  worker_.progress.note_resumed();
+  thread_index = thread.index;
+  worker_.begin_thread(thread, warp, lane, stack_of(thread.stack));
+  thread.context = jump_fcontext(thread.context, &worker_).fctx;
+  if (worker_.attention) worker_.settle_stores();
+  switch (thread.state) {
+    case ThreadState::done:
+      worker_.progress.note();
+      warp.done |= 1u << lane;
+      [[fallthrough]];
+    case ThreadState::faulted:
+      warp.ready &= ~(1u << lane);
+      free_stacks_.push_back(thread.stack);
+      break;
+    case ThreadState::at_barrier:
+    case ThreadState::at_warp_operation:
+      warp.ready &= ~(1u << lane);
+      break;
+    case ThreadState::paused:
+      warp.ready &= ~(1u << lane);
+      warp.paused |= 1u << lane;
+      break;
+    case ThreadState::ready:
+      break;
+  }
+}
+
+// Called when no thread can run. Returns true if all threads wait at the same barrier and now continue. In lenient
+// mode, threads that have exited do not count.
+bool Scheduler::release_barrier() {
+  const int count = worker_.grid->block_threads;
+  const CudaThread* first = nullptr;
+  uint64_t sum = 0, waiting = 0;
+  for (int t = 0; t < count; ++t) {
+    const CudaThread& thread = worker_.threads[t];
+    if (thread.state == ThreadState::done && is_lenient()) continue;
+    if (first == nullptr) first = &thread;
+    if (thread.state != ThreadState::at_barrier || thread.barrier != first->barrier ||
+        !same_place(thread.where, first->where)) {
+      return false;
+    }
+    sum += thread.value;
+    ++waiting;
+  }
+  if (first == nullptr) return false;
+  if (waiting < static_cast<uint64_t>(count)) note_exited_threads(*first);
+  if (first->barrier == BarrierOperation::all) sum = sum == waiting;
+  if (first->barrier == BarrierOperation::any) sum = sum != 0;
+  for (int t = 0; t < count; ++t) {
+    if (worker_.threads[t].state == ThreadState::done) continue;
+    worker_.threads[t].state = ThreadState::ready;
+    worker_.threads[t].value = sum;
+    worker_.threads[t].acquired = 0;
+  }
+  for (int w = 0; w * kWarpSize < count; ++w) {
+    worker_.warps[w].ready = worker_.warps[w].all & ~worker_.warps[w].done;
+    worker_.warps[w].clock.restart();
+  }
+  worker_.pass_barrier();
+  return true;
+}
+
+void Scheduler::note_exited_threads(const CudaThread& waiting) {
+  const auto exited = std::find_if(worker_.threads.begin(), worker_.threads.begin() + worker_.grid->block_threads,
+                                   [](const CudaThread& t) { return t.state == ThreadState::done; });
+  RawFault fault;
+  fault.kind = FaultKind::divergent_barrier;
+  fault.thread = worker_.number_of(waiting);
+  fault.other_thread = static_cast<int>(exited - worker_.threads.begin());
+  fault.location = waiting.where;
+  worker_.note(fault);
+}
+
+// No thread can run, and not all are done: some thread waits for another that never arrives.
+void Scheduler::report_waiting() {
+  const int count = worker_.grid->block_threads;
+  auto first_with = [&](auto&& wanted) {
+    return static_cast<int>(std::find_if(worker_.threads.begin(), worker_.threads.begin() + count, wanted) -
+                            worker_.threads.begin());
+  };
+  RawFault fault;
+  const int at_operation = first_with([](const CudaThread& t) { return t.state == ThreadState::at_warp_operation; });
+  if (at_operation < count) {
+    const CudaThread& waiting = worker_.threads[at_operation];
+    const int base = at_operation / kWarpSize * kWarpSize;
+    const Warp& warp = worker_.warps[at_operation / kWarpSize];
+    const LaneMask expected = waiting.request.mask & warp.all & ~warp.done;
+    LaneMask missing = 0;
+    for (LaneMask lanes = expected; lanes != 0; lanes &= lanes - 1) {
+      const CudaThread& other = worker_.threads[base + std::countr_zero(lanes)];
+      if (other.state != ThreadState::at_warp_operation || other.request.operation != waiting.request.operation ||
+          other.request.mask != waiting.request.mask) {
+        missing |= lanes & -lanes;
+      }
+    }
+    fault.kind = FaultKind::divergent_warp;
+    fault.thread = at_operation;
+    fault.location = waiting.where;
+    if (missing != 0) {
+      fault.other_thread = base + std::countr_zero(missing);
+      fault.detail = missing_lane_text(worker_, waiting, fault.other_thread);
+    }
+    worker_.report(fault);
+    return;
+  }
+  const int at_barrier = first_with([](const CudaThread& t) { return t.state == ThreadState::at_barrier; });
+  if (at_barrier == count) return;
+  const CudaThread& waiting = worker_.threads[at_barrier];
+  auto at_same_barrier = [&](const CudaThread& t) {
+    return t.state == ThreadState::at_barrier && t.barrier == waiting.barrier && same_place(t.where, waiting.where);
+  };
+  const int missing = first_with([&](const CudaThread& t) { return !at_same_barrier(t); });
+  fault.kind = FaultKind::divergent_barrier;
+  fault.thread = at_barrier;
+  fault.other_thread = missing;
+  fault.location = waiting.where;
+  fault.waiting =
+      static_cast<int>(std::count_if(worker_.threads.begin(), worker_.threads.begin() + count, at_same_barrier));
+  if (missing < count && worker_.threads[missing].state == ThreadState::at_barrier) {
+    fault.other_location = worker_.threads[missing].where;
+  }
+  worker_.report(fault);
+}
+
+void Scheduler::on_instruction(int signal, uintptr_t counter) {
+  if (!active_worker) return;
+  const HostScope host;
+  const Grid& grid = *worker_.grid;
+  RawFault fault;
+  // An address in a library that the kernel called has no line to report: use the kernel's.
+  fault.code = grid.module->segment_at(counter) ? reinterpret_cast<const void*>(counter + 1)
+                                                : static_cast<const char*>(grid.call.function) + 1;
+  if (signal == SIGFPE) {
+    fault.kind = FaultKind::division;
+  } else {
+    fault.kind = FaultKind::processor;
+    fault.detail = signal == SIGILL ? "an invalid instruction" : "an unmapped address";
+  }
+  worker_.fail(std::move(fault));
+}
+
+void Scheduler::on_clock(uintptr_t counter) {
+  Grid& grid = *worker_.grid;
+  if (!worker_.progress.is_stuck()) {
+    // After a fault in an earlier block, this block's results are not needed.
+    const bool is_needed = grid.first_fault_block.load(std::memory_order_relaxed) >= worker_.linear;
+    if (!worker_.progress.tick(grid.progress, is_needed)) return;
+    signals_->hurry();
+  }
+  if (!active_worker || !grid.module->segment_at(counter)) return;
+  if (const Symbol* function = grid.module->function_at(counter)) {
+    for (const std::string_view own : {"__tsan", "__ubsan", "_ZN7convlab4simt", "_ZNK7convlab4simt"}) {
+      if (std::string_view(function->mangled).substr(0, own.size()) == own) return;
+    }
+  }
+  const HostScope host;
+  worker_.fail_if_stuck(reinterpret_cast<const void*>(counter + 1), {});
+}
+
+}  // namespace convlab::simt::internal

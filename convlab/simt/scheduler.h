@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "convlab/simt/signals.h"
+#include "convlab/simt/worker.h"
+
+/// Execution of a grid. Each worker (an OS thread) takes blocks in order and runs one at a time. Each CUDA thread of
+/// the block is a fiber, which runs until it has to wait for others; then the next lane runs, and then the next warp.
+/// The schedule inside a block is deterministic. The stack of a thread that faults is reused, not unwound.
+namespace convlab::simt::internal {
+
+/// One OS thread's part in a launch. Reused by later launches: its stacks and shadow memory are large.
+class Scheduler final : SignalReceiver {
+ public:
+  Scheduler();
+
+  /// Takes and runs blocks on the calling thread until none is left.
+  void run(Grid& grid);
+
+ private:
+  /// Zeroed memory. Only pages that are touched take space.
+  class Memory {
+   public:
+    explicit Memory(size_t bytes);
+    ~Memory();
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    void* begin() const { return begin_; }
+
+   private:
+    void* begin_;
+    size_t bytes_;
+  };
+
+  void run_block(int64_t linear);
+  void begin_block(int64_t linear);
+  bool run_warp(Warp& warp);
+  void resume(Warp& warp, CudaThread& thread, int lane);
+  bool release_barrier();
+  void report_waiting();
+  void note_exited_threads(const CudaThread& waiting);
+  void forget_shared_memory();
+  uintptr_t stack_of(int index) const;
+
+  void on_instruction(int signal, uintptr_t counter) override;
+  void on_clock(uintptr_t counter) override;
+
+  Memory stacks_, dynamic_memory_, signal_stack_;
+  std::vector<int> free_stacks_;
+  Worker worker_;
+  SignalScope* signals_ = nullptr;
+};
+
+}  // namespace convlab::simt::internal

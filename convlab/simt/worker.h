@@ -1,0 +1,185 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include "convlab/simt/code_counts.h"
+#include "convlab/simt/global_shadow.h"
+#include "convlab/simt/redundant.h"
+#include "convlab/simt/running_block.h"
+#include "convlab/simt/shadow.h"
+#include "convlab/simt/site.h"
+#include "convlab/simt/where.h"
+
+namespace convlab::simt::internal {
+
+struct SharedRegion {
+  uintptr_t base = 0;
+  size_t span = 0;                ///< addresses that belong to the region
+  size_t bytes = 0;               ///< how many of them may be accessed
+  const uint8_t* used = nullptr;  ///< per word; nullptr: all
+  Cell* words = nullptr;          ///< shadow->words(), cached
+  std::unique_ptr<Shadow> shadow;
+
+  void make_shadow(size_t bytes) {
+    shadow = std::make_unique<Shadow>(Shadow::Of::shared, bytes);
+    words = shadow->words();
+  }
+};
+
+/// A store that is a race if it changes any of these parts, and a redundant write if it changes none.
+struct HeldStore {
+  RawFault fault;
+  uint32_t warp = 0;
+  LaneMask lanes = 0;
+  std::vector<HeldPart> parts;
+};
+
+/// A release: a fence followed by an atomic operation of one thread in a barrier interval. What the thread did before
+/// it happens before what other threads do after later atomic operations of their own. A volatile access counts as
+/// atomic, as between blocks.
+struct Release {
+  int thread = 0;
+  uint32_t stamp = 0;  ///< what the thread did at this stamp of its warp's clock, or an earlier one, is released
+};
+
+/// What hooks read at each access of the running thread. It comes first in a Worker, where addresses are shortest.
+struct HookState {
+  Accessor accessor{};
+  GlobalAccessor global_accessor{};
+  PagedShadow block_shadow;     ///< of global memory
+  LaneTrace* trace = nullptr;   ///< of the running thread; nullptr if the launch is not counted
+  bool attention = false;       ///< the next access must be traced, or held stores must be checked
+  ControlFlow* flow = nullptr;  ///< the control-flow graph that traces extend
+  SharedRegion static_shared, dynamic_shared;
+  uintptr_t stack_base = 0;
+  static constexpr size_t kStackBytes = 64 * 1024;
+  static constexpr size_t kStackReserve = 4 * 1024;  ///< a stack with fewer bytes left has overflowed
+  /// An access this far past the end of dynamic shared memory still counts as an out-of-bounds access to it.
+  static constexpr size_t kDynamicGuard = 64 * 1024;
+  static constexpr size_t kSites = 512;
+  SiteEntry read_sites[kSites], write_sites[kSites];
+
+  void forget_sites() {
+    std::fill(std::begin(read_sites), std::end(read_sites), SiteEntry{});
+    std::fill(std::begin(write_sites), std::end(write_sites), SiteEntry{});
+  }
+};
+
+/// What hooks and intrinsics see of the OS thread that runs a CUDA thread: its block, and the checks of its accesses.
+class Worker : public HookState, public RunningBlock {
+ public:
+  /// `dynamic_memory`: kMaxSharedBytes of zeroed memory, and kDynamicGuard bytes that must not be accessed.
+  explicit Worker(void* dynamic_memory);
+
+  // ---- Called by the scheduler. ----
+
+  void begin_launch(Grid& of_launch);
+  void begin_block(int64_t of_grid);
+  /// Makes the thread, a lane of this warp, the running one.
+  void begin_thread(CudaThread& thread, Warp& warp, int lane, uintptr_t stack) {
+    current = &thread;
+    accessor.set(epoch_, 1u << lane, static_cast<int>(&warp - warps.data()), warp.clock);
+    stack_base = stack;
+    if (counting_) trace = &counting_->trace(number_of(thread));
+    attention = trace != nullptr;
+  }
+  /// All threads of the block have reached a barrier.
+  void pass_barrier();
+  /// Reports the candidates of this barrier interval, when no thread can run.
+  void report_candidates();
+  void end_launch();
+
+  // ---- Called on a fiber, by hooks and intrinsics. ----
+
+  void check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where = {});
+
+  /// Checks an access to memory in `entry` against accesses by other blocks, and records it.
+  void check_order(const SiteEntry& entry, uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
+
+  /// Checks an access against accesses by other threads of the block, and records it.
+  void check_order_in_block(uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
+
+  /// Checks the running thread's held stores, which have completed: see redundant.h.
+  void settle_stores();
+  void fence_block() { current->fenced = true; }
+  void fence() {
+    fence_block();
+    global_accessor.fenced = true;
+  }
+  [[noreturn]] void fail_misaligned(uintptr_t address, size_t bytes, bool is_write, const void* code, Where where = {});
+  void fail_if_stuck(const void* code, Where where) {
+    if (progress.is_stuck()) fail_stuck(code, where);
+  }
+  void trace_access(EventKind kind, const void* code, uintptr_t address, size_t bytes) {
+    if (address - stack_base >= kStackBytes) trace->access(kind, code, address, bytes);
+  }
+  void trace_block(const void* code) {
+    if (trace->block(code, *flow)) pause();
+  }
+  Counting* counting() const { return counting_.get(); }  ///< nullptr if the launch is not counted
+
+ private:
+  void pause();
+  [[noreturn]] void fail_stuck(const void* code, Where where);
+  RawFault::Space space_of(uintptr_t& address) const;
+  RawFault fault_at(RawFault::Space space, uintptr_t address, size_t bytes, AccessKind kind, const Site& site) const;
+
+  // Happens-before edges inside a block other than barriers, and candidate races.
+  AccessKind kind_in_block(AccessKind kind) const;
+  void synchronize_in_block(AccessKind kind);
+  bool ordered_by_fences(const AccessRecord& other) const;
+  ShadowResult touch_in_block(Shadow& shadow, size_t offset, size_t bytes, uintptr_t address, AccessKind kind,
+                              std::vector<HeldPart>& parts);
+  void name_other_side(RawFault& fault, const AccessRecord& other, bool other_wrote) const;
+  void report_race_in_block(RawFault fault, const ShadowResult& result, AccessKind kind);
+  void hold_in_block(RawFault fault, std::vector<HeldPart> parts);
+  void hold(HeldStore store);
+  void add_candidate(int guesser, RawFault fault);
+  void settle_candidates(int guesser, uintptr_t address);
+
+  void check_shared(SharedRegion& region, RawFault::Space space, size_t offset, size_t bytes, AccessKind kind,
+                    const Site& site);
+  void check_global(uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
+
+  uint32_t epoch_ = 0;
+  std::vector<Release> releases_;  ///< of this barrier interval
+  static constexpr int kNobody = -1;
+  struct CandidateInBlock {
+    uintptr_t address;
+    int guesser;  ///< the thread whose plain read is not a race if it continues with an atomic operation there, or
+                  ///< kNobody
+    RawFault fault;
+  };
+  /// Faults of this barrier interval that may turn out to be none, or a consequence of another one. A read of
+  /// uninitialized memory is a consequence (guesser kNobody) if another thread writes the word before the next barrier:
+  /// then the race is reported instead.
+  std::vector<CandidateInBlock> candidates_;
+  std::vector<HeldStore> held_stores_;
+  RedundantWords redundant_words_;
+  StoreUnderWay store_under_way_;
+  SiteNumbers site_numbers_;
+  std::unique_ptr<Counting> counting_;
+};
+
+/// The worker whose CUDA thread runs on this OS thread now; nullptr while host code runs, including simt's own.
+extern constinit thread_local Worker* active_worker;
+
+/// Marks simt's own work on a fiber. Functions that simt shares with a kernel's file (standard library templates) may
+/// be the instrumented versions; inside this scope their accesses do not count as the kernel's.
+class HostScope {
+ public:
+  HostScope() : worker_(active_worker) { active_worker = nullptr; }
+  ~HostScope() { active_worker = worker_; }
+  HostScope(const HostScope&) = delete;
+  HostScope& operator=(const HostScope&) = delete;
+
+ private:
+  Worker* worker_;
+};
+
+}  // namespace convlab::simt::internal
