@@ -1,4 +1,4 @@
-// Computes some outputs of a convolution (PairConvolution in bf16_sums.h). While the products of one step are in
+// Computes some outputs of a convolution (PairConvolution in bf16_jobs.h). While the products of one step are in
 // flight, the previous step is finished from memory, a little between every two tiles.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
@@ -18,7 +18,7 @@
 #include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_ends-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_products-inl.h"
-#include "convlab/kernels/cpu_pairs/bf16_sums.h"
+#include "convlab/kernels/cpu_pairs/bf16_jobs.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

@@ -1,4 +1,4 @@
-// Multiplies blocks of 16 images by rows of weights (PairDense in bf16_sums.h), a range of K at a time.
+// Multiplies blocks of 16 images by rows of weights (PairDense in bf16_jobs.h), a range of K at a time.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -18,7 +18,7 @@
 #include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_ends-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_products-inl.h"
-#include "convlab/kernels/cpu_pairs/bf16_sums.h"
+#include "convlab/kernels/cpu_pairs/bf16_jobs.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

@@ -1,4 +1,4 @@
-// Epilogue of sums (PairsEnd in bf16_sums.h), one output of some output channels at a time: maximum of four, bias,
+// Epilogue of sums (PairsEnd in bf16_jobs.h), one output of some output channels at a time: maximum of four, bias,
 // activation, and conversion to bf16 or fp32.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "convlab/kernels/cpu/highway-inl.h"
-#include "convlab/kernels/cpu_pairs/bf16_sums.h"
+#include "convlab/kernels/cpu_pairs/bf16_jobs.h"
 #include "convlab/kernels/cpu_pairs/bf16_values-inl.h"
 
 HWY_BEFORE_NAMESPACE();

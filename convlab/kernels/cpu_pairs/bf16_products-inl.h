@@ -1,4 +1,4 @@
-// Products of tiles, summed over all tiles along K. `Tiles`, a class of bf16_tiles-inl.h, multiplies them; bf16_sums.h
+// Products of tiles, summed over all tiles along K. `Tiles`, a class of bf16_tiles-inl.h, multiplies them; bf16_jobs.h
 // describes the operands.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
@@ -16,7 +16,7 @@
 #include <type_traits>
 
 #include "convlab/kernels/cpu/highway-inl.h"
-#include "convlab/kernels/cpu_pairs/bf16_sums.h"
+#include "convlab/kernels/cpu_pairs/bf16_jobs.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

@@ -21,7 +21,7 @@
 
 #include "convlab/kernels/cpu/amx_tiles-inl.h"
 #include "convlab/kernels/cpu/highway-inl.h"
-#include "convlab/kernels/cpu_pairs/bf16_sums.h"
+#include "convlab/kernels/cpu_pairs/bf16_jobs.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

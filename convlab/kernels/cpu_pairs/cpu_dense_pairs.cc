@@ -1,5 +1,5 @@
 // cpu.dense_*_bf16 and _bf16x2: alpha * A * B' + C with fused activation, for 16 images in the lanes and channels in
-// bf16x2 pairs (`nchw16n2c`); B is constant and packed once. The arithmetic is in bf16_sums.h.
+// bf16x2 pairs (`nchw16n2c`); B is constant and packed once. The arithmetic is in bf16_jobs.h.
 //
 // A's pairs are multiplied in place, in memory order. The weights are packed in that order; Step::written is A's
 // shape before it was flattened. A work item is some blocks of 16 images, at most 512 images, times some rows of
@@ -12,6 +12,7 @@
 #include "convlab/kernels/cpu/lane_order.h"
 #include "convlab/kernels/cpu/pieces.h"
 #include "convlab/kernels/cpu_lanes/lane_dense.h"
+#include "convlab/kernels/cpu_pairs/bf16_sums.h"
 #include "convlab/kernels/cpu_pairs/pair_weights.h"
 #include "convlab/kernels/registry.h"
 

@@ -1,4 +1,4 @@
-// Convolution of 16 images in the lanes, with neighboring channels as bf16x2 pairs (`nchw16n2c`): see bf16_sums.h.
+// Convolution of 16 images in the lanes, with neighboring channels as bf16x2 pairs (`nchw16n2c`): see bf16_jobs.h.
 //
 // Threads: a work item is a band of output rows of 16 images. Unpadded nchw16n2c input is loaded in place; nchw input,
 // and padded input, is first copied as pairs, with its zero border, to the thread's scratch. The pairs of a filter row

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "convlab/kernels/conv_step.h"
-#include "convlab/kernels/cpu_pairs/bf16_sums.h"
+#include "convlab/kernels/cpu_pairs/bf16_jobs.h"
 
 namespace convlab {
 

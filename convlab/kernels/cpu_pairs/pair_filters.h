@@ -7,7 +7,7 @@
 
 namespace convlab {
 
-// Filters of a convolution in pairs, packed as tiles A: see bf16_sums.h, and pair_conv.cc for the phases.
+// Filters of a convolution in pairs, packed as tiles A: see bf16_jobs.h, and pair_conv.cc for the phases.
 
 /// Whether a step pairs each pixel with its right neighbor instead of pairing neighboring channels.
 bool takes_phases(const ConvStep& step);

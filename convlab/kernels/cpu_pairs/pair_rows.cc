@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "convlab/kernels/cpu_lanes/lane_rows.h"
+#include "convlab/kernels/cpu_pairs/bf16_sums.h"
 
 namespace convlab {
 namespace {

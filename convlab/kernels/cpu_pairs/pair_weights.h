@@ -7,7 +7,7 @@
 #include "convlab/base/bf16.h"
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu/matrix_tiles.h"
-#include "convlab/kernels/cpu_pairs/bf16_sums.h"
+#include "convlab/kernels/cpu_pairs/bf16_jobs.h"
 #include "convlab/kernels/kernel.h"
 
 namespace convlab {
