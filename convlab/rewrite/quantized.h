@@ -14,6 +14,9 @@ namespace convlab {
 /// values are shifted up by 128. Nodes that do not fit stay as they are. Throws the same errors as infer_shapes().
 void rewrite_to_bytes(Graph& graph, InputShapes inputs);
 
+/// Fuses an addition with a convolution that has no other consumer. This is a part of rewrite_to_bytes().
+void join_additions(Graph& graph);
+
 /// Shifts int8 quantized values up by 128, with the zero points of all nodes that produce and consume them. This is a
 /// part of rewrite_to_bytes().
 void move_levels_up(Graph& graph);
