@@ -21,6 +21,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/conv/epilogue_text.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/step_text.h"

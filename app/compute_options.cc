@@ -9,6 +9,7 @@
 #include "app/results/output.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab::app {

@@ -12,6 +12,7 @@
 #include "app/options.h"
 #include "app/results/results_json.h"
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/formats/zoo.h"

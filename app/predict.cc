@@ -18,6 +18,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/resources.h"
 #include "convlab/device/cuda.h"
+#include "convlab/device/devices.h"
 #include "convlab/device/simt.h"
 #include "convlab/evidence/evidence.h"
 #include "convlab/kernels/format_refusal.h"

@@ -8,6 +8,7 @@
 #include "app/default_model.h"
 #include "convlab/base/error.h"
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/plan/planner.h"

@@ -17,6 +17,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
+#include "convlab/device/devices.h"
 #include "convlab/device/recorder.h"
 #include "convlab/profile/counters.h"
 #include "convlab/profile/gpu_time.h"

@@ -20,6 +20,7 @@
 #include "convlab/base/file.h"
 #include "convlab/base/resources.h"
 #include "convlab/base/text.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernel_file/source.h"
 
 namespace convlab::app {

@@ -17,6 +17,7 @@
 #include "app/semester.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/device/devices.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/step_text.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "convlab/base/rng.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/kernel.h"
 #include "convlab/kernels/registry.h"
 

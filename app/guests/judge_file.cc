@@ -28,6 +28,7 @@
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
+#include "convlab/device/devices.h"
 #include "convlab/diagnostics/finding.h"
 #include "convlab/kernel_file/file_kernel.h"
 #include "convlab/kernel_file/library.h"

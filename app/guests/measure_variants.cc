@@ -16,6 +16,7 @@
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/measure/contention.h"

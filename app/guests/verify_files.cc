@@ -25,6 +25,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/diagnostics/tool_forms.h"
 #include "convlab/kernel_file/compiler.h"
 #include "convlab/verify/cases.h"

@@ -22,6 +22,7 @@
 #include "convlab/base/limits.h"
 #include "convlab/device/cuda_check.h"
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/judge/check.h"
 #include "convlab/judge/gpu_list.h"

@@ -20,6 +20,7 @@
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/device/simt.h"
 #include "convlab/judge/judgement.h"
 #include "convlab/judge/launch_list.h"

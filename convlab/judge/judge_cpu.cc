@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/judge/judging.h"
 #include "convlab/judge/ratio_sampling.h"
 #include "convlab/kernels/registry.h"

@@ -9,6 +9,7 @@
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/session/labels.h"
 #include "convlab/session/ready_model.h"

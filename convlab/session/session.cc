@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/step_work.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/model/onnx/onnx_images.h"

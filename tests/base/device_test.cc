@@ -1,6 +1,7 @@
 // Tests devices and streams of the CPU and, if present, of a GPU.
 
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 
 #include <gmock/gmock.h>
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/cpu_channels/channels.h"
 #include "convlab/kernels/registry.h"
 #include "tests/kernels_simd_targets.h"

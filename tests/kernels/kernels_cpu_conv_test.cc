@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "convlab/device/devices.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/verify.h"

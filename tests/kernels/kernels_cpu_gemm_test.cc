@@ -11,6 +11,7 @@
 #include "convlab/base/bf16.h"
 #include "convlab/base/half.h"
 #include "convlab/base/rng.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/cpu/bf16.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"
 #include "convlab/kernels/registry.h"

@@ -10,6 +10,7 @@
 
 #include "convlab/base/bf16.h"
 #include "convlab/base/rng.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/cpu/bf16.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/select.h"

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "convlab/base/error.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/fills.h"

@@ -14,6 +14,7 @@
 #include "convlab/base/half.h"
 #include "convlab/base/rng.h"
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/oracle.h"
 

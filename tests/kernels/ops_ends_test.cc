@@ -14,6 +14,7 @@
 #include "convlab/dataset/fashion_mnist.h"
 #include "convlab/dataset/resize.h"
 #include "convlab/device/cuda.h"
+#include "convlab/device/devices.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/engine/engine.h"
 #include "convlab/kernels/select.h"

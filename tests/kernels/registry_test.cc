@@ -4,6 +4,7 @@
 // host).
 
 #include "convlab/kernels/registry.h"
+#include "convlab/device/devices.h"
 
 #include <gmock/gmock.h>
 

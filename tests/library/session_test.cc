@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "tests/errors.h"
 #include "tests/onnx_model.h"
 #include "tests/paths.h"

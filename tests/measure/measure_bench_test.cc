@@ -1,5 +1,6 @@
 // Tests that timing also checks results: fake kernels pass verification and then skip work.
 
+#include "convlab/device/devices.h"
 #include "convlab/measure/bench.h"
 #include "convlab/measure/conv_arrays.h"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/cpu/bf16.h"
 
 namespace convlab {

@@ -1,5 +1,6 @@
 // Tests comparisons by interleaved samples: decisions, noise, drift and limits.
 
+#include "convlab/device/devices.h"
 #include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/interleaved.h"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/select.h"
 #include "convlab/kernels/step_text.h"

@@ -1,5 +1,6 @@
 // Tests Records: JSON conversion, plausibility checks, sampling and parameter sweeps.
 
+#include "convlab/device/devices.h"
 #include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/record.h"
 

@@ -9,6 +9,7 @@
 
 #include "convlab/device/cpu.h"
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/device/simt.h"
 #include "convlab/engine/engine.h"
 #include "convlab/plan/planner.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "convlab/device/cpu.h"
+#include "convlab/device/devices.h"
 #include "convlab/device/simt.h"
 #include "convlab/engine/device_constants.h"
 #include "convlab/engine/engine.h"

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "convlab/device/cuda.h"
+#include "convlab/device/devices.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/select.h"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convlab/device/device.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/verify.h"

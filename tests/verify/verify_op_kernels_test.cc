@@ -7,6 +7,7 @@
 #include <set>
 
 #include "convlab/device/cpu.h"
+#include "convlab/device/devices.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/registry.h"
