@@ -4,7 +4,6 @@
 // host).
 
 #include "convlab/kernels/registry.h"
-#include "convlab/device/devices.h"
 
 #include <gmock/gmock.h>
 
@@ -14,6 +13,7 @@
 
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/preference.h"
 #include "tests/errors.h"
 #include "tests/paths.h"
