@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "convlab/model/op_fields.h"
+#include "convlab/model/op_info.h"
 #include "convlab/model/op_names.h"
-#include "convlab/model/shapes.h"
 #include "tests/paths.h"
 #include "tests/source_tree.h"
 
