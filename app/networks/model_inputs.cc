@@ -17,6 +17,7 @@
 #include "convlab/diagnostics/finding.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/model/onnx/onnx_images.h"
+#include "convlab/session/array.h"
 #include "convlab/tensor/npy.h"
 #include "convlab/tensor/npz.h"
 
@@ -181,9 +182,7 @@ std::vector<Shape> shapes_of(const std::vector<Tensor>& tensors) {
 }
 
 ElementType input_type(const std::vector<GivenInput>& given) {
-  const bool bytes =
-      std::ranges::all_of(given, [](const GivenInput& each) { return each.tensor.type() == ElementType::u8; });
-  return bytes ? ElementType::u8 : ElementType::f32;
+  return convlab::input_type(given, [](const GivenInput& each) { return each.tensor.type(); });
 }
 
 std::map<std::string, Shape> parse_shapes(const std::vector<std::string>& texts) {

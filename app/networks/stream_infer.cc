@@ -177,7 +177,6 @@ void stream_infer(const StreamRequest& request, Output& output) {
                                .batch = request.batch,
                                .labels = request.options.classes};
   replay_plan_file(request.compute, graph, caps, engine_options);
-  const ElementType own_type = graph.outputs[0].type;
   const std::string model_sum = sum_of_model(request.model, graph);
   const std::unique_ptr<ReadyModel> model = make_ready(std::move(graph), *source, *device, engine_options);
 
@@ -189,7 +188,7 @@ void stream_infer(const StreamRequest& request, Output& output) {
   result.output_shape[0] = total = request.share.shard().images(all);
   result.batch = model->batch();
   result.chunk = chunk_of(*model, *source, row, caps);
-  const ElementType type = request.options.classes ? ElementType::i64 : is_real(own_type) ? ElementType::f32 : own_type;
+  const ElementType type = request.options.classes ? ElementType::i64 : model->output_types()[0];
   part = std::make_unique<PartFile>(request.output, type, result.output_shape,
                                     facts_of(request, *source, model_sum, caps.kind, result.batch),
                                     request.options.resume);

@@ -41,7 +41,8 @@ ReadyModel::ReadyModel(Graph graph, InputShapes inputs, std::span<const std::uni
 ReadyModel::ReadyModel(Graph graph, InputShapes inputs, const std::vector<Device*>& devices,
                        const EngineOptions& options)
     : members_(shares_of(images_of(inputs), devices.size()).size()), threads_(static_cast<int>(members_.size())) {
-  for (const GraphOutput& output : graph.outputs) output_types_.push_back(output.type);
+  for (const GraphOutput& each : graph.outputs)
+    output_types_.push_back(is_real(each.type) ? ElementType::f32 : each.type);
   for (size_t i = 0; i < members_.size(); ++i) members_[i].device = devices[i];
   if (members_.size() == 1) {
     members_[0].engine = std::make_unique<Engine>(std::move(graph), inputs, *devices[0], options);
@@ -123,7 +124,7 @@ double ReadyModel::time_on_device(InputArrays inputs, int64_t n, OutputArrays ou
 std::vector<Tensor> ReadyModel::run(std::span<const Tensor> inputs) {
   std::vector<Tensor> outputs = first().run(inputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!is_real(output_types_[i])) outputs[i] = converted(outputs[i], output_types_[i]);
+    if (output_types_[i] != ElementType::f32) outputs[i] = converted(outputs[i], output_types_[i]);
   }
   return outputs;
 }

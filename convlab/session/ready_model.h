@@ -65,7 +65,10 @@ class ReadyModel {
   /// Same as Engine::time_on_device(), for the slowest device.
   double time_on_device(InputArrays inputs, int64_t n, OutputArrays outputs);
 
-  // For a model on one device: as in Engine, but run() also converts outputs to integers if the model declares them.
+  /// The outputs' types in run(tensors): integers as the model declares them, otherwise float32.
+  const std::vector<ElementType>& output_types() const { return output_types_; }
+
+  // For a model on one device: as in Engine, but run() also converts outputs to output_types().
   std::vector<Tensor> run(std::span<const Tensor> inputs);
   void run_in_memory(InputArrays inputs, int64_t n, OutputArrays outputs) { first().run_in_memory(inputs, n, outputs); }
   Stream& stream() { return first().stream(); }

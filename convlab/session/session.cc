@@ -144,9 +144,7 @@ void Session::require_inputs(std::span<const ConstArray> inputs) const {
 
 Session::Inputs Session::inputs_of(std::span<const ConstArray> inputs, bool with_data) const {
   require_inputs(inputs);
-  const bool bytes = std::ranges::all_of(inputs, [](const ConstArray& each) { return each.type == ElementType::u8; });
-  Inputs result{.type = bytes ? ElementType::u8 : ElementType::f32,
-                .on_device = !inputs.empty() && inputs[0].on_device};
+  Inputs result{.type = input_type(inputs, &ConstArray::type), .on_device = !inputs.empty() && inputs[0].on_device};
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ConstArray& each = inputs[i];
     result.shapes.push_back(each.shape);
