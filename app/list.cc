@@ -31,7 +31,7 @@ void list_kernels(Output& output, Listing& listing) {
     for (const KernelInfo& info : infos) width = std::max(width, info.name.size());
     for (const KernelInfo& info : infos) {
       const std::string rung = group.first == Family::convolution ? fmt::format("rung {:<3} ", info.rung) : "";
-      output.print("    {:<{}} {}{:<7} {}{}\n", info.name, width + 1, rung, name_of(info.math), info.idea,
+      output.print("    {:<{}}  {}{:<7} {}{}\n", info.name, width, rung, name_of(info.math), info.idea,
                    info.after.empty() ? "" : fmt::format(" (after {})", info.after));
       listing.kernels.push_back(info);
     }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "tests/onnx_model.h"
 #include "tests/paths.h"
@@ -61,6 +62,20 @@ TEST(CliBench, TimesAnyOperator) {
   const ProgramRun images = bench({"--device", "cpu", "--problem", "softmax_r4c9", "-n", "3"});
   EXPECT_EQ(images.status, 2);
   EXPECT_THAT(images.complaint, HasSubstr("-n: only for convolutions"));
+}
+
+TEST(CliBench, TimesAnOperatorInTheFormatThatItsKernelSupports) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"cpu.scale", "scale_n2_c1h28w28_side33"},                       // uint8 to uint8
+      {"cpu.byte_reorder", "dequantizelinear_2x8x7x7_scalar_scalar"},  // nhwc4 to nchw
+      {"cpu.byte_conv", "byteconv_n2_c8h7w7_k16r1s1_xzero128"}};       // nhwc4 to nhwc4
+  for (const auto& [kernel, problem] : cases) {
+    const ProgramRun run = bench({"--device", "cpu", "--kernel", kernel, "--problem", problem, "--json", "-"});
+    ASSERT_EQ(run.status, 0) << run.complaint;
+    const json records = json::parse(run.output);
+    ASSERT_EQ(records.size(), 1U) << kernel;
+    EXPECT_EQ(records[0]["math"], kernel == std::string("cpu.scale") ? "fp32" : "int8");
+  }
 }
 
 TEST(CliBench, TimesWhatFollowsAConvolution) {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "convlab/base/process.h"
 #include "tests/paths.h"
@@ -184,6 +186,20 @@ TEST(CliUsage, JsonOnStandardOutputIsAlone) {
     EXPECT_GT(model["accuracy"], 0.5) << model;
     EXPECT_THAT(model["input"].get<std::string>(), StartsWith("1x"));
   }
+}
+
+TEST(CliUsage, ListsKernelsOfAllOperators) {
+  const ProgramRun run = run_program({"list", "kernels"});
+  EXPECT_THAT(run.output, HasSubstr("Kernels\n  convolution on cpu\n    cpu.reference"));
+  EXPECT_THAT(run.output, HasSubstr("\n  softmax on cpu\n    cpu.softmax  fp32    softmax or its logarithm"));
+  EXPECT_THAT(run.output, testing::ContainsRegex("cpu.byte_conv_dots +int8 .*\\(after cpu.byte_conv\\)"));
+  const auto json = nlohmann::json::parse(run_program({"list", "kernels", "--json", "-"}).output);
+  std::set<std::string> families;
+  for (const auto& kernel : json["kernels"]) {
+    families.insert(kernel["family"].get<std::string>());
+    EXPECT_FALSE(kernel["idea"].get<std::string>().empty()) << kernel;
+  }
+  EXPECT_EQ(families.size(), 11U);
 }
 
 TEST(CliUsage, OutputThatIsLostIsAnError) {

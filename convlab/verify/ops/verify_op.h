@@ -10,9 +10,9 @@
 namespace convlab {
 
 /// Returns the steps to verify of a kernel on a problem, an operator in nchw without an epilogue: that step; if the
-/// kernel has a format of its own, the same from that format, to it, and both; each with the activations that the kernel
-/// fuses; and each with arrays that are parts of larger ones. Without `all`, only those that the kernel supports;
-/// otherwise at least the first, so that an unsupported problem is reported.
+/// kernel has a format of its own, the same from that format, to it, and both; each with the activations that the
+/// kernel fuses; and each with arrays that are parts of larger ones. Without `all`, only those that the kernel
+/// supports; otherwise at least the first, so that an unsupported problem is reported.
 std::vector<Step> op_steps_to_verify(const Kernel& kernel, const Step& problem, const DeviceCaps& caps, bool all);
 
 /// Verifies one kernel on one step other than a convolution, as verify_kernel() does for convolutions:
