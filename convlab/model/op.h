@@ -63,6 +63,17 @@ struct LpPoolOp {  ///< (the sum of |x|^p)^(1/p); padding counts as 0
   AutoPad auto_pad = AutoPad::explicit_pads;
 };
 struct GlobalAveragePoolOp {};
+/// Adds blocks of pixels to an image, where they overlap (PyTorch's fold). Input: N C*block_h*block_w L, where L counts
+/// the blocks' positions row by row, as those of a window over the padded image. Output: N C image_h image_w.
+struct Col2ImOp {
+  int64_t image_h = 1, image_w = 1, block_h = 1, block_w = 1;
+  int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
+  int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
+
+  /// How many positions a block has along each axis.
+  int64_t rows() const { return (image_h + pad_top + pad_bottom - dilation_h * (block_h - 1) - 1) / stride_h + 1; }
+  int64_t columns() const { return (image_w + pad_left + pad_right - dilation_w * (block_w - 1) - 1) / stride_w + 1; }
+};
 
 // Sampling.
 
@@ -349,7 +360,7 @@ template <class... As, class... Bs>
 OpFamily<As..., Bs...> operator+(OpFamily<As...>, OpFamily<Bs...>);
 
 using WindowOps =
-    OpFamily<ConvOp, ConvTransposeOp, PoolOp, MaxPoolIndicesOp, MaxUnpoolOp, LpPoolOp, GlobalAveragePoolOp>;
+    OpFamily<ConvOp, ConvTransposeOp, PoolOp, MaxPoolIndicesOp, MaxUnpoolOp, LpPoolOp, GlobalAveragePoolOp, Col2ImOp>;
 using SamplingOps = OpFamily<ResizeOp, GridSampleOp>;
 using ElementwiseOps = OpFamily<ActivationOp, RoundOp, UnaryOp, AddOp, MulOp, BinaryOp, WhereOp>;
 using NormalizationOps = OpFamily<BatchNormOp, NormalizeOp, LpNormalizeOp, LrnOp, SoftmaxOp>;

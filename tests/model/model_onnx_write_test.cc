@@ -159,6 +159,8 @@ TEST(OnnxWrite, Windows) {
   dilated.dilation_h = 2;
   expect_same(21, one(LpPoolOp{.pool = dilated, .p = 1}, {{kImage}}));
   expect_same(13, one(GlobalAveragePoolOp{}, {{kImage}}));
+  const Col2ImOp fold{.image_h = 5, .image_w = 6, .block_h = 3, .block_w = 2, .stride_w = 2, .pad_top = 1};
+  expect_same(21, one(fold, {{{2, 18, 12}}}));
   expect_same(13, one(LrnOp{.alpha = 0.5f, .beta = 0.25f, .bias = 2, .size = 3}, {{kImage}}));
 }
 

@@ -56,6 +56,18 @@ TEST(ModelOpShapes, TransposedConvolutions) {
   EXPECT_THAT(refusal(ConvTransposeOp{}, {inputs[0], inputs[1], {4}}), HasSubstr("the bias"));
 }
 
+TEST(ModelOpShapes, BlocksToImages) {
+  const Col2ImOp op{.image_h = 5, .image_w = 6, .block_h = 2, .block_w = 2};
+  EXPECT_EQ(shape(op, {{2, 12, 20}}), (Shape{2, 3, 5, 6}));
+  EXPECT_THAT(refusal(op, {{2, 3, 4, 5}}), HasSubstr("expected an input of shape N x C*block x L, got 2x3x4x5"));
+  EXPECT_THAT(refusal(op, {{2, 13, 20}}), HasSubstr("rows (13) must be a multiple of the block's pixels (4)"));
+  EXPECT_THAT(refusal(op, {{2, 12, 30}}), HasSubstr("expected columns for 4 x 5 block positions, got 30"));
+  EXPECT_THAT(refusal(Col2ImOp{.image_h = 2, .block_h = 3}, {{1, 3, 1}}),
+              HasSubstr("dilated block (3) is larger than the padded image (2)"));
+  EXPECT_THAT(refusal(Col2ImOp{.stride_h = 0}, {{1, 1, 1}}), HasSubstr("the stride"));
+  EXPECT_THAT(refusal(Col2ImOp{.pad_left = kHuge}, {{1, 1, 1}}), HasSubstr("a pad"));
+}
+
 TEST(ModelOpShapes, PoolsAndTheirUndoing) {
   const Pool pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
   EXPECT_EQ(shape(LpPoolOp{pool}, {{1, 3, 6, 7}}), (Shape{1, 3, 3, 3}));

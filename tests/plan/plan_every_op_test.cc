@@ -101,6 +101,11 @@ std::vector<OpCase> op_cases() {
        true},
       {"LpPool", [](G& g, ValueId x, const Shape& s) { return g.add(LpPoolOp{window(s, 2, PoolKind::max)}, {x}); }},
       {"GlobalAveragePool", one(GlobalAveragePoolOp{})},
+      {"Col2Im",
+       [](G& g, ValueId x, const Shape& s) {
+         const ValueId columns = g.add(ReshapeOp{{0, 0, -1}}, {x});
+         return g.add(Col2ImOp{.image_h = s[2], .image_w = s[3]}, {columns});
+       }},
       {"LRN", one(LrnOp{.size = 3})},
       {"Resize", one(ResizeOp{.mode = SampleMode::linear, .scales = {1, 1, 2, 2}})},
       {"GridSample",

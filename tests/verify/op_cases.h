@@ -136,6 +136,8 @@ inline std::vector<OpCase> window_cases() {
   cases.push_back(
       {"max_unpool, larger", plain_step(MaxUnpoolOp{kPools[1], {2, 3, 7, 8}}, {{2, 3, 4, 5}, {2, 3, 4, 5}})});
   cases.push_back({"global_average_pool", plain_step(GlobalAveragePoolOp{}, {x})});
+  const Col2ImOp fold{.image_h = 5, .image_w = 6, .block_h = 3, .block_w = 2, .stride_w = 2, .pad_top = 1};
+  cases.push_back({"col2im", plain_step(fold, {{2, 18, 12}})});
   for (int mode = 0; mode < 3; ++mode) {
     for (int rule = 0; rule < 7; ++rule) {
       ResizeOp op{.mode = static_cast<SampleMode>(mode), .coordinates = static_cast<ResizeCoordinates>(rule)};

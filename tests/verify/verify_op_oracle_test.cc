@@ -261,6 +261,10 @@ TEST(OpOracle, Windows) {
   expect_output(LpPoolOp{.pool = {.kernel_h = 1, .kernel_w = 2}, .p = 2}, {{{1, 1, 1, 3}, {3, -4, 0}}}, {5, 4});
   expect_output(LpPoolOp{.pool = {.kernel_h = 1, .kernel_w = 2}, .p = 3}, {{{1, 1, 1, 2}, {1, -2}}}, {std::cbrt(9)});
   expect_output(GlobalAveragePoolOp{}, {counted({1, 1, 3, 3})}, {5});
+  // Blocks of 1 x 2 pixels at (0, 0) and (0, 1) share a pixel.
+  expect_output(Col2ImOp{.image_w = 3, .block_w = 2}, {{{1, 2, 2}, {1, 2, 3, 4}}}, {1, 5, 4});
+  expect_output(Col2ImOp{.image_w = 2, .block_w = 2, .stride_w = 2, .pad_left = 1, .pad_right = 1},
+                {{{1, 2, 2}, {1, 2, 3, 4}}}, {3, 2});
 }
 
 TEST(OpOracle, Sampling) {

@@ -54,6 +54,11 @@ std::vector<Shape> two_image_shapes(const Op&, const LetterSizes& sizes) {
 }
 constexpr SizeLetters kTwoImagesLetters{kImagePattern, kImageExample, false, false, two_image_shapes, image_sizes};
 
+/// Throws if a block, with its gaps, is larger than the padded image.
+void check_fits(int64_t reach, int64_t padded) {
+  if (reach > padded) throw bad_input("dilated block ({}) is larger than the padded image ({})", reach, padded);
+}
+
 void add_pool(OpFields& to, auto& op) {
   to.add_window(op.pool.kernel_h, op.pool.kernel_w);
   to.add_steps(op.pool);
@@ -319,6 +324,36 @@ struct OpInfo<GlobalAveragePoolOp> {
   }
   static constexpr auto mixes_images = kNever;
   static std::vector<NamedOp> names() { return {{"globalavgpool", GlobalAveragePoolOp{}, &kImageLetters}}; }
+};
+
+template <>
+struct OpInfo<Col2ImOp> {
+  static const char* name(const Col2ImOp&) { return "Col2Im"; }
+  static constexpr Arity kInputs{1, 1};
+  static Shape shape(const Col2ImOp& op, Shapes inputs) {
+    const Shape& x = inputs[0];
+    if (x.size() != 3) throw bad_input("expected an input of shape N x C*block x L, got {}", to_text(x));
+    for (int64_t size : {op.image_h, op.image_w}) check_range("the image size", size, 1);
+    for (int64_t size : {op.block_h, op.block_w}) check_range("the block size", size, 1);
+    for (int64_t size : {op.stride_h, op.stride_w}) check_range("the stride", size, 1);
+    for (int64_t size : {op.dilation_h, op.dilation_w}) check_range("the dilation", size, 1);
+    for (int64_t pad : {op.pad_top, op.pad_left, op.pad_bottom, op.pad_right}) check_range("a pad", pad, 0);
+    check_fits(op.dilation_h * (op.block_h - 1) + 1, op.image_h + op.pad_top + op.pad_bottom);
+    check_fits(op.dilation_w * (op.block_w - 1) + 1, op.image_w + op.pad_left + op.pad_right);
+    const int64_t area = checked_mul(op.block_h, op.block_w);
+    if (x[1] % area != 0) throw bad_input("rows ({}) must be a multiple of the block's pixels ({})", x[1], area);
+    if (x[2] != checked_mul(op.rows(), op.columns())) {
+      throw bad_input("expected columns for {} x {} block positions, got {}", op.rows(), op.columns(), x[2]);
+    }
+    return {x[0], x[1] / area, op.image_h, op.image_w};
+  }
+  static constexpr auto mixes_images = kNever;
+  static void fields(OpFields& to, Col2ImOp& op) {
+    to.add_pair("image", op.image_h, op.image_w);
+    to.add_window(op.block_h, op.block_w);
+    to.add_steps(op);
+  }
+  static std::vector<NamedOp> names() { return {{"col2im", Col2ImOp{}}}; }
 };
 
 template <>

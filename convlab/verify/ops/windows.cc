@@ -260,6 +260,28 @@ struct OpCheck<GlobalAveragePoolOp> {
 };
 
 template <>
+struct OpCheck<Col2ImOp> {
+  static Arithmetic arithmetic(const Col2ImOp&) { return Arithmetic::sums; }
+  static void fill(const Col2ImOp& op, Filler& filler) {
+    filler.numbers(0, bound_of_power(filler.largest_sum(), static_cast<double>(op.block_h * op.block_w), 1));
+  }
+  static Values reference(const Col2ImOp& op, const Operands& operands) {
+    const Shape& y = operands.output();
+    std::vector<Sum> sums(static_cast<size_t>(element_count(y)));
+    for_each_index({y[0], y[1], op.block_h, op.block_w, op.rows(), op.columns()}, [&](const Index& at) {
+      const int64_t row = (at[1] * op.block_h + at[2]) * op.block_w + at[3], column = at[4] * op.columns() + at[5];
+      const int64_t h = at[4] * op.stride_h + at[2] * op.dilation_h - op.pad_top;
+      const int64_t w = at[5] * op.stride_w + at[3] * op.dilation_w - op.pad_left;
+      if (h < 0 || w < 0 || h >= y[2] || w >= y[3]) return;
+      sums[static_cast<size_t>(flat_index(y, {at[0], at[1], h, w}))].add(operands[0].at({at[0], row, column}));
+    });
+    Values values;
+    for (const Sum& sum : sums) values.push_back(sum.in_any_order());
+    return values;
+  }
+};
+
+template <>
 std::vector<OpCheckEntry> OpCheckEntry::rows<WindowOps>() {
   return rows_of<OpCheckEntry>(WindowOps());
 }

@@ -48,9 +48,9 @@ AutoPad read_auto_pad(const OnnxNode& node) {
   throw bad_input("auto_pad must be NOTSET, SAME_UPPER, SAME_LOWER or VALID, got '{}'", mode);
 }
 
-/// Reads strides, dilations, pads and auto_pad, which convolution and pooling share.
+/// Reads strides and pads.
 template <class Window>
-void read_window(const OnnxNode& node, size_t dimensions, bool dilates, Window& window, AutoPad& auto_pad) {
+void read_steps(const OnnxNode& node, size_t dimensions, Window& window) {
   const Pair stride = read_pair(node, "strides", dimensions, 1);
   window.stride_h = stride.h, window.stride_w = stride.w;
   std::vector<int64_t> pads = node.integers("pads");
@@ -62,6 +62,12 @@ void read_window(const OnnxNode& node, size_t dimensions, bool dilates, Window& 
   if (pads.size() == 4) {
     window.pad_top = pads[0], window.pad_left = pads[1], window.pad_bottom = pads[2], window.pad_right = pads[3];
   }
+}
+
+/// Reads strides, dilations, pads and auto_pad, which convolution and pooling share.
+template <class Window>
+void read_window(const OnnxNode& node, size_t dimensions, bool dilates, Window& window, AutoPad& auto_pad) {
+  read_steps(node, dimensions, window);
   auto_pad = read_auto_pad(node);
   if (!dilates) return;
   const Pair dilation = read_pair(node, "dilations", dimensions, 1);
@@ -305,6 +311,33 @@ struct OnnxOp<GlobalAveragePoolOp> {
             {"GlobalMaxPool", read_global_max_pool}};
   }
   static void write(OnnxNodeWriter&, const GlobalAveragePoolOp&) {}
+};
+
+template <>
+struct OnnxOp<Col2ImOp> {
+  static OnnxMeaning read(const OnnxNode& node) {
+    node.check_inputs(3, 3);
+    const std::vector<int64_t> image = node.constant_integers(1, "image_shape");
+    const std::vector<int64_t> block = node.constant_integers(2, "block_shape");
+    if (image.size() != 2 || block.size() != 2) {
+      throw bad_input("only images of 2 dimensions are supported; image_shape has {} values, block_shape has {}",
+                      image.size(), block.size());
+    }
+    Col2ImOp op{.image_h = image[0], .image_w = image[1], .block_h = block[0], .block_w = block[1]};
+    read_steps(node, 2, op);
+    const Pair dilation = read_pair(node, "dilations", 2, 1);
+    op.dilation_h = dilation.h, op.dilation_w = dilation.w;
+    return OnnxComputed{op};
+  }
+  static OnnxReaders readers() { return {{"Col2Im", read}}; }
+  static void write(OnnxNodeWriter& node, const Col2ImOp& op) {
+    node.need_opset(21);
+    node.integers("strides", {op.stride_h, op.stride_w});
+    node.integers("dilations", {op.dilation_h, op.dilation_w});
+    node.integers("pads", {op.pad_top, op.pad_left, op.pad_bottom, op.pad_right});
+    node.integer_input("image_shape", {op.image_h, op.image_w});
+    node.integer_input("block_shape", {op.block_h, op.block_w});
+  }
 };
 
 template <>
