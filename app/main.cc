@@ -95,7 +95,7 @@ constexpr std::array kCommands{
             "Predict a CUDA kernel's time on a GPU, or its speedup over another kernel",
             {"convlab predict new-forward.cuh --from cuda.basic",
              "convlab predict cuda.shared_tile --from cuda.basic --device simt",
-             "convlab predict --kernel 'cuda.*' --problem matmul_m64n64k64 --device simt"},
+             "convlab predict cuda.softmax --problem softmax_r64c1024 --device simt"},
             declare_predict},
     Command{"profile",
             "Show where the time of a run goes, as nvprof does",
