@@ -15,9 +15,9 @@
 #include "convlab/kernels/conv_step.h"
 #include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/step_text.h"
+#include "convlab/model/op_info.h"
 #include "convlab/model/shapes.h"
 #include "convlab/profile/count_kernel.h"
-#include "convlab/rewrite/mixing.h"
 
 namespace convlab::app {
 namespace {
