@@ -12,7 +12,8 @@ namespace convlab {
 /// Returns the number of images in inputs of these shapes: the first size of the first one, or 1 if it has none.
 inline int64_t images_of(InputShapes inputs) { return inputs.empty() || inputs[0].empty() ? 1 : inputs[0][0]; }
 
-/// The addresses of a run's input arrays, in the graph's order. A single address is implicitly a list of one.
+/// The addresses of a run's input arrays, in the graph's order. A single address is implicitly a list of one. Refers to
+/// its argument, as a span does: for parameters.
 class InputArrays : public std::span<const void* const> {
  public:
   InputArrays(const void* const& only) : span(&only, 1) {}         // NOLINT: what has one input is common
