@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "convlab/model/op_fields.h"
+#include "convlab/model/op_info.h"
 #include "fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

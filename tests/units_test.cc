@@ -50,7 +50,7 @@ class Cycles {
   }
 
   /// Returns the sets of more than one unit that all include each other, if only through others.
-  const std::vector<std::set<std::string>>& all() const { return cycles_; }
+  std::vector<std::set<std::string>> all() const { return cycles_; }
 
  private:
   /// Returns the first unit, in the order of visits, that the unit reaches and that is on the stack.
@@ -89,10 +89,8 @@ TEST(Units, CyclesAreSmall) {
     }
   }
   EXPECT_GT(units.size(), 500u) << "the sources were not found";
-  for (const std::set<std::string>& cycle : Cycles(units).all()) {
-    const bool is_to_be_divided =
-        cycle.begin()->starts_with("convlab/model/") || cycle.begin()->starts_with("convlab/plan/");
-    if (is_to_be_divided) continue;
+  const std::vector<std::set<std::string>> cycles = Cycles(units).all();
+  for (const std::set<std::string>& cycle : cycles) {
     EXPECT_LE(cycle.size(), 3u) << testing::PrintToString(cycle);
     const bool in_simt = cycle.begin()->starts_with("convlab/simt/");
     EXPECT_FALSE(in_simt) << "simt has no cycles, but: " << testing::PrintToString(cycle);

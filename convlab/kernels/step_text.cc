@@ -14,7 +14,6 @@
 #include "convlab/base/text.h"
 #include "convlab/kernels/conv_step.h"
 #include "convlab/model/limits.h"
-#include "convlab/model/op_fields.h"
 #include "convlab/model/op_info.h"
 #include "convlab/model/op_names.h"
 #include "convlab/model/op_rules.h"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace convlab {
 
@@ -10,5 +11,8 @@ inline constexpr size_t kMostNodes = 1 << 15;
 
 /// The most dimensions that a value may have.
 inline constexpr size_t kMostRank = 16;
+
+/// Bounds strides, kernels and paddings so that sums of a few of them stay exact; ConvProblem has the same limit.
+inline constexpr int64_t kMostSize = int64_t{1} << 31;
 
 }  // namespace convlab

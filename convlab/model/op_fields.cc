@@ -7,8 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "convlab/model/op_info.h"
-
 namespace convlab {
 
 std::string text_of(float value) { return value != value ? "nan" : fmt::format("{}", value); }
@@ -108,21 +106,6 @@ void OpFields::add_equation(std::string& equation) {
                    if (const size_t sign = equation.find('='); sign != std::string::npos)
                      equation.replace(sign, 1, "->");
                  }});
-}
-
-std::vector<OpField> fields_of(Op& op) {
-  OpFields fields;
-  op_entries()[op].fields(fields, op);
-  return std::move(fields.all);
-}
-
-bool same_operator(const Op& a, const Op& b) {
-  if (a.index() != b.index()) return false;
-  Op copy_a = a, copy_b = b;
-  const std::vector<OpField> of_a = fields_of(copy_a), of_b = fields_of(copy_b);
-  return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), [](const OpField& one, const OpField& other) {
-    return one.name == other.name && one.value == other.value;
-  });
 }
 
 }  // namespace convlab

@@ -83,11 +83,4 @@ class OpFields {
 /// Returns the shortest text that reads back as the same number.
 std::string text_of(float value);
 
-/// Returns all attributes of the operator, in the order of its text. Their `read` refers to `op`.
-std::vector<OpField> fields_of(Op& op);
-
-/// Whether both are the same operator with the same attributes. NaN equals NaN, 0 does not equal -0, and spaces in an
-/// Einsum equation do not matter. Members that an operator does not use do not matter either.
-bool same_operator(const Op& a, const Op& b);
-
 }  // namespace convlab

@@ -2,6 +2,9 @@
 
 #include "convlab/model/op_info.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace convlab {
 
 const OpTable<OpEntry>& op_entries() {
@@ -18,6 +21,21 @@ bool mixes_images(const Op& op, const SplitOperands& inputs) { return op_entries
 bool is_usually_constant(const Op& op, Shapes inputs, size_t input) {
   const OpEntry& entry = op_entries()[op];
   return entry.usually_constant != nullptr && entry.usually_constant(op, inputs, input);
+}
+
+std::vector<OpField> fields_of(Op& op) {
+  OpFields fields;
+  op_entries()[op].fields(fields, op);
+  return std::move(fields.all);
+}
+
+bool same_operator(const Op& a, const Op& b) {
+  if (a.index() != b.index()) return false;
+  Op copy_a = a, copy_b = b;
+  const std::vector<OpField> of_a = fields_of(copy_a), of_b = fields_of(copy_b);
+  return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), [](const OpField& one, const OpField& other) {
+    return one.name == other.name && one.value == other.value;
+  });
 }
 
 }  // namespace convlab

@@ -2,13 +2,13 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "convlab/model/op.h"
 #include "convlab/model/op_fields.h"
-#include "convlab/model/op_names.h"
 #include "convlab/model/op_table.h"
+#include "convlab/model/size_letters.h"
 
 namespace convlab {
 
@@ -34,6 +34,21 @@ bool mixes_images(const Op& op, const SplitOperands& inputs);
 
 /// Whether an input with these shapes is a constant in most networks, for problems that a user types (see step_text.h).
 bool is_usually_constant(const Op& op, Shapes inputs, size_t input);
+
+/// Returns all attributes of the operator, in the order of its problem text. Their `read` refers to `op`.
+std::vector<OpField> fields_of(Op& op);
+
+/// Whether both are the same operator with the same attributes. NaN equals NaN, 0 does not equal -0, and spaces in an
+/// Einsum equation do not matter. Members that an operator does not use do not matter either.
+bool same_operator(const Op& a, const Op& b);
+
+/// An operator's name in problem texts.
+struct NamedOp {
+  std::string_view name;                 ///< "maxpool"
+  Op op;                                 ///< has the values of attributes that a text omits
+  const SizeLetters* letters = nullptr;  ///< the short form of its operands, if it has one
+  bool in_plans_only = false;            ///< the planner makes it; no model has it
+};
 
 /// What the code above model/ must know about an operator. The file of its family in model/ops specializes it, with
 /// these static members:

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string>
 #include <utility>
-
-#include "convlab/model/op_info.h"
+#include <vector>
 
 namespace convlab {
 namespace {

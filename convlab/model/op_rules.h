@@ -3,14 +3,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "convlab/model/limits.h"
 #include "convlab/model/op_info.h"
 
 namespace convlab {
 
 // Rules that the files in ops/ share.
-
-/// Bounds strides, kernels and paddings so that sums of a few of them stay exact; ConvProblem has the same limit.
-inline constexpr int64_t kMostSize = int64_t{1} << 31;
 
 void check_range(const char* name, int64_t value, int64_t least);
 void check_image(const Shape& x);

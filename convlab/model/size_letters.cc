@@ -2,11 +2,13 @@
 
 #include "convlab/model/size_letters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <utility>
 
-#include "convlab/model/op_rules.h"
+#include "convlab/model/limits.h"
 
 namespace convlab {
 namespace {

@@ -8,7 +8,7 @@
 #include "convlab/plan/choose.h"
 #include "convlab/plan/fuse.h"
 #include "convlab/plan/place.h"
-#include "convlab/plan/request.h"
+#include "convlab/plan/prepare.h"
 
 namespace convlab {
 

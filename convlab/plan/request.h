@@ -36,8 +36,4 @@ struct PlanRequest {
   const Shape& shape_of(ValueId value) const { return shapes[static_cast<size_t>(value)]; }
 };
 
-/// Throws Error(bad_input) if shapes do not fit, options.kernel is not a convolution kernel of the device, or
-/// options.choices or options.channel_lanes do not fit. Graph, caps and options must outlive the result.
-PlanRequest plan_request(const Graph& graph, InputShapes inputs, const DeviceCaps& caps, const PlanOptions& options);
-
 }  // namespace convlab

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "convlab/model/op_fields.h"
 #include "convlab/model/op_info.h"
 #include "convlab/model/op_names.h"
 #include "tests/paths.h"

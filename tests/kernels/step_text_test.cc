@@ -13,7 +13,7 @@
 #include <set>
 
 #include "convlab/conv/problem.h"
-#include "convlab/model/op_fields.h"
+#include "convlab/model/op_info.h"
 #include "convlab/model/op_names.h"
 #include "convlab/model/shapes.h"
 #include "tests/errors.h"

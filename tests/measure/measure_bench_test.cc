@@ -1,6 +1,5 @@
 // Tests that timing also checks results: fake kernels pass verification and then skip work.
 
-#include "convlab/device/devices.h"
 #include "convlab/measure/bench.h"
 #include "convlab/measure/conv_arrays.h"
 
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "convlab/base/limits.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/contention.h"
 #include "convlab/measure/interleaved.h"

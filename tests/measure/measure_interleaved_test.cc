@@ -1,6 +1,5 @@
 // Tests comparisons by interleaved samples: decisions, noise, drift and limits.
 
-#include "convlab/device/devices.h"
 #include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/interleaved.h"
 
@@ -11,6 +10,7 @@
 #include <cmath>
 
 #include "convlab/base/rng.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {

@@ -1,6 +1,5 @@
 // Tests Records: JSON conversion, plausibility checks, sampling and parameter sweeps.
 
-#include "convlab/device/devices.h"
 #include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/record.h"
 
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/file.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/contention.h"
 #include "convlab/measure/json_members.h"

@@ -14,7 +14,7 @@
 #include "convlab/engine/engine.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/step_text.h"
-#include "convlab/model/op_fields.h"
+#include "convlab/model/op_info.h"
 #include "convlab/model/shapes.h"
 #include "convlab/plan/planned_graph.h"
 #include "convlab/plan/planner.h"

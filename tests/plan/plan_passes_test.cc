@@ -12,6 +12,7 @@
 #include "convlab/plan/fuse.h"
 #include "convlab/plan/place.h"
 #include "convlab/plan/planner.h"
+#include "convlab/plan/prepare.h"
 #include "tests/errors.h"
 #include "tests/graph_builder.h"
 #include "tests/plan/wide_graph.h"

@@ -16,7 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMostSize = int64_t{1} << 31;  // as in ConvProblem
 
 /// Returns a non-negative integer: an index into an array.
 size_t position(const json& value, const char* what) {

@@ -1,6 +1,6 @@
 // Prepares the input of the planner's passes.
 
-#include "convlab/plan/request.h"
+#include "convlab/plan/prepare.h"
 
 #include <optional>
 #include <utility>
