@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "app/results/tune_json.h"
 #include "convlab/base/error.h"
+#include "convlab/device/devices.h"
 #include "convlab/kernels/format_refusal.h"
 #include "convlab/kernels/preference.h"
 #include "convlab/kernels/step_text.h"
@@ -34,6 +35,7 @@ constexpr double kTooSlow = 1.5;
 struct Contender {
   const Kernel* kernel;
   std::vector<int> tuning;  ///< by tunable; {}: the kernel's own choice
+  std::string format;       ///< of input and output
   std::unique_ptr<KernelBench> bench;
   std::vector<double> times = {};  ///< ms
 
@@ -60,6 +62,13 @@ class KernelTuner {
         kernels_(kernels_matching(options.kernel, device.caps().kind)),
         oracle_(static_cast<int>(options.compute.threads)) {
     std::ranges::sort(kernels_, [](const Kernel* a, const Kernel* b) { return comes_before(a->info, b->info); });
+    const Math math = options.compute.math();
+    if (kernels_.size() > 1 || options.compute.asked_math) {
+      std::erase_if(kernels_, [math](const Kernel* kernel) { return kernel->info.math > math; });
+    }
+    if (kernels_.empty()) {
+      throw bad_input("--kernel {}: no matching kernel is as precise as {}; set --math", options.kernel, name_of(math));
+    }
     // The reference kernel takes minutes, so it is timed only if the user names it.
     const auto is_reference = [](const Kernel* kernel) { return kernel->is_conv() && kernel->info.rung == 0; };
     if (kernels_.size() > 1) std::erase_if(kernels_, is_reference);
@@ -79,7 +88,7 @@ class KernelTuner {
     note_result(plain, pick);
   }
 
-  const nlohmann::ordered_json& results() const { return results_; }
+  const std::vector<TunedProblem>& results() const { return results_; }
 
  private:
   void add(const Kernel& kernel, const Step& plain) {
@@ -105,7 +114,8 @@ class KernelTuner {
 
   void add(const Kernel& kernel, std::vector<int> tuning, const Step& step) {
     auto bench = std::make_unique<KernelBench>(kernel, arrays(step), Checked::ends, tuning);
-    contenders_.push_back({&kernel, std::move(tuning), std::move(bench)});
+    const std::string from = name_of(step.inputs[0].format), to = name_of(step.outputs[0].format);
+    contenders_.push_back({&kernel, std::move(tuning), from == to ? from : from + " to " + to, std::move(bench)});
   }
 
   /// Returns arrays in the step's formats.
@@ -163,26 +173,20 @@ class KernelTuner {
       tuning_width = std::max(tuning_width, each.tuning_text().size());
     }
     std::ranges::stable_sort(sorted, {}, [](const Contender* each) { return each->ms(); });
-    output_.print("{}: {:.3f} GFLOP\n{:<{}}  {:<{}}  {:>10}  {:>9}  {}\n", problem_text(plain),
-                  operations(plain) * 1e-9, "kernel", name_width, "tunables", tuning_width, "ms", "GFLOP/s", "format");
+    const double work = operations(plain);
+    output_.print("{}{}\n{:<{}}  {:<{}}  {:>10}  {:>9}  {}\n", problem_text(plain),
+                  work > 0 ? fmt::format(": {:.3f} GFLOP", work * 1e-9) : "", "kernel", name_width, "tunables",
+                  tuning_width, "ms", "GFLOP/s", "format");
     constexpr size_t kShown = 12;
     for (size_t i = 0; i < std::min(sorted.size(), kShown); ++i) {
       const Contender& each = *sorted[i];
       const std::string tuning = each.tuning_text();
-      output_.print("{:<{}}  {:<{}}  {:>10.4f}  {:>9.1f}  {}\n", each.kernel->info.name, name_width,
-                    tuning.empty() ? "-" : tuning, tuning_width, each.ms(), operations(plain) * 1e-6 / each.ms(),
-                    format_of(each));
+      output_.print("{:<{}}  {:<{}}  {:>10.4f}  {:>9}  {}\n", each.kernel->info.name, name_width,
+                    tuning.empty() ? "-" : tuning, tuning_width, each.ms(),
+                    work > 0 ? fmt::format("{:.1f}", work * 1e-6 / each.ms()) : "-", each.format);
     }
     if (sorted.size() > kShown) output_.print("{} slower ones\n", sorted.size() - kShown);
     output_.print("{}\n\n", verdict(pick));
-  }
-
-  /// Returns the format of the kernel's input and output.
-  std::string format_of(const Contender& each) const {
-    if (!each.bench) return "";
-    const Step& step = each.bench->arrays().step();
-    const std::string from = name_of(step.inputs[0].format), to = name_of(step.outputs[0].format);
-    return from == to ? from : from + " to " + to;
   }
 
   std::string verdict(const Pick& pick) const {
@@ -198,21 +202,15 @@ class KernelTuner {
   }
 
   void note_result(const Step& plain, const Pick& pick) {
-    nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
+    TunedProblem& result = results_.emplace_back(
+        TunedProblem{.problem = problem_text(plain), .fastest = pick.taken, .why = pick.why, .kernels = {}});
     for (const Contender& each : contenders_) {
-      nlohmann::ordered_json tuning = nlohmann::ordered_json::object();
-      for (size_t i = 0; i < each.tuning.size(); ++i)
+      std::map<std::string, int> tuning;
+      for (size_t i = 0; i < each.tuning.size(); ++i) {
         tuning[std::string(each.kernel->tunables[i].name)] = each.tuning[i];
-      kernels.push_back({{"kernel", each.kernel->info.name},
-                         {"tuning", std::move(tuning)},
-                         {"ms", each.ms()},
-                         {"samples", each.times.size()}});
+      }
+      result.kernels.push_back({std::string(each.kernel->info.name), std::move(tuning), each.ms(), each.times.size()});
     }
-    results_.push_back({{"problem", problem_text(plain)},
-                        {"preferred", contenders_[0].kernel->info.name},
-                        {"fastest", pick.taken},
-                        {"why", pick.why},
-                        {"kernels", std::move(kernels)}});
   }
 
   const TuneKernelsOptions& options_;
@@ -226,7 +224,7 @@ class KernelTuner {
   std::vector<Contender> contenders_;                                                   // destroyed before the arrays
   size_t good_ = 0;  // the first ones, which are measured interleaved
   std::string refusals_;
-  nlohmann::ordered_json results_ = nlohmann::ordered_json::array();
+  std::vector<TunedProblem> results_;
 };
 
 }  // namespace
@@ -243,7 +241,7 @@ void tune_kernels(const TuneKernelsOptions& options, Output& output) {
   for (const Step& step : steps) tuner.tune(step);
   output.print(
       "each time is the median of interleaved launches with hot caches; conversions between formats are not timed\n");
-  if (output.wants_json()) output.json({{"device", name_of(device->caps().kind)}, {"problems", tuner.results()}});
+  write_json(output, device->caps().kind, tuner.results());
 }
 
 }  // namespace convlab::app

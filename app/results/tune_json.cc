@@ -48,4 +48,22 @@ void write_json(Output& output, const std::string& path, const PlanFile& file, c
                {"plans", std::move(plans)}});
 }
 
+void write_json(Output& output, DeviceKind device, const std::vector<TunedProblem>& problems) {
+  if (!output.wants_json()) return;
+  Json all = Json::array();
+  for (const TunedProblem& each : problems) {
+    Json kernels = Json::array();
+    for (const TunedKernel& kernel : each.kernels) {
+      kernels.push_back(
+          {{"kernel", kernel.kernel}, {"tuning", kernel.tuning}, {"ms", kernel.ms}, {"samples", kernel.samples}});
+    }
+    all.push_back({{"problem", each.problem},
+                   {"preferred", each.kernels[0].kernel},
+                   {"fastest", each.fastest},
+                   {"why", each.why},
+                   {"kernels", std::move(kernels)}});
+  }
+  output.json({{"device", name_of(device)}, {"problems", std::move(all)}});
+}
+
 }  // namespace convlab::app
