@@ -107,7 +107,7 @@ int64_t default_images(const std::string& device) { return device == "simt" ? 1 
 
 /// Returns the problem; a convolution with the number of images that the options or the device choose.
 Step problem_of(const AblateOptions& options, const Ablation& ablation, const std::string& device) {
-  const Step step = parse_step(options.problem);
+  Step step = parse_step(options.problem);
   if (is_conv(step)) {
     ConvProblem problem = conv_step(step).problem;
     const bool has_images = options.problem.starts_with("n") || options.problem.starts_with("conv_n");

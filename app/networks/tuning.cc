@@ -220,7 +220,9 @@ class Tuner {
       for (const Contest& contest : contests) most = std::max(most, contest.rivals.size());
       return most;
     };
-    request_.tell(fmt::format("{} steps of {} images, up to {} kernels each", contests.size(), images, most_rivals()));
+    request_.tell(fmt::format("{} step{} of {} image{}, up to {} kernel{} each", contests.size(),
+                              contests.size() == 1 ? "" : "s", images, images == 1 ? "" : "s", most_rivals(),
+                              most_rivals() == 1 ? "" : "s"));
     for (size_t number = 0; number < most_rivals(); ++number) {
       const std::unique_ptr<Candidate> run = run_with(number);
       for (int trial = 0; trial < kTrials; ++trial) {

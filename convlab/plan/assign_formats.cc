@@ -264,7 +264,7 @@ class Assigner {
     }
     const bool plain = y.format.order == Order::nchw;
     const size_t output = plain ? arrays_.add(fusion.output) : channels_array(fusion.output);
-    add_step(std::move(step), sources, output, fusion.name_with(step.epilogue));
+    add_step(std::move(step), sources, output, fusion.name_with(fusion.step.epilogue));
     return true;
   }
 
@@ -395,7 +395,8 @@ class Assigner {
       y.format = format_for_readers(request_, fusion.output);
       if (!is_supported(step)) y.format = kNchw;
     }
-    add_step(std::move(step), sources, arrays_.add(fusion.output, y.format), fusion.name_with(step.epilogue));
+    const size_t output = arrays_.add(fusion.output, y.format);
+    add_step(std::move(step), sources, output, fusion.name_with(fusion.step.epilogue));
     return true;
   }
 

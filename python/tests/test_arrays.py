@@ -46,7 +46,7 @@ def test_strided_inputs_are_copied(pair, a):
 
 
 def test_no_images(pair):
-    with pytest.raises(convlab.Error, match="got 0x3"):
+    with pytest.raises(convlab.Error, match="input shape 0x3"):
         of_pair(pair, np.empty((0, 3), np.float32))
 
 

@@ -57,7 +57,7 @@ add_executable(classify "$sources/examples/c/classify.c")
 target_link_libraries(classify PRIVATE convlab::convlab)
 END
 cmake -S part -B part/build >log 2>&1 || fail "$(tail -n 20 log)"
-ninja -C part/build -n classify >log || fail "a project that has convlab as a part would not build: $(tail -n 5 log)"
+ninja -C part/build -t commands classify >log || fail "a project that has convlab as a part would not build: $(tail -n 5 log)"
 grep -q "libconvlab.so" log || fail "a project that has convlab as a part does not link it"
 ! grep -q "_test" log || fail "a project that has convlab as a part builds its tests"
 
