@@ -121,7 +121,7 @@ TEST_F(Tune, RefusesOptionsThatDoNotFit) {
 TEST_F(Tune, ChoosesKernelsOfOtherOperators) {
   const ProgramRun tune = tuned({"--batch", "2"}, "2");
   ASSERT_EQ(tune.status, 0) << tune.complaint;
-  EXPECT_THAT(read_text(plan_), testing::ContainsRegex("\nop   cpu\.[a-z_]+ +gemm_m2n10k[0-9]+_bias "));
+  EXPECT_THAT(read_text(plan_), testing::ContainsRegex("\nop   cpu.[a-z_]+ +gemm_m2n10k[0-9]+_tb_bias "));
   const ProgramRun explained = run_program({"explain", "fa17-low", "-n", "2", "--threads", "2", "--plan-file", plan_});
   ASSERT_EQ(explained.status, 0) << explained.complaint;
   EXPECT_THAT(explained.output, HasSubstr("tuned ("));

@@ -36,18 +36,20 @@ PlanFile small_file() {
                            .next = "cpu.gemm",
                            .next_ms = 1,
                            .why = "faster"};
-  return {.version = "0.1.0",
-          .model = "small",
-          .fingerprint = "0123",
-          .processor = "AMD EPYC, AVX3_DL",
-          .threads = 2,
-          .math = Math::bf16x2,
-          .mode = PlanMode::folded,
-          .input = ElementType::u8,
-          .batch = 8,
-          .choices = {.place = "plan.txt",
-                      .plans = {{.inputs = {{8, 3, 9, 7}}, .channel_lanes = true, .kernels = {first, second}, .others = {dense}},
-                                {.inputs = {{1, 3, 9, 7}, {}}, .kernels = {first}}}}};
+  return {
+      .version = "0.1.0",
+      .model = "small",
+      .fingerprint = "0123",
+      .processor = "AMD EPYC, AVX3_DL",
+      .threads = 2,
+      .math = Math::bf16x2,
+      .mode = PlanMode::folded,
+      .input = ElementType::u8,
+      .batch = 8,
+      .choices = {
+          .place = "plan.txt",
+          .plans = {{.inputs = {{8, 3, 9, 7}}, .channel_lanes = true, .kernels = {first, second}, .others = {dense}},
+                    {.inputs = {{1, 3, 9, 7}, {}}, .kernels = {first}}}}};
 }
 
 std::string refusal(const std::string& text) {

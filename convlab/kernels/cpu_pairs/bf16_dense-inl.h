@@ -17,8 +17,8 @@
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_ends-inl.h"
-#include "convlab/kernels/cpu_pairs/bf16_products-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_jobs.h"
+#include "convlab/kernels/cpu_pairs/bf16_products-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

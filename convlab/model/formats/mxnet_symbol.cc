@@ -16,7 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-
 /// Returns a non-negative integer: an index into an array.
 size_t position(const json& value, const char* what) {
   if (!value.is_number_unsigned()) throw bad_input("{} must be a non-negative integer", what);
