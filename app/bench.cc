@@ -27,13 +27,11 @@
 #include "convlab/kernels/step_text.h"
 #include "convlab/kernels/step_work.h"
 #include "convlab/measure/contention.h"
-#include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/interleaved.h"
 #include "convlab/measure/measure.h"
-#include "convlab/measure/op_arrays.h"
+#include "convlab/measure/step_arrays.h"
 #include "convlab/measure/sweep.h"
 #include "convlab/verify/ops/verify_op.h"
-#include "convlab/verify/verify.h"
 
 namespace convlab::app {
 namespace {
@@ -249,8 +247,7 @@ class Session {
     const Step& step = *supported;
     for (const Kernel* each : {&kernel, other_}) {
       if (each == nullptr) continue;
-      const CaseResult result =
-          is_conv(step) ? verify_few(*each, conv_step(step), device_, oracle_) : verify_op(*each, step, device_);
+      const CaseResult result = verify_step(*each, step, device_, oracle_);
       if (result.outcome != Outcome::passed) return untimed(*each, result);
     }
     if (options_.sweep) {
@@ -310,13 +307,7 @@ class Session {
     const auto formats = [](const Step& each) { return std::pair(each.inputs[0].format, each.outputs[0].format); };
     if (arrays_ && formats(arrays_->step()) == formats(step)) return *arrays_;
     arrays_.reset();  // first, because both may not fit into memory
-    if (!is_conv(step)) {
-      arrays_ = std::make_unique<OpArrays>(device_, step);
-      return *arrays_;
-    }
-    const ConvStep conv = conv_step(step);
-    if (!layer_) layer_ = timed_layer(conv, oracle_);
-    arrays_ = std::make_unique<ConvArrays>(device_, conv, layer_);
+    arrays_ = arrays_of(step, device_, oracle_, layer_);
     return *arrays_;
   }
 

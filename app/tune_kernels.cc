@@ -16,20 +16,14 @@
 #include "convlab/kernels/preference.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/kernels/step_work.h"
-#include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/interleaved.h"
-#include "convlab/measure/op_arrays.h"
 #include "convlab/measure/pick.h"
+#include "convlab/measure/step_arrays.h"
 #include "convlab/measure/sweep.h"
 #include "convlab/verify/ops/verify_op.h"
-#include "convlab/verify/verify.h"
 
 namespace convlab::app {
 namespace {
-
-/// A kernel with values for its tunables that takes this many times as long as the fastest in a first trial is not
-/// measured further.
-constexpr double kTooSlow = 1.5;
 
 /// A kernel with values for its tunables.
 struct Contender {
@@ -98,8 +92,7 @@ class KernelTuner {
       if (refusals_.empty()) refusals_ = *refuse_in_all_formats(kernel, plain, caps);
       return;
     }
-    const CaseResult result =
-        is_conv(*step) ? verify_few(kernel, conv_step(*step), device_, oracle_) : verify_op(kernel, *step, device_);
+    const CaseResult result = verify_step(kernel, *step, device_, oracle_);
     if (result.outcome == Outcome::failed) {
       throw wrong_result("{} on {}: {}", kernel.info.name, problem_text(plain), result.reason);
     }
@@ -122,14 +115,7 @@ class KernelTuner {
   BenchArrays& arrays(const Step& step) {
     const auto name = std::pair(name_of(step.inputs[0].format), name_of(step.outputs[0].format));
     std::unique_ptr<BenchArrays>& arrays = arrays_[name];
-    if (arrays) return *arrays;
-    if (is_conv(step)) {
-      const ConvStep conv = conv_step(step);
-      if (!layer_) layer_ = timed_layer(conv, oracle_);
-      arrays = std::make_unique<ConvArrays>(device_, conv, layer_);
-    } else {
-      arrays = std::make_unique<OpArrays>(device_, step);
-    }
+    if (!arrays) arrays = arrays_of(step, device_, oracle_, layer_);
     return *arrays;
   }
 

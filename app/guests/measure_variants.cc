@@ -20,13 +20,11 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/measure/contention.h"
-#include "convlab/measure/conv_arrays.h"
 #include "convlab/measure/interleaved.h"
-#include "convlab/measure/op_arrays.h"
 #include "convlab/measure/record.h"
+#include "convlab/measure/step_arrays.h"
 #include "convlab/profile/count_kernel.h"
 #include "convlab/verify/ops/verify_op.h"
-#include "convlab/verify/verify.h"
 
 namespace convlab::app {
 namespace {
@@ -46,8 +44,7 @@ void report_failure(size_t number, bool refused, const std::string& reason) {
 
 /// Whether the kernel is correct; if not, reports why to the parent.
 bool is_right(size_t number, const Kernel& kernel, const Step& step, Device& device, Oracle& oracle) {
-  const CaseResult result =
-      is_conv(step) ? verify_few(kernel, conv_step(step), device, oracle) : verify_op(kernel, step, device);
+  const CaseResult result = verify_step(kernel, step, device, oracle);
   if (result.outcome == Outcome::passed) return true;
   report_failure(number, result.outcome == Outcome::skipped, result.reason);
   return false;
@@ -85,17 +82,12 @@ void count(const std::vector<const Kernel*>& kernels, const Step& step, Device& 
   }
 }
 
-std::unique_ptr<BenchArrays> arrays_of(const Step& step, Device& device, Oracle& oracle) {
-  if (!is_conv(step)) return std::make_unique<OpArrays>(device, step);
-  const ConvStep conv = conv_step(step);
-  return std::make_unique<ConvArrays>(device, conv, timed_layer(conv, oracle));
-}
-
 /// Times the kernels and reports their times to the parent. Returns the share of its time that this process waited for
 /// a CPU, if the system reports it; nullopt for GPUs.
 std::optional<double> time(const std::vector<const Kernel*>& kernels, const Step& step, Device& device,
                            const Effort& effort, Oracle& oracle) {
-  const std::unique_ptr<BenchArrays> arrays = arrays_of(step, device, oracle);
+  std::shared_ptr<const OracleLayer> layer;
+  const std::unique_ptr<BenchArrays> arrays = arrays_of(step, device, oracle, layer);
   std::vector<std::unique_ptr<KernelBench>> benches;
   std::vector<size_t> numbers;
   for (size_t i = 0; i < kernels.size(); ++i) {

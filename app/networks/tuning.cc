@@ -25,9 +25,6 @@ namespace {
 /// Shares of the total seconds for the parts of the work.
 constexpr double kForWays = 0.25, kForKernels = 0.55, kForTheEnd = 0.2;
 
-/// A candidate that takes this many times as long as the fastest in a first trial is not measured further.
-constexpr double kTooSlow = 1.5;
-
 /// Configurations are compared on at most this many images.
 constexpr int64_t kMostImagesOfWays = 1024;
 

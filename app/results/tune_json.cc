@@ -18,17 +18,17 @@ void write_json(Output& output, const std::string& path, const PlanFile& file, c
   }
   for (const PlanChoice& plan : file.choices.plans) {
     Json steps = Json::array();
-    std::vector<KernelChoice> all = plan.kernels;
-    all.insert(all.end(), plan.others.begin(), plan.others.end());
-    for (const KernelChoice& choice : all) {
-      const bool alone = choice.next.empty();
-      steps.push_back({{"name", choice.step},
-                       {"problem", choice.problem},
-                       {"kernel", choice.kernel},
-                       {"ms", choice.ms},
-                       {"next", alone ? Json(nullptr) : Json(choice.next)},
-                       {"next_ms", alone ? Json(nullptr) : Json(choice.next_ms)},
-                       {"why", choice.why}});
+    for (const std::vector<KernelChoice>* choices : {&plan.kernels, &plan.others}) {
+      for (const KernelChoice& choice : *choices) {
+        const bool alone = choice.next.empty();
+        steps.push_back({{"name", choice.step},
+                         {"problem", choice.problem},
+                         {"kernel", choice.kernel},
+                         {"ms", choice.ms},
+                         {"next", alone ? Json(nullptr) : Json(choice.next)},
+                         {"next_ms", alone ? Json(nullptr) : Json(choice.next_ms)},
+                         {"why", choice.why}});
+      }
     }
     plans.push_back({{"inputs", plan.inputs}, {"channel_lanes", plan.channel_lanes}, {"steps", std::move(steps)}});
   }

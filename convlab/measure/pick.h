@@ -14,6 +14,9 @@ constexpr double kClearlyFaster = 0.97;
 /// A way with fewer samples is compared only by its median, and never replaces the first.
 constexpr size_t kLeastTurns = 8;
 
+/// A way that takes this many times as long as the fastest in a first trial is not measured further.
+constexpr double kTooSlow = 1.5;
+
 /// Which of several ways to compute the same thing to use, and why: a word for a plan file (see kChoiceReasons).
 struct Pick {
   size_t taken = 0;

@@ -130,8 +130,6 @@ class Assigner {
     if (x.format.order != Order::nchw) step.inputs[0].written = x.written;
   }
 
-  bool is_supported(const Step& step) const { return !supporting(request_, step).empty(); }
-
   void add_step(Step step, const std::vector<Source>& sources, size_t output, std::string name) {
     std::vector<size_t> inputs;
     for (const Source& each : sources) inputs.push_back(each.array);
@@ -168,7 +166,7 @@ class Assigner {
       if (!begins && !input.constant) input.format = kNhwc4U8;
     }
     if (!begins) step.inputs[0].written = step.inputs[0].shape;
-    if (!only && !is_supported(step)) return false;
+    if (!only && !is_supported(request_, step)) return false;
     std::vector<Source> sources;
     for (const ValueId input : fusion.inputs) {
       const Source given = operand(input);
@@ -255,7 +253,7 @@ class Assigner {
     step.inputs[0].written = step.inputs[0].shape;
     if (keeps(request_, y.shape)) y.format = request_.channels;
     y.pitch = pitch_of(fusion.output);
-    if (!is_supported(step)) return false;
+    if (!is_supported(request_, step)) return false;
     // An array with one pixel per image counts as plain, although the kernel writes the plan's format.
     if (in_order(step, fusion.output)) y = {.shape = y.shape};
     std::vector<Source> sources;
@@ -276,7 +274,7 @@ class Assigner {
       value = request_.graph.nodes[*reader].output;
     }
     step.outputs[0] = {.shape = step.outputs[0].shape};
-    return is_supported(step);
+    return is_supported(request_, step);
   }
 
   /// Assigns arrays to a Concat. Most inputs were written directly to their part of the output; the others are copied
@@ -386,14 +384,14 @@ class Assigner {
     }
     set_formats(step, sources);
     if (scales) y.format = kRawPixels;
-    if (!is_supported(step)) {
+    if (!is_supported(request_, step)) {
       if (fusion.nodes.size() > 1) return false;
       for (size_t i = 0; i < sources.size() && !scales; ++i) sources[i] = plain_operand(fusion.inputs[i]);
       set_formats(step, sources);
     }
     if (step.inputs[0].format.order != Order::nchw) {
       y.format = format_for_readers(request_, fusion.output);
-      if (!is_supported(step)) y.format = kNchw;
+      if (!is_supported(request_, step)) y.format = kNchw;
     }
     const size_t output = arrays_.add(fusion.output, y.format);
     add_step(std::move(step), sources, output, fusion.name_with(fusion.step.epilogue));

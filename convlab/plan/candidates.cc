@@ -55,13 +55,17 @@ std::vector<const Kernel*> conv_kernels_for(const PlanRequest& request, const Co
     throw bad_input("{}: problem of '{}' is {} in the file and {} in the model; tune again", line, choice.step,
                     choice.problem, text);
   }
-  const auto found =
-      std::ranges::find(request.conv_kernels, choice.kernel, [](const Kernel* kernel) { return kernel->info.name; });
-  if (found == request.conv_kernels.end()) {
+  const Kernel* const kernel = find_named(request.conv_kernels, choice.kernel);
+  if (kernel == nullptr) {
     throw bad_input("{}: kernel {} for '{}' is not available on {} in {} on this machine; tune again", line,
                     choice.kernel, choice.step, name_of(request.caps.kind), name_of(request.options.math));
   }
-  return {*found};
+  return {kernel};
+}
+
+const Kernel* find_named(const std::vector<const Kernel*>& kernels, std::string_view name) {
+  const auto found = std::ranges::find(kernels, name, [](const Kernel* kernel) { return kernel->info.name; });
+  return found == kernels.end() ? nullptr : *found;
 }
 
 Refusal why_not_for_format(const PlanRequest& request, const Kernel& kernel, Format x_format) {
@@ -87,6 +91,11 @@ std::vector<const Kernel*> supporting(const PlanRequest& request, const Step& st
     if (!refusal_of(*kernel, step, request.caps)) result.push_back(kernel);
   }
   return result;
+}
+
+bool is_supported(const PlanRequest& request, const Step& step) {
+  return std::ranges::any_of(request.other_kernels,
+                             [&](const Kernel* kernel) { return !refusal_of(*kernel, step, request.caps); });
 }
 
 }  // namespace convlab

@@ -23,10 +23,16 @@ std::vector<const Kernel*> other_candidates(const DeviceCaps& caps, const PlanOp
 std::vector<const Kernel*> conv_kernels_for(const PlanRequest& request, const ConvProblem& problem,
                                             std::string_view name, size_t place);
 
+/// Returns the kernel of this name, or nullptr if it is not one of these.
+const Kernel* find_named(const std::vector<const Kernel*>& kernels, std::string_view name);
+
 /// Returns why a convolution kernel's format does not fit the plan or the input's format, or nullopt if it does.
 Refusal why_not_for_format(const PlanRequest& request, const Kernel& kernel, Format x_format);
 
 /// Returns those that support a step other than a convolution.
 std::vector<const Kernel*> supporting(const PlanRequest& request, const Step& step);
+
+/// Whether any of them does.
+bool is_supported(const PlanRequest& request, const Step& step);
 
 }  // namespace convlab

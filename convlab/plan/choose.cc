@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
 
@@ -73,14 +72,13 @@ class OtherChoices {
     const KernelChoice* choice = left ? &request_.chosen->others[used_] : nullptr;
     if (choice == nullptr || choice->step != printable(step.name) || choice->problem != problem_text(step.what)) return;
     ++used_;
-    const auto found =
-        std::ranges::find(step.fitting, choice->kernel, [](const Kernel* kernel) { return kernel->info.name; });
-    if (found == step.fitting.end()) {
+    const Kernel* const kernel = find_named(step.fitting, choice->kernel);
+    if (kernel == nullptr) {
       throw bad_input("{}: kernel {} for '{}' is not available on {} on this machine; tune again",
                       request_.options.choices->at(choice->line), choice->kernel, choice->step,
                       name_of(request_.caps.kind));
     }
-    step.kernel = *found;
+    step.kernel = kernel;
     step.choice = choice;
   }
 

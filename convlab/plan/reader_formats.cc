@@ -29,7 +29,7 @@ bool can_read(const PlanRequest& request, Format format, const Node& node, const
   }
   step.inputs[0].format = format;
   step.inputs[0].written = written;
-  return !supporting(request, step).empty();
+  return is_supported(request, step);
 }
 
 /// Whether all nodes that read the value, under any shape, support this format.

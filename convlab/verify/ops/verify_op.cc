@@ -199,6 +199,10 @@ double host_bytes(const Step& step) {
 
 }  // namespace
 
+CaseResult verify_step(const Kernel& kernel, const Step& step, Device& device, Oracle& oracle) {
+  return is_conv(step) ? verify_few(kernel, conv_step(step), device, oracle) : verify_op(kernel, step, device);
+}
+
 std::vector<Tensor> packed_inputs(const Step& step, std::vector<Tensor> plain) {
   for (size_t i = 0; i < plain.size(); ++i) {
     const Format format = step.inputs[i].format;

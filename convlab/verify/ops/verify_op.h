@@ -24,6 +24,9 @@ std::vector<Step> op_steps_to_verify(const Kernel& kernel, const Step& problem, 
 ///   one NaN   NaN is where the operator's definition has it and nowhere else
 CaseResult verify_op(const Kernel& kernel, const Step& step, Device& device);
 
+/// Verifies one kernel on one step of any operator before it is timed: verify_few() or verify_op().
+CaseResult verify_step(const Kernel& kernel, const Step& step, Device& device, Oracle& oracle);
+
 /// Returns the inputs in the step's formats, from nchw.
 std::vector<Tensor> packed_inputs(const Step& step, std::vector<Tensor> plain);
 
