@@ -4,7 +4,7 @@
 #   ./test.sh                      everything
 #   ./test.sh plan                 the tests of convlab/plan, and only the programs that they need
 #   ./test.sh judge --all          also those that take long
-#   ./test.sh kernels/cpu_direct   a room without tests of its own: those of the room that it is in
+#   ./test.sh kernels/cpu/nchw     a room without tests of its own: those of the room that it is in
 #   ./test.sh -R cli_              what ctest selects by name
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)

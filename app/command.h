@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "app/options.h"
+#include "app/option_parsers.h"
 #include "app/results/output.h"
 
 namespace convlab::app {
@@ -16,8 +16,8 @@ using Action = std::function<void(Output& output)>;
 /// Example commands for --help; unused entries are empty.
 using Examples = std::array<std::string_view, 3>;
 
-/// One command of the binary. `declare` adds its options and positionals to `options` (see app/options.h) and returns
-/// the action, which holds the parsed values. Help does not show commands without a summary.
+/// One command of the binary. `declare` adds its options and positionals to `options` (see app/option_parsers.h) and
+/// returns the action, which holds the parsed values. Help does not show commands without a summary.
 struct Command {
   std::string_view name, summary;
   Examples examples;
@@ -43,7 +43,7 @@ Action declare_report(CLI::App& options);
 Action declare_run(CLI::App& options);
 Action declare_tune(CLI::App& options);
 Action declare_verify(CLI::App& options);
-// The course's scripts, all in course.cc.
+// The course's scripts, all in course_commands.cc.
 Action declare_m11(CLI::App& options);
 Action declare_m12(CLI::App& options);
 Action declare_m21(CLI::App& options);

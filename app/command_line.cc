@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/help_groups.h"
-#include "app/options.h"
+#include "app/option_parsers.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/diagnostics/text_form.h"

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "app/options.h"
+#include "app/option_parsers.h"
 #include "convlab/device/device.h"
 #include "convlab/kernels/kernel.h"
-#include "convlab/plan/options.h"
 #include "convlab/plan/plan.h"
+#include "convlab/plan/plan_options.h"
 
 namespace convlab::app {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/guests/kernel_files.h"
+#include "app/guests/guest_kernels.h"
 #include "app/guests/registers.h"
 #include "app/results/counts_json.h"
 #include "convlab/base/error.h"

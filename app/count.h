@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/results/output.h"
-#include "app/runs/run.h"
+#include "app/runs/run_command.h"
 
 namespace convlab::app {
 

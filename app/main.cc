@@ -3,7 +3,7 @@
 #include <array>
 
 #include "app/class_program.h"
-#include "app/guests/kernel_files.h"
+#include "app/guests/guest_kernels.h"
 #include "app/program.h"
 
 namespace convlab::app {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/options.h"
+#include "app/option_parsers.h"
 #include "convlab/kernels/step.h"
 
 namespace convlab::app {

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "app/command_line.h"
-#include "app/guests/kernel_files.h"
-#include "app/results/streams.h"
+#include "app/guests/guest_kernels.h"
+#include "app/results/output_streams.h"
 #include "app/results/text_style.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"

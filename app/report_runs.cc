@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "app/child.h"
-#include "app/guests/kernel_files.h"
-#include "app/results/progress.h"
+#include "app/guests/guest_kernels.h"
+#include "app/results/progress_line.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/kernel_file/source.h"

@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 
 from gpu_common import output_of
-from pages import ROOT, publish, table
+from pages import ROOT, publish, read_record, table
 
 RECORDS = ROOT / "results" / "ablation"
 LAYERS = {"conv1": "c1h70w70_k12r5s5", "conv2": "c12h33w33_k24r5s5"}
@@ -95,7 +95,7 @@ class Ablations:
 
     def __init__(self, name: str) -> None:
         path = RECORDS / f"{name}.json"
-        self.all = json.loads(path.read_text())["ablations"] if path.exists() else []
+        self.all = read_record(path)["ablations"] if path.exists() else []
 
     def of(self, file: str, layer: str) -> dict | None:
         found = [each for each in self.all if each["file"] == file and each["problem"].endswith(LAYERS[layer])]

@@ -10,12 +10,11 @@ Needs only Python.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import statistics
 import sys
 
-from pages import ROOT, publish, table
+from pages import ROOT, publish, read_record, table
 
 PAGE = ROOT / "docs/measured/cnn_peers.md"
 CLASSES = {"first": "first convolution", "joins, pools and the rest": "concatenation, pooling and others"}  # Records have older names
@@ -24,7 +23,7 @@ PEERS = {"fp32": ("ONNX Runtime", "OpenVINO"), "bf16": ("OpenVINO",)}  # ONNX Ru
 
 def records(kind: str) -> list[dict]:
     """Returns the Records of this kind, ordered by file name."""
-    found = [json.loads(path.read_text()) for path in sorted((ROOT / "results" / "cnn").glob("*.json"))]
+    found = [read_record(path) for path in sorted((ROOT / "results" / "cnn").glob("*.json"))]
     return [record for record in found if record["kind"] == kind]
 
 

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gpu_common import now, output_of
-from pages import ROOT, publish, table
+from pages import ROOT, publish, read_record, table
 
 RESULTS = ROOT / "results/counts"
 PAGE = ROOT / "docs/measured/counts.md"
@@ -174,7 +174,7 @@ def differences(rows: list[dict]) -> list[list[str]]:
 
 
 def write(check: bool) -> int:
-    saved = json.loads((RESULTS / "nvidia-h200.json").read_text())
+    saved = read_record(RESULTS / "nvidia-h200.json")
     rows = saved["counts"]
     names = list(rows[0]["gpu"])
     used = [(row, name) for row in rows for name in names if row["gpu"][name] or row["simt"][name]]

@@ -9,12 +9,11 @@ docs/measured/cnn_peers.md, docs/measured/gpu_networks.md and docs/measured/ladd
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from cnn_page import PEERS, arithmetic, geometric_mean, records
 from gpu_common import ms as milliseconds
-from pages import ROOT, between, publish, table
+from pages import ROOT, between, publish, read_record, table
 
 RESULTS = ROOT / "results"
 README = ROOT / "README.md"
@@ -30,7 +29,7 @@ def ms(value: float) -> str:
 
 def on_cpu(file: str, what: str) -> list[str]:
     """Returns the row of fa19 on a CPU, with every layer computed, compared with the fastest peer."""
-    saved = json.loads((RESULTS / "cpu" / file).read_text())
+    saved = read_record(RESULTS / "cpu" / file)
     rows = next(result["rows"] for result in saved["results"] if result["model"] == "fa19")
     ours = next(each for each in rows if each["name"] == "convlab")["median_s"]
     peer = min((each for each in rows if "arguments" not in each), key=lambda each: each["median_s"])
@@ -38,7 +37,7 @@ def on_cpu(file: str, what: str) -> list[str]:
 
 
 def on_gpu(work: str, math: str, what: str) -> list[str]:
-    saved = json.loads((RESULTS / "networks" / "nvidia-h200.json").read_text())
+    saved = read_record(RESULTS / "networks" / "nvidia-h200.json")
     found = next(each for each in saved["rows"] if (each["work"], each["math"]) == (work, math))
     return row(what, found["convlab"]["ms"], found["peer"]["ms"], "PyTorch")
 
@@ -47,7 +46,7 @@ def rung(kernel: str, what: str) -> list[str]:
     """Returns the row of the course's two convolutions by one rung of the ladder, compared with cuDNN in the same
     arithmetic.
     """
-    found = {(record["kernel"], record["problem"]): record for record in json.loads((RESULTS / "nvidia-h200" / "fa19.json").read_text())}
+    found = {(record["kernel"], record["problem"]): record for record in read_record(RESULTS / "nvidia-h200" / "fa19.json")}
     problems = ["n10000_c1h70w70_k12r5s5", "n10000_c12h33w33_k24r5s5"]
     ours, theirs = (sum(found[name, problem]["op_ms"]["median"] for problem in problems) for name in [kernel, "cudnn"])
     return row(what, ours, theirs, "cuDNN")

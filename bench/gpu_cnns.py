@@ -23,7 +23,7 @@ import tempfile
 from pathlib import Path
 
 from gpu_common import ms, now, output_of, rows_of, with_row
-from pages import ROOT, publish, table
+from pages import ROOT, publish, read_record, table
 
 RESULTS = ROOT / "results" / "cnn_gpu"
 PAGE = ROOT / "docs/measured/gpu_cnns.md"
@@ -140,7 +140,7 @@ def stream(arguments: argparse.Namespace) -> None:
                             f"{folder}/y.npy", "--device", "cuda", "--math", math, "--batch", str(batch), "--repeat", "3", "--json", "-"])
     row = {"network": name, "batch": batch, "math": math, "images": images, "when": now(), "ms": 1e3 * result["network_s"],
            "device_ms": 1e3 * result["device_network_s"], "peer": theirs}
-    data = json.loads(arguments.json.read_text())
+    data = read_record(arguments.json)
     data["streams"] = with_row(data.get("streams", []), row, "network", "batch", "math", "images")
     arguments.json.write_text(json.dumps(data, indent=1) + "\n")
     print(f"{name}, {images} images from the host, {batch} at a time, {math}: {ms(row['ms'])} ms (the GPU alone {ms(row['device_ms'])}), "
@@ -181,7 +181,7 @@ def measure(arguments: argparse.Namespace) -> None:
                 row = {"network": name, "batch": batch, "math": math, "when": now(), "convlab": ours, "peer": theirs, "error": error,
                        "same_labels": float(np.mean(got.argmax(1) == wanted.argmax(1)))}
                 rows = with_row(rows, row, "network", "batch", "math")
-                data = json.loads(arguments.json.read_text()) if arguments.json.exists() else {"kind": "gpu_cnns"}
+                data = read_record(arguments.json) if arguments.json.exists() else {"kind": "gpu_cnns"}
                 arguments.json.write_text(json.dumps({**data, "rows": rows}, indent=1) + "\n")
                 print(line_of(row), flush=True)
 
@@ -207,7 +207,7 @@ def section(path: Path) -> list[str]:
                       f"{theirs / ours:.2f}", f"{row['error']:.1e}", f"{row['peer']['error']:.1e}"])
     header = ["network", "batch", "math", "convlab, ms", "PyTorch, ms", "PyTorch's fastest configuration", "speedup", "convlab's error", "PyTorch's error"]
     return [f"## {rows[0]['peer']['gpu']}", "", f"Compared with {rows[0]['peer']['version']} ({rows[0]['when'][:10]}).", "", *table(header, cells), "",
-            *streams(json.loads(path.read_text()).get("streams", []))]
+            *streams(read_record(path).get("streams", []))]
 
 
 def streams(rows: list[dict]) -> list[str]:

@@ -7,6 +7,8 @@ import subprocess
 from datetime import datetime, timezone
 from pathlib import Path
 
+from pages import read_record
+
 
 def text_of(command: list[str], accepted: tuple[int, ...] = (0,)) -> str:
     """Returns a command's output. Exit statuses other than `accepted` end the program."""
@@ -23,7 +25,7 @@ def output_of(command: list[str], accepted: tuple[int, ...] = (0,)) -> list | di
 
 def rows_of(path: Path) -> list[dict]:
     """Returns the rows of a file of measurements; none if the file does not exist."""
-    return json.loads(path.read_text())["rows"] if path.exists() else []
+    return read_record(path)["rows"] if path.exists() else []
 
 
 def with_row(rows: list[dict], row: dict, *keys: str) -> list[dict]:

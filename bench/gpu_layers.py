@@ -87,9 +87,9 @@ def kernel_of(problem: str, math: str) -> str:
     """Returns convlab's nhwc kernel for a row's arithmetic."""
     sizes = numbers_of(problem)
     if sizes.get("g", 1) > 1:
-        return "cuda.pixel_depthwise" if math == "fp16" else "cuda.pixel_depthwise_fp32"
+        return "cuda.nhwc_depthwise" if math == "fp16" else "cuda.nhwc_depthwise_fp32"
     of_math = "3xfp16" if math == "fp32" else math
-    return f"cuda.hopper_{'first' if sizes['c'] == 3 else 'igemm'}_{of_math}"
+    return f"cuda.nhwc_hopper_{'first' if sizes['c'] == 3 else 'igemm'}_{of_math}"
 
 
 def measured(binary: str, problems: list[str], math: str, seconds: float) -> dict[str, dict]:

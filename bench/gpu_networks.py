@@ -24,7 +24,7 @@ from pathlib import Path
 
 import gpu_scaling
 from gpu_common import ms, now, output_of
-from pages import ROOT, publish
+from pages import ROOT, publish, read_record
 from pages import table as markdown
 
 RESULTS = ROOT / "results" / "networks" / "nvidia-h200.json"
@@ -38,7 +38,7 @@ CONV = {
     "fa18 conv2": "n10000_c12h33w33_k24r7s7",
 }
 KERNELS = {
-    "fp32": ("cuda.first_layer_3xfp16", "cuda.hopper_3xfp16"),
+    "fp32": ("cuda.first_layer_3xfp16", "cuda.nchw_hopper_3xfp16"),
     "tf32": ("cuda.first_layer_1xfp16", "cuda.deep_layer_1xfp16"),
 }
 
@@ -154,7 +154,7 @@ def limits() -> dict[str, str]:
 
 
 def write(check: bool) -> int:
-    saved = json.loads(RESULTS.read_text())
+    saved = read_record(RESULTS)
     page = [
         "# The course's networks on a GPU", "",
         f"For engineers who choose an engine: convlab's production kernels and the course's networks on an {saved['gpu']}, compared with PyTorch.", "",

@@ -17,13 +17,12 @@ Needs only Python.
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from pathlib import Path
 from statistics import median
 
-from pages import ROOT, publish, table
+from pages import ROOT, publish, read_record, table
 
 KERNELS = ROOT / "convlab" / "kernels"
 SIZES = [100, 1000, 10000]
@@ -71,7 +70,7 @@ class Records:
             file = folder / f"{semester}.json"
             if not file.exists():  # not measured yet
                 continue
-            for record in json.loads(file.read_text()):
+            for record in read_record(file):
                 self.of[record["kernel"], record["problem"]] = record
         self.machine = record["machine"]
         self.build = record["build"]
@@ -98,10 +97,10 @@ class Records:
 class Predictions:
     """The predicted effect of each step, from bench/predictions.py, by kernel and problem."""
 
-    SAME = 0.05  # as kSame in convlab/predict/step.h
+    SAME = 0.05  # as kSame in convlab/predict/predicted_step.h
 
     def __init__(self, file: Path) -> None:
-        saved = json.loads(file.read_text()) if file.exists() else {"predictions": [], "not_predicted": []}
+        saved = read_record(file) if file.exists() else {"predictions": [], "not_predicted": []}
         self.of = {(step["kernel"], step["problem"]): step for step in saved["predictions"]}
         self.reasons = {step["kernel"]: step["reason"] for step in saved["not_predicted"]}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,6 +10,15 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # A cell that starts with a number: 0.256, 1,332,936, 2.2e-02, 65 %, 0.256 (2.01), 0.28 / 0.59, 195 of 257 (76 %).
 NUMBER = re.compile(r"[\d.,]+(e[-+]\d+)?( ?%)?( [(/o].*)?")
+
+
+# Kernels' former names, which older measurements have, and their present names.
+PRESENT = dict(re.findall(r'\{"([\w.]+)", "([\w.]+)"\}', (ROOT / "convlab/kernels/former_names.cc").read_text()))
+
+
+def read_record(path: Path) -> list | dict:
+    """The content of a file of measurements, with the present names of kernels."""
+    return json.loads(re.sub(r'"(cpu|cuda)\.\w+"', lambda name: f'"{PRESENT.get(name[0][1:-1], name[0][1:-1])}"', path.read_text()))
 
 
 def between(text: str, name: str, lines: list[str]) -> str:

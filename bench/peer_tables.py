@@ -9,11 +9,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
-from pages import ROOT, between, publish
+from pages import ROOT, between, publish, read_record
 from pages import table as markdown
 
 RECORDS = ROOT / "results" / "cpu"
@@ -50,7 +49,7 @@ def milliseconds(seconds: float) -> str:
 
 def write(check: bool) -> int:
     """Writes the page's tables of all saved measurements. With `check`, returns 1 if they are out of date."""
-    tables = [table(json.loads(path.read_text())) for path in sorted(RECORDS.glob("*.json"))]
+    tables = [table(read_record(path)) for path in sorted(RECORDS.glob("*.json"))]
     return publish({PAGE: between(PAGE.read_text(), "peers", ["\n\n".join(tables)])}, check)
 
 
@@ -60,7 +59,7 @@ def main() -> int:
     parser.add_argument("--show", type=Path, metavar="FILE", help="only print the table of a saved measurement")
     args = parser.parse_args()
     if args.show:
-        print(table(json.loads(args.show.read_text())))
+        print(table(read_record(args.show)))
         return 0
     return write(args.check)
 

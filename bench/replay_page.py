@@ -10,13 +10,12 @@ Needs only Python.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import statistics
 import sys
 from collections import Counter
 
-from pages import ROOT, publish, table
+from pages import ROOT, publish, read_record, table
 
 RECORD = ROOT / "results" / "replay" / "nvidia-h200.json"
 SEMESTERS = {"fa17": "fall 2017", "sp18": "spring 2018", "fa18": "fall 2018", "sp19": "spring 2019", "fa19": "fall 2019",
@@ -199,7 +198,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 if a file is out of date")
     arguments = parser.parse_args()
-    study = Study(json.loads(RECORD.read_text()))
+    study = Study(read_record(RECORD))
     docs = ROOT / "docs/measured"
     return publish({docs / "replay.md": page(study), docs / "replay.svg": picture(study)}, arguments.check)
 

@@ -24,7 +24,7 @@ import threading
 import time
 from pathlib import Path
 
-from pages import ROOT, publish, table
+from pages import ROOT, publish, read_record, table
 
 RESULTS = ROOT / "results" / "serving"
 PAGE = ROOT / "docs/guide" / "serving.md"

@@ -24,10 +24,10 @@ endif()
 # The layers, lowest first. A layer includes only itself and earlier ones; tests/layers_test.cc reads this line.
 set(CONVLAB_LAYERS base diagnostics tensor conv warps simt simt/cuda device dataset image model model/ops
   model/onnx model/onnx/ops model/onnx/reading model/onnx/writing model/formats
-  kernels kernels/cpu kernels/cpu_direct kernels/cpu_gemm kernels/cpu_lanes kernels/cpu_pairs kernels/cpu_channels
-  kernels/ops kernels/ops/elementwise kernels/ops/along kernels/ops/rearrange kernels/ops/windows kernels/ops/quantized kernels/ops/channels
-  kernels/cpu_bytes kernels/cpu_halves
-  kernels/ladder kernels/gpu_dense kernels/first_layer kernels/deep_layer kernels/hopper kernels/gpu_channels kernels/libraries
+  kernels kernels/cpu/simd kernels/cpu/nchw kernels/cpu/gemm kernels/cpu/nchw16n kernels/cpu/nchw16n2c_bf16
+  kernels/ops kernels/ops/elementwise kernels/ops/along kernels/ops/rearrange kernels/ops/windows kernels/ops/quantized
+  kernels/cpu/nchw8c kernels/cpu/nhwc_int8 kernels/cpu/nhwc_bf16
+  kernels/ladder kernels/cuda/dense kernels/cuda/first_layer kernels/cuda/deep_layer kernels/cuda/nchw_hopper kernels/cuda/nhwc kernels/libraries
   kernel_file rewrite plan engine verify verify/ops measure session profile predict evidence report judge classroom/storage classroom classroom/web)
 
 add_library(convlab_options INTERFACE)

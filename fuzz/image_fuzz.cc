@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "convlab/image/decode.h"
-#include "convlab/image/prepare.h"
+#include "convlab/image/prepare_image.h"
 #include "fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -11,8 +11,8 @@
 #include "convlab/model/shapes.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/verify.h"
-#include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
+#include "fuzz/fuzz_choices.h"
 
 namespace convlab {
 namespace {

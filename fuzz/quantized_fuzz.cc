@@ -14,9 +14,9 @@
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
-#include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
-#include "tests/onnx_model.h"
+#include "fuzz/fuzz_choices.h"
+#include "tests/support/onnx_model.h"
 
 namespace convlab {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "session.h"
+#include "python_session.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,4 +1,4 @@
-// Tests the size of the program's parts: no cycles of many units, and no file of more than 500 lines.
+// Tests the program's parts: no cycles of many units, no two files of the same name, and none of more than 500 lines.
 
 #include <gmock/gmock.h>
 
@@ -7,8 +7,8 @@
 #include <regex>
 #include <set>
 
-#include "tests/paths.h"
-#include "tests/source_tree.h"
+#include "tests/support/paths.h"
+#include "tests/support/source_tree.h"
 
 namespace convlab {
 namespace {
@@ -109,9 +109,25 @@ TEST(Units, PlantedCyclesAreFound) {
   EXPECT_THAT(Cycles(units).all(), ElementsAre(ElementsAre("a/four", "a/one", "a/three", "a/two")));
 }
 
+// A name that is said, searched for or printed by a tool means one file.
+TEST(Units, FilesHaveUniqueNames) {
+  std::map<std::string, std::set<std::string>> places;
+  for (const char* folder : {"app", "bench", "convlab", "examples", "fuzz", "include", "library", "python", "tests"}) {
+    for (const std::filesystem::path& below : files_under(kRoot / folder)) {
+      // These replace CUDA's headers and thus have their names; those in tests/exploits and tests/data are inputs.
+      const std::string path = (folder / below).string();
+      const bool named_by_others = path.starts_with("convlab/kernel_file/simt_include/") ||
+                                   path.starts_with("tests/exploits/") || path.starts_with("tests/data/");
+      if (is_source(below) && !named_by_others) places[below.filename()].insert(path);
+    }
+  }
+  EXPECT_GT(places.size(), 1000u) << "the sources were not found";
+  for (const auto& [name, paths] : places) EXPECT_EQ(paths.size(), 1u) << testing::PrintToString(paths);
+}
+
 TEST(Units, FilesHaveAtMost500Lines) {
   // Still to be divided.
-  const std::set<std::filesystem::path> larger{"tests/plan/plan_engine_test.cc", "tests/plan/plan_test.cc",
+  const std::set<std::filesystem::path> larger{"tests/engine/plan_engine_test.cc", "tests/plan/plan_test.cc",
                                                "tests/simt_kernels/planted_faults.cu"};
   int files = 0;
   for (const char* folder : {"app", "bench", "convlab", "fuzz", "library", "python", "tests"}) {

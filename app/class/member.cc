@@ -13,7 +13,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/fingerprint.h"
-#include "convlab/classroom/answers.h"
+#include "convlab/classroom/class_answers.h"
 #include "convlab/classroom/intake.h"
 #include "convlab/classroom/pack.h"
 #include "convlab/classroom/secrets.h"

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "convlab/classroom/class_settings.h"
 #include "convlab/classroom/folder.h"
 #include "convlab/classroom/queue.h"
 #include "convlab/classroom/ranking.h"
-#include "convlab/classroom/settings.h"
 #include "convlab/classroom/store.h"
 
 namespace convlab::app {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/results/progress.h"
+#include "app/results/progress_line.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/classroom/standings.h"

@@ -12,7 +12,7 @@
 #include "app/compute_options.h"
 #include "app/guests/guest.h"
 #include "app/guests/variants.h"
-#include "app/results/progress.h"
+#include "app/results/progress_line.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"

@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "app/guests/kernel_files.h"
+#include "app/guests/guest_kernels.h"
 #include "app/results/output.h"
 #include "convlab/base/error.h"
 #include "convlab/kernel_file/compiler.h"

@@ -10,8 +10,8 @@
 #include <thread>
 #include <utility>
 
-#include "app/guests/kernel_files.h"
-#include "app/results/progress.h"
+#include "app/guests/guest_kernels.h"
+#include "app/results/progress_line.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
 #include "convlab/base/limits.h"

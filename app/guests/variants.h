@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/guests/file_trial.h"
-#include "convlab/kernel_file/machine_code.h"
+#include "convlab/kernel_file/instruction_counts.h"
 #include "convlab/kernel_file/source.h"
 #include "convlab/kernels/step.h"
 #include "convlab/measure/bench.h"

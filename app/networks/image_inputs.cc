@@ -9,7 +9,7 @@
 #include <mutex>
 #include <utility>
 
-#include "app/results/progress.h"
+#include "app/results/progress_line.h"
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "app/networks/model_inputs.h"
-#include "app/options.h"
-#include "convlab/image/prepare.h"
+#include "app/option_parsers.h"
+#include "convlab/image/prepare_image.h"
 #include "convlab/model/graph.h"
 
 namespace convlab::app {

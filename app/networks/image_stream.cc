@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/networks/hand_over.h"
-#include "app/results/progress.h"
+#include "app/results/progress_line.h"
 #include "convlab/base/clock.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/session/labels.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/results/ablation.h"
+#include "app/results/ablation_table.h"
 #include "convlab/base/json.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/measure/record.h"

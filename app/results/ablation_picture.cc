@@ -6,7 +6,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "app/results/ablation.h"
+#include "app/results/ablation_table.h"
 #include "convlab/base/text.h"
 #include "convlab/kernels/step_text.h"
 #include "convlab/report/html.h"

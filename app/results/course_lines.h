@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "app/results/output.h"
-#include "app/runs/classify.h"
+#include "app/runs/classification.h"
 
 namespace convlab::app {
 

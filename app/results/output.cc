@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "app/results/streams.h"
+#include "app/results/output_streams.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"

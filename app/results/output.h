@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/results/streams.h"
+#include "app/results/output_streams.h"
 
 namespace convlab::app {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/results/output.h"
-#include "convlab/predict/step.h"
+#include "convlab/predict/predicted_step.h"
 
 namespace convlab::app {
 

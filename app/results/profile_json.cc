@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/json.h"
+#include "convlab/profile/chrome_trace.h"
 #include "convlab/profile/gpu_time.h"
-#include "convlab/profile/trace.h"
 
 namespace convlab::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/results/output.h"
-#include "app/runs/classify.h"
+#include "app/runs/classification.h"
 #include "convlab/profile/startup.h"
 
 namespace convlab::app {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/runs/run.h"
+#include "app/runs/run_command.h"
 #include "convlab/profile/startup.h"
 
 namespace convlab::app {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "app/options.h"
+#include "app/option_parsers.h"
 #include "app/shards/shard.h"
 
 namespace convlab::app {

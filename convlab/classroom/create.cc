@@ -3,7 +3,7 @@
 #include "convlab/classroom/create.h"
 
 #include "convlab/base/file.h"
-#include "convlab/classroom/answers.h"
+#include "convlab/classroom/class_answers.h"
 #include "convlab/classroom/pack.h"
 #include "convlab/classroom/secrets.h"
 

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "convlab/classroom/settings.h"
+#include "convlab/classroom/class_settings.h"
 
 namespace convlab::classroom {
 

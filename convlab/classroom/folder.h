@@ -8,12 +8,12 @@ namespace convlab::classroom {
 
 /// The class folder and its layout.
 ///
-///   class.toml   the teacher's settings, see settings.h
+///   class.toml   the teacher's settings, see class_settings.h
 ///   public/      problem texts, shapes and starter files; queue.json and rankings.json
 ///   secret/      mode 0700: a file with seed and shapes per assignment
 ///   spool/       mode 03733: submissions written by students, see spool.h
-///   answers/     mode 0711: a file per student, named by their secret, see answers.h; and notes, named by receipt,
-///   that
+///   answers/     mode 0711: a file per student, named by their secret, see class_answers.h; and notes, named by
+///   receipt, that
 ///                say why a file in the spool was rejected
 ///   files/       mode 0700: submitted files, by number
 ///   jobs/        mode 0700: a folder for each job that is being judged

@@ -15,7 +15,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
-#include "convlab/classroom/answers.h"
+#include "convlab/classroom/class_answers.h"
 #include "convlab/classroom/secrets.h"
 #include "convlab/classroom/spool.h"
 

@@ -3,17 +3,17 @@
 #include <optional>
 #include <string>
 
+#include "convlab/classroom/class_settings.h"
 #include "convlab/classroom/folder.h"
-#include "convlab/classroom/settings.h"
 #include "convlab/classroom/store.h"
 
 namespace convlab::classroom {
 
-/// Moves submissions from the spool into the database, then publishes them to the students (answers.h). A submission
-/// that is late, exceeds the hourly limit or names an unknown assignment is stored as refused, without its file. Files
-/// that are not submissions are removed, and the reason is written under their receipt. Any number of the owner's
-/// processes may run this concurrently. Stops after about `most_s` seconds and leaves the remaining files for the next
-/// call. Submissions beyond a user's hourly limit are processed last.
+/// Moves submissions from the spool into the database, then publishes them to the students (class_answers.h). A
+/// submission that is late, exceeds the hourly limit or names an unknown assignment is stored as refused, without its
+/// file. Files that are not submissions are removed, and the reason is written under their receipt. Any number of the
+/// owner's processes may run this concurrently. Stops after about `most_s` seconds and leaves the remaining files for
+/// the next call. Submissions beyond a user's hourly limit are processed last.
 void take_in(const Folder& folder, const Settings& settings, Store& store, double most_s = 5);
 
 /// Processes only this submission.

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "convlab/classroom/class_settings.h"
 #include "convlab/classroom/folder.h"
-#include "convlab/classroom/settings.h"
 #include "convlab/classroom/store.h"
 
 namespace convlab::classroom {

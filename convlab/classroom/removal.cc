@@ -6,7 +6,7 @@
 #include <set>
 
 #include "convlab/base/error.h"
-#include "convlab/classroom/answers.h"
+#include "convlab/classroom/class_answers.h"
 #include "convlab/classroom/students.h"
 
 namespace convlab::classroom {

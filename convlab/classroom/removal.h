@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "convlab/classroom/class_settings.h"
 #include "convlab/classroom/folder.h"
-#include "convlab/classroom/settings.h"
 #include "convlab/classroom/store.h"
 
 /// Deletes submissions and students, for example after a submission for a misspelled name.

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "convlab/classroom/class_settings.h"
 #include "convlab/classroom/judge_run.h"
-#include "convlab/classroom/settings.h"
 #include "convlab/classroom/store.h"
 
 namespace convlab::classroom {

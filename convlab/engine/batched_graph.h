@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "convlab/device/device.h"
-#include "convlab/engine/arrays.h"
 #include "convlab/engine/engine_options.h"
+#include "convlab/engine/run_arrays.h"
 #include "convlab/model/graph.h"
 #include "convlab/rewrite/fold.h"
 

@@ -8,8 +8,8 @@
 
 #include "convlab/base/stage.h"
 #include "convlab/device/device.h"
-#include "convlab/engine/arrays.h"
 #include "convlab/engine/engine_options.h"
+#include "convlab/engine/run_arrays.h"
 #include "convlab/model/graph.h"
 #include "convlab/plan/plan.h"
 #include "convlab/rewrite/fold.h"

@@ -33,7 +33,7 @@ std::vector<SavedCounters> counters_of_comparison(const JsonMembers& from) {
   std::vector<SavedCounters> all;
   from.objects("rows", [&](const JsonMembers& row) {
     std::string kernel;
-    row.read("kernel", kernel);
+    row.read_kernel_name("kernel", kernel);
     auto saved = std::ranges::find(all, kernel, &SavedCounters::kernel);
     if (saved == all.end()) {
       saved = all.insert(all.end(), common);

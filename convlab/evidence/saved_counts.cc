@@ -60,7 +60,7 @@ std::vector<SavedCounts> saved_counts_from_json(const JsonMembers& from) {
   from.objects("kernels", [&](const JsonMembers& entry) {
     SavedCounts& saved = all.emplace_back(common);
     entry.read("layer", saved.layer);
-    entry.read("kernel", saved.kernel);
+    entry.read_kernel_name("kernel", saved.kernel);
     entry.read("function", saved.counts.kernel);
     entry.read("launches", saved.counts.launches);
     entry.read("warps", saved.counts.warps);

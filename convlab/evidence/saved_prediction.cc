@@ -10,7 +10,7 @@ std::vector<SavedPrediction> saved_predictions_from_json(const JsonMembers& from
   std::vector<SavedPrediction> predictions;
   from.objects("predictions", [&](const JsonMembers& entry) {
     SavedPrediction& saved = predictions.emplace_back();
-    entry.read("kernel", saved.kernel);
+    entry.read_kernel_name("kernel", saved.kernel);
     entry.read("problem", saved.problem);
     entry.read("device", saved.device);
     entry.read("ms", saved.ms);

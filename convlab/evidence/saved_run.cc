@@ -33,7 +33,7 @@ SavedRun saved_run_from_json(const JsonMembers& from) {
     entry.read("name", layer.name);
     entry.read("op", layer.op);
     entry.read("problem", layer.problem);
-    entry.read("kernel", layer.kernel);
+    entry.read_kernel_name("kernel", layer.kernel);
     entry.read("op_time_s", layer.op_time_s);
     entry.read("gflops", layer.gflops);
     run.layers.push_back(std::move(layer));

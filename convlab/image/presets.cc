@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "convlab/base/text.h"
-#include "convlab/image/prepare.h"
+#include "convlab/image/prepare_image.h"
 
 namespace convlab {
 namespace {

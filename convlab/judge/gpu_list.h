@@ -10,8 +10,8 @@
 
 #include "convlab/base/rng.h"
 #include "convlab/judge/cubin_names.h"
-#include "convlab/judge/host_memory.h"
 #include "convlab/judge/launch_list.h"
+#include "convlab/judge/replayed_memory.h"
 
 namespace convlab::judge {
 

@@ -8,7 +8,7 @@
 
 #include "convlab/conv/problem.h"
 #include "convlab/judge/launch_list.h"
-#include "convlab/simt/recorder.h"
+#include "convlab/simt/call_recorder.h"
 
 namespace convlab::judge {
 

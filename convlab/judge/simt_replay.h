@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "convlab/judge/host_memory.h"
 #include "convlab/judge/launch_list.h"
+#include "convlab/judge/replayed_memory.h"
 #include "convlab/simt/symbols.h"
 
 namespace convlab::judge {

@@ -13,6 +13,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/device/simt.h"
+#include "convlab/kernels/former_names.h"
 
 namespace convlab {
 namespace {
@@ -89,6 +90,7 @@ std::vector<std::reference_wrapper<const Kernel>> conv_kernels() {
 }
 
 const Kernel* find_kernel(std::string_view name, DeviceKind device) {
+  name = present_name(name);
   for (const Kernel& kernel : kernels()) {
     if (kernel.info.name == name && kernel.info.device == device) return &kernel;
   }
@@ -105,7 +107,7 @@ const Kernel& require_kernel(std::string_view name, DeviceKind device) {
   if (const Kernel* kernel = find_kernel(name, device)) return *kernel;
   std::vector<std::string> names;
   for (const Kernel& kernel : kernels()) {
-    if (kernel.info.name == name) {
+    if (kernel.info.name == present_name(name)) {
       throw unavailable("kernel {} runs on {}, not on {}; use device {}", name, name_of(kernel.info.device),
                         name_of(device), name_of(kernel.info.device));
     }

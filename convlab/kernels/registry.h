@@ -17,7 +17,7 @@ const std::vector<Kernel>& kernels();
 /// Returns those of the family convolution, in the same order.
 std::vector<std::reference_wrapper<const Kernel>> conv_kernels();
 
-/// Returns the kernel with this name on this device, or nullptr.
+/// Returns the kernel with this name, or a former one (former_names.h), on this device, or nullptr.
 const Kernel* find_kernel(std::string_view name, DeviceKind device);
 
 /// Returns the kernel with this name on this device. Throws Error(bad_input) with the nearest name if it is unknown, or

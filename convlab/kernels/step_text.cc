@@ -13,7 +13,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/kernels/conv_step.h"
-#include "convlab/model/limits.h"
+#include "convlab/model/graph_limits.h"
 #include "convlab/model/op_info.h"
 #include "convlab/model/op_names.h"
 #include "convlab/model/op_rules.h"

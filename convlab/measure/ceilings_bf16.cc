@@ -1,14 +1,14 @@
 // Measures how fast the processor multiplies bf16 pairs, in vector registers (AVX512-BF16) or in AMX tiles.
 
-#include "convlab/kernels/cpu/bf16.h"
-#include "convlab/kernels/cpu/simd.h"
+#include "convlab/kernels/cpu/simd/bf16_tiles.h"
+#include "convlab/kernels/cpu/simd/simd.h"
 #include "convlab/measure/ceilings_of_device.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "convlab/measure/ceilings_bf16.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
 
-#include "convlab/kernels/cpu_pairs/bf16_tiles-inl.h"
+#include "convlab/kernels/cpu/nchw16n2c_bf16/bf16_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

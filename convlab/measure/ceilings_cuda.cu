@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "convlab/device/tensor_core.cuh"
-#include "convlab/kernels/gpu_channels/hopper_multiply.cuh"
-#include "convlab/kernels/gpu_dense/hopper.cuh"
+#include "convlab/kernels/cuda/dense/dense_hopper.cuh"
+#include "convlab/kernels/cuda/nhwc/hopper_multiply.cuh"
 #include "convlab/measure/ceilings_of_device.h"
 
 namespace convlab {

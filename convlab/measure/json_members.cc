@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "convlab/base/json.h"
+#include "convlab/kernels/former_names.h"
 
 namespace convlab {
 namespace {
@@ -103,6 +104,11 @@ void JsonMembers::read(const char* name, std::map<std::string, int>& values) con
   const JsonMembers members = object(name);
   values.clear();
   for (const auto& entry : members.json_.items()) members.read(entry.key().c_str(), values[entry.key()]);
+}
+
+void JsonMembers::read_kernel_name(const char* name, std::string& value) const {
+  read(name, value);
+  value = present_name(value);
 }
 
 const JsonMembers::Json& JsonMembers::member(const char* name) const {

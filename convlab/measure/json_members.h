@@ -44,6 +44,9 @@ class JsonMembers {
   void read(const char* name, std::vector<double>& values) const;
   void read(const char* name, std::map<std::string, int>& values) const;
 
+  /// Reads the name of a kernel, which may be a former one (kernels/former_names.h), as its present name.
+  void read_kernel_name(const char* name, std::string& value) const;
+
   /// Reads a member that may be absent.
   template <class T>
   void read(const char* name, std::optional<T>& value) const {

@@ -161,7 +161,7 @@ Machine machine_from_json(const JsonMembers& from) {
 Record record_from_json(const Json& json, const std::string& place) {
   const JsonMembers from(json, place);
   Record record;
-  from.read("kernel", record.kernel);
+  from.read_kernel_name("kernel", record.kernel);
   from.read("problem", record.problem);
   record.device = from.choice("device", {DeviceKind::cpu, DeviceKind::cuda, DeviceKind::simt});
   from.read("math", record.math);

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "convlab/base/error.h"
-#include "convlab/model/limits.h"
+#include "convlab/model/graph_limits.h"
 
 namespace convlab {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/diagnostics/finding.h"
-#include "convlab/model/limits.h"
+#include "convlab/model/graph_limits.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {

@@ -300,9 +300,9 @@ struct QLinearMatMulOp {
 };
 struct MatMulIntegerOp {};  ///< inputs: a, b, optional a_zero (1 or M elements), optional b_zero (1 or N elements)
 
-// The quantized operators that rewrite/quantized.h makes, with all constants precomputed; no model has them. Quantized
-// values and zero points are 0 to 255. A result with `low` and `high` is rounded half to even, then shifted by `zero`,
-// then saturated to low .. high: an activation narrows that range.
+// The quantized operators that rewrite/rewrite_to_bytes.h makes, with all constants precomputed; no model has them.
+// Quantized values and zero points are 0 to 255. A result with `low` and `high` is rounded half to even, then shifted
+// by `zero`, then saturated to low .. high: an activation narrows that range.
 
 struct ByteAddOp {  ///< inputs: a, b; round((a - a_zero) * a_factor + (b - b_zero) * b_factor) + zero
   float a_factor = 1, b_factor = 1;

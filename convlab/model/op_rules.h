@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "convlab/model/limits.h"
+#include "convlab/model/graph_limits.h"
 #include "convlab/model/op_info.h"
 
 namespace convlab {

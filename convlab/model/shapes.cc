@@ -4,7 +4,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
-#include "convlab/model/limits.h"
+#include "convlab/model/graph_limits.h"
 #include "convlab/model/op_info.h"
 
 namespace convlab {

@@ -8,7 +8,7 @@
 #include <cctype>
 #include <utility>
 
-#include "convlab/model/limits.h"
+#include "convlab/model/graph_limits.h"
 
 namespace convlab {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "convlab/kernels/conv_step.h"
-#include "convlab/kernels/ops/channels/channel_op.h"
+#include "convlab/kernels/cpu/nchw8c/channel_op.h"
 #include "convlab/model/shapes.h"
 #include "convlab/plan/kept_formats.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "convlab/conv/problem.h"
-#include "convlab/kernels/cpu/bf16.h"
+#include "convlab/kernels/cpu/simd/bf16_tiles.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {

@@ -12,7 +12,7 @@ namespace convlab {
 // nchw8c or, in bf16, nhwc; on a GPU nhwc, in fp16 or fp32. Concatenated channels are written directly to their final
 // offset.
 //
-// A plan of a quantized graph keeps 8-bit values in nhwc4 uint8: see rewrite/quantized.h.
+// A plan of a quantized graph keeps 8-bit values in nhwc4 uint8: see rewrite/rewrite_to_bytes.h.
 //
 // Any other plan keeps a value in one of reader_formats() if all nodes that read it can: see reader_formats.h.
 

@@ -8,7 +8,7 @@
 
 #include "convlab/kernels/conv_step.h"
 #include "convlab/model/graph.h"
-#include "convlab/plan/options.h"
+#include "convlab/plan/plan_options.h"
 
 namespace convlab {
 

@@ -11,6 +11,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/fingerprint.h"
 #include "convlab/base/text.h"
+#include "convlab/kernels/former_names.h"
 
 namespace convlab {
 namespace {
@@ -189,12 +190,12 @@ class Reader {
     };
     KernelChoice choice{.line = line_};
     word();  // conv or op
-    choice.kernel = word();
+    choice.kernel = present_name(word());
     choice.problem = word();
     choice.ms = milliseconds(word());
     expect("ms,");
     expect("next");
-    choice.next = word();
+    choice.next = present_name(word());
     const std::string next_ms = word();
     if (choice.next == kNone) choice.next.clear();
     if (choice.next.empty() != (next_ms == kNone)) fail("next kernel or its time is missing");

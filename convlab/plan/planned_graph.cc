@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "convlab/device/thread_pool.h"
-#include "convlab/rewrite/quantized.h"
+#include "convlab/rewrite/rewrite_to_bytes.h"
 #include "convlab/rewrite/simplify.h"
 
 namespace convlab {

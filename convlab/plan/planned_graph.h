@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "convlab/model/graph.h"
-#include "convlab/plan/options.h"
+#include "convlab/plan/plan_options.h"
 #include "convlab/rewrite/fold.h"
 
 namespace convlab {

@@ -4,8 +4,8 @@
 
 #include "convlab/device/device.h"
 #include "convlab/model/graph.h"
-#include "convlab/plan/options.h"
 #include "convlab/plan/plan.h"
+#include "convlab/plan/plan_options.h"
 
 namespace convlab {
 

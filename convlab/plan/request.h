@@ -6,7 +6,7 @@
 #include "convlab/kernels/kernel.h"
 #include "convlab/model/graph.h"
 #include "convlab/plan/choices.h"
-#include "convlab/plan/options.h"
+#include "convlab/plan/plan_options.h"
 #include "convlab/rewrite/readers.h"
 
 namespace convlab {

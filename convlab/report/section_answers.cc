@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convlab/report/gray_png.h"
 #include "convlab/report/html.h"
-#include "convlab/report/png.h"
 #include "convlab/report/report.h"
 
 namespace convlab {

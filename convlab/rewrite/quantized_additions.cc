@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "convlab/rewrite/quantized.h"
 #include "convlab/rewrite/readers.h"
+#include "convlab/rewrite/rewrite_to_bytes.h"
 
 namespace convlab {
 

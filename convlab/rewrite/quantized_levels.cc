@@ -7,8 +7,8 @@
 
 #include "convlab/base/overloaded.h"
 #include "convlab/rewrite/evaluate.h"
-#include "convlab/rewrite/quantized.h"
 #include "convlab/rewrite/readers.h"
+#include "convlab/rewrite/rewrite_to_bytes.h"
 
 namespace convlab {
 namespace {

@@ -15,7 +15,7 @@
 #include "convlab/kernels/step_work.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/model/onnx/onnx_images.h"
-#include "convlab/plan/options.h"
+#include "convlab/plan/plan_options.h"
 #include "convlab/session/timing.h"
 
 namespace convlab {

@@ -14,6 +14,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/symbol.h"
+#include "convlab/simt/call_recorder.h"
 #include "convlab/simt/counting.h"
 #include "convlab/simt/describe.h"
 #include "convlab/simt/fault.h"
@@ -23,7 +24,6 @@
 #include "convlab/simt/in_flight.h"
 #include "convlab/simt/last_writer.h"
 #include "convlab/simt/launch_log.h"
-#include "convlab/simt/recorder.h"
 #include "convlab/simt/scheduler.h"
 #include "convlab/simt/settings.h"
 

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/simt/call_recorder.h"
 #include "convlab/simt/counting.h"
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/last_writer.h"
-#include "convlab/simt/recorder.h"
 
 namespace convlab::simt {
 namespace {

@@ -7,8 +7,8 @@
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
 #include "convlab/base/half.h"
+#include "convlab/simt/call_recorder.h"
 #include "convlab/simt/memory.h"
-#include "convlab/simt/recorder.h"
 
 namespace convlab::simt {
 namespace {

@@ -20,7 +20,7 @@ namespace convlab {
 ///   of one pixel use nchw instead.
 /// nhwc4: nhwc, each pixel padded by up to 3 elements of any value to a multiple of 4: instructions multiply and sum
 ///   four 8-bit channels at once. int8 values are stored as uint8, shifted up by 128, and so are their zero points (see
-///   rewrite/quantized.h).
+///   rewrite/rewrite_to_bytes.h).
 /// nchw8c: image after image, [ceil(c / 8)][h][w][8 channels]. In float32, a vector holds several channels of a pixel,
 ///   concatenated channels are contiguous, and with one pixel per image this order equals nchw. In float16, a pixel's
 ///   block is the 16 bytes of one row of a tensor core operand: padding channels are zero, the last block is

@@ -9,8 +9,8 @@
 #include <limits>
 #include <thread>
 
-#include "tests/errors.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

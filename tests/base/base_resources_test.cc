@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "convlab/base/error.h"
-#include "tests/paths.h"
+#include "tests/support/paths.h"
 
 namespace convlab {
 namespace {

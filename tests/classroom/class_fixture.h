@@ -6,7 +6,7 @@
 #include "convlab/classroom/intake.h"
 #include "convlab/classroom/spool.h"
 #include "convlab/classroom/store.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace convlab::classroom {
 

@@ -12,10 +12,10 @@
 #include <thread>
 
 #include "convlab/base/file.h"
-#include "convlab/classroom/answers.h"
+#include "convlab/classroom/class_answers.h"
 #include "tests/classroom/class_fixture.h"
-#include "tests/errors.h"
-#include "tests/source_tree.h"
+#include "tests/support/source_tree.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab::classroom {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <filesystem>
 
-#include "convlab/classroom/answers.h"
-#include "convlab/classroom/web/tokens.h"
+#include "convlab/classroom/class_answers.h"
+#include "convlab/classroom/web/access_tokens.h"
 #include "tests/classroom/class_fixture.h"
-#include "tests/errors.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab::classroom {
 namespace {

@@ -1,6 +1,6 @@
 // Tests class.toml, assignment packs, secrets and the folder of a new class.
 
-#include "convlab/classroom/settings.h"
+#include "convlab/classroom/class_settings.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -10,9 +10,9 @@
 #include "convlab/classroom/create.h"
 #include "convlab/classroom/pack.h"
 #include "convlab/classroom/secrets.h"
-#include "tests/errors.h"
-#include "tests/source_tree.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/source_tree.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab::classroom {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "convlab/base/file.h"
 #include "convlab/classroom/pack.h"
-#include "tests/paths.h"
-#include "tests/source_tree.h"
+#include "tests/support/paths.h"
+#include "tests/support/source_tree.h"
 
 namespace convlab::classroom {
 namespace {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/classroom/class_fixture.h"
-#include "tests/errors.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab::classroom {
 namespace {

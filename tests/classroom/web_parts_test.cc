@@ -4,11 +4,11 @@
 
 #include "convlab/classroom/bounds.h"
 #include "convlab/classroom/sha256.h"
+#include "convlab/classroom/web/access_tokens.h"
 #include "convlab/classroom/web/connections.h"
 #include "convlab/classroom/web/history_plot.h"
-#include "convlab/classroom/web/tokens.h"
 #include "tests/classroom/class_fixture.h"
-#include "tests/errors.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab::classroom {
 namespace {

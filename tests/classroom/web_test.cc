@@ -10,14 +10,14 @@
 
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"
-#include "convlab/classroom/answers.h"
+#include "convlab/classroom/class_answers.h"
 #include "convlab/classroom/standings.h"
-#include "convlab/classroom/web/site.h"
+#include "convlab/classroom/web/access_tokens.h"
+#include "convlab/classroom/web/class_site.h"
 #include "convlab/classroom/web/submission_page.h"
-#include "convlab/classroom/web/tokens.h"
 #include "tests/classroom/class_fixture.h"
-#include "tests/errors.h"
-#include "tests/source_tree.h"
+#include "tests/support/source_tree.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab::classroom {
 namespace {

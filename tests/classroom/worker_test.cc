@@ -1,6 +1,6 @@
 // Tests workers that are killed at arbitrary times, and judges that fail.
 
-#include "convlab/classroom/worker.h"
+#include "convlab/classroom/class_worker.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -19,8 +19,8 @@
 #include "convlab/base/rng.h"
 #include "convlab/classroom/job.h"
 #include "tests/classroom/class_fixture.h"
-#include "tests/errors.h"
-#include "tests/source_tree.h"
+#include "tests/support/source_tree.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab::classroom {
 namespace {

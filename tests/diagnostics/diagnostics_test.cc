@@ -16,7 +16,7 @@
 #include "convlab/diagnostics/source_lines.h"
 #include "convlab/diagnostics/text_form.h"
 #include "convlab/diagnostics/tool_forms.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace convlab {
 namespace {

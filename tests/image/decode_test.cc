@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "tests/errors.h"
-#include "tests/picture_files.h"
-#include "tests/tensor_values.h"
+#include "tests/support/picture_files.h"
+#include "tests/support/tensor_values.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

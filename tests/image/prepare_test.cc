@@ -1,12 +1,12 @@
 // Tests resizing, cropping and normalizing images for a network.
 
-#include "convlab/image/prepare.h"
+#include "convlab/image/prepare_image.h"
 
 #include <gmock/gmock.h>
 
 #include "convlab/base/rng.h"
-#include "tests/errors.h"
-#include "tests/tensor_values.h"
+#include "tests/support/tensor_values.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

@@ -12,8 +12,8 @@
 #include "convlab/base/file.h"
 #include "convlab/base/process.h"
 #include "convlab/kernel_file/compiler.h"
-#include "tests/errors.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab::judge {
 namespace {

@@ -13,8 +13,8 @@
 #include <iterator>
 
 #include "convlab/judge/work_folder.h"
-#include "tests/source_tree.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/source_tree.h"
+#include "tests/support/temporary_folder.h"
 
 namespace convlab::judge {
 namespace {

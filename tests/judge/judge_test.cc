@@ -22,10 +22,10 @@
 #include "convlab/judge/jailed_compiler.h"
 #include "convlab/judge/judgement.h"
 #include "convlab/kernels/registry.h"
-#include "tests/errors.h"
-#include "tests/paths.h"
-#include "tests/source_tree.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/paths.h"
+#include "tests/support/source_tree.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab::judge {
 namespace {

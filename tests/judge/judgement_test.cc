@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/errors.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab::judge {
 namespace {

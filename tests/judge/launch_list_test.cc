@@ -12,7 +12,7 @@
 
 #include "convlab/base/json.h"
 #include "convlab/judge/recording.h"
-#include "tests/errors.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab::judge {
 namespace {

@@ -1,6 +1,6 @@
 // Tests the split of int8 weights that keeps sums of 8-bit products within 16 bits.
 
-#include "convlab/kernels/cpu_bytes/byte_pairs.h"
+#include "convlab/kernels/cpu/nhwc_int8/byte_pairs.h"
 
 #include <gtest/gtest.h>
 

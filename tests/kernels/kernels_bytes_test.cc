@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "convlab/conv/problem.h"
-#include "convlab/kernels/cpu_bytes/byte_unit.h"
+#include "convlab/kernels/cpu/nhwc_int8/byte_unit.h"
 #include "tests/kernels/byte_checks.h"
-#include "tests/kernels_simd_targets.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {
@@ -52,8 +52,8 @@ const char* const kProblems[] = {
     "n1_c36h1w1_k36r1s1_g36",          //
 };
 
-const char* const kKernels[] = {"cpu.byte_conv", "cpu.byte_conv_dots", "cpu.byte_conv_amx", "cpu.byte_depthwise",
-                                "cpu.byte_depthwise_dots"};
+const char* const kKernels[] = {"cpu.nhwc_int8_conv", "cpu.nhwc_int8_conv_dots", "cpu.nhwc_int8_conv_amx",
+                                "cpu.nhwc_int8_depthwise", "cpu.nhwc_int8_depthwise_dots"};
 
 struct Conv {
   ByteConvOp op;
@@ -247,7 +247,7 @@ TEST_P(Bytes, Additions) {
   for (const Shape& shape : kShapes) {
     for (const ByteAddOp& op : ops) {
       const Tensor a = whole(shape, 0, 255, 1), b = whole(shape, 0, 255, 2);
-      const Tensor y = result_of("cpu.byte_add", byte_step(op, {&a, &b}, 2), {&a, &b});
+      const Tensor y = result_of("cpu.nhwc_int8_add", byte_step(op, {&a, &b}, 2), {&a, &b});
       for_each(shape, [&](const Index& i, size_t) {
         const double value = (at(a, i) - op.a_zero) * op.a_factor + (at(b, i) - op.b_zero) * op.b_factor;
         ASSERT_TRUE(is_level(at(y, i), value, op)) << at(y, i) << " of " << value;
@@ -260,7 +260,7 @@ TEST_P(Bytes, Means) {
   for (const Shape& shape : kShapes) {
     const ByteMeanOp op{.factor = 1.7f, .x_zero = 100, .zero = 20, .low = 5};
     const Tensor x = whole(shape, 0, 255, 1);
-    const Tensor y = result_of("cpu.byte_mean", byte_step(op, {&x}, 1), {&x});
+    const Tensor y = result_of("cpu.nhwc_int8_mean", byte_step(op, {&x}, 1), {&x});
     for_each(y.shape(), [&](const Index& i, size_t) {
       double sum = 0;
       for_each({shape[2], shape[3]}, [&](const Index& pixel, size_t) {
@@ -280,7 +280,7 @@ TEST_P(Bytes, LargestLevels) {
     for (const Pool& pool : pools) {
       if (shape[2] < 3 || shape[3] < 3) continue;
       const Tensor x = whole(shape, 0, 255, 1);
-      const Tensor y = result_of("cpu.byte_max_pool", byte_step(PoolOp{pool}, {&x}, 1), {&x});
+      const Tensor y = result_of("cpu.nhwc_int8_max_pool", byte_step(PoolOp{pool}, {&x}, 1), {&x});
       for_each(y.shape(), [&](const Index& i, size_t) {
         double most = 0;
         for_each({pool.kernel_h, pool.kernel_w}, [&](const Index& tap, size_t) {
@@ -302,7 +302,7 @@ TEST_P(Bytes, JoinedChannels) {
     second[1] = 5, third[1] = 8;
     const Tensor parts[] = {whole(shape, 0, 255, 1), whole(second, 0, 255, 2), whole(third, 0, 255, 3)};
     const std::vector<const Tensor*> inputs{&parts[0], &parts[1], &parts[2]};
-    const Tensor y = result_of("cpu.byte_concat", byte_step(op, inputs, 3), inputs);
+    const Tensor y = result_of("cpu.nhwc_int8_concat", byte_step(op, inputs, 3), inputs);
     for_each(y.shape(), [&](const Index& i, size_t) {
       Index from = i;
       size_t part = 0;
@@ -325,13 +325,13 @@ TEST_P(Bytes, FromPlainNumbersAndBack) {
       const std::vector<const Tensor*> inputs{&x, by, &zero};
       Step step = byte_step(QuantizeOp{}, inputs, 1);
       step.inputs[0].format = kNchw;
-      const Tensor levels = result_of("cpu.byte_reorder", step, inputs);
+      const Tensor levels = result_of("cpu.nhwc_int8_reorder", step, inputs);
       const Tensor expected = run(QuantizeOp{}, inputs);
       EXPECT_EQ(std::memcmp(levels.raw(), expected.raw(), levels.bytes()), 0);
       const std::vector<const Tensor*> back{&levels, by, &zero};
       step = byte_step(DequantizeOp{}, back, 1);
       step.outputs[0].format = kNchw;
-      const Tensor numbers = result_of("cpu.byte_reorder", step, back);
+      const Tensor numbers = result_of("cpu.nhwc_int8_reorder", step, back);
       const Tensor wanted = run(DequantizeOp{}, back);
       EXPECT_EQ(std::memcmp(numbers.raw(), wanted.raw(), numbers.bytes()), 0);
     }
@@ -339,7 +339,7 @@ TEST_P(Bytes, FromPlainNumbersAndBack) {
     for (const bool to_bytes : {false, true}) {
       Step step = byte_step(ActivationOp{}, {&levels}, 1);
       (to_bytes ? step.inputs[0].format : step.outputs[0].format) = kNchw;
-      const Tensor copy = result_of("cpu.byte_reorder", step, {&levels});
+      const Tensor copy = result_of("cpu.nhwc_int8_reorder", step, {&levels});
       EXPECT_EQ(std::memcmp(copy.raw(), levels.raw(), copy.bytes()), 0);
     }
   }
@@ -353,15 +353,16 @@ TEST_P(Bytes, NoNumberIsTheLowestLevel) {
     const std::vector<const Tensor*> inputs{&x, &scale, &zero};
     Step step = byte_step(QuantizeOp{}, inputs, 1);
     step.inputs[0].format = kNchw;
-    const Tensor levels = result_of("cpu.byte_reorder", step, inputs);
+    const Tensor levels = result_of("cpu.nhwc_int8_reorder", step, inputs);
     for (const float each : levels.values<float>()) EXPECT_EQ(each, 0);
   }
 }
 
 TEST(ByteKernels, SayWhatTheyDoNotCompute) {
   const Conv odd = conv_of("n1_c6h4w4_k4r1s1_g2", 1, false);
-  EXPECT_EQ(op_kernel("cpu.byte_conv").refuses(odd.step(), {}), "input channels per group must be a multiple of 4");
-  EXPECT_EQ(op_kernel("cpu.byte_depthwise").refuses(odd.step(), {}),
+  EXPECT_EQ(op_kernel("cpu.nhwc_int8_conv").refuses(odd.step(), {}),
+            "input channels per group must be a multiple of 4");
+  EXPECT_EQ(op_kernel("cpu.nhwc_int8_depthwise").refuses(odd.step(), {}),
             "only depthwise convolution with depth multiplier 1 is supported");
   Step plain = conv_of("n1_c4h4w4_k4r1s1", 1, false).step();
   plain.inputs[0].format = kNchw;
@@ -371,7 +372,7 @@ TEST(ByteKernels, SayWhatTheyDoNotCompute) {
   const Tensor x = whole({1, 4, 4, 4}, 0, 255, 1), scales = filled({4}, {1, 2, 3, 4});
   Step several = byte_step(QuantizeOp{}, {&x, &scales}, 1);
   several.inputs[0].format = kNchw;
-  EXPECT_EQ(op_kernel("cpu.byte_reorder").refuses(several, {}), "scale and zero point must be scalars");
+  EXPECT_EQ(op_kernel("cpu.nhwc_int8_reorder").refuses(several, {}), "scale and zero point must be scalars");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tests what verify does not cover in cpu.channel_winograd, with every instruction set: added arrays, parts of joint
+// Tests what verify does not cover in cpu.nchw8c_winograd, with every instruction set: added arrays, parts of joint
 // arrays, all activations, tiles that extend beyond the image, and equal bits for any number of threads and images.
 
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 
 #include "convlab/device/device.h"
 #include "convlab/device/devices.h"
-#include "convlab/kernels/cpu_channels/channels.h"
+#include "convlab/kernels/cpu/nchw8c/channels.h"
 #include "convlab/kernels/registry.h"
-#include "tests/kernels_simd_targets.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {
@@ -72,7 +72,7 @@ struct Case {
   std::vector<float> computed(int threads) const {
     const auto device = open_device("cpu", {.threads = threads});
     const auto stream = device->make_stream();
-    const Kernel& kernel = require_conv_kernel("cpu.channel_winograd", DeviceKind::cpu);
+    const Kernel& kernel = require_conv_kernel("cpu.nchw8c_winograd", DeviceKind::cpu);
     EXPECT_EQ(kernel.refuses(step, device->caps()).value_or(""), "");
     std::vector<float> y(
         static_cast<size_t>(step.problem.n * image_step(step.output_step, step.problem.output_shape())), 77.0f);
@@ -185,7 +185,7 @@ TEST_P(ChannelWinograd, GivesTheSameBitsForAnyNumberOfThreadsAndImages) {
 
 TEST(ChannelWinogradRefusals, AreExplained) {
   const auto device = open_device("cpu", {.threads = 1});
-  const Kernel& kernel = require_conv_kernel("cpu.channel_winograd", DeviceKind::cpu);
+  const Kernel& kernel = require_conv_kernel("cpu.nchw8c_winograd", DeviceKind::cpu);
   const auto refusal = [&](const ConvStep& step) { return kernel.refuses(step, device->caps()).value_or(""); };
   EXPECT_EQ(refusal(step_of("c16h8w8_k16r3s3_p1")), "");
   for (const char* problem :

@@ -9,10 +9,10 @@
 
 #include "convlab/base/rng.h"
 #include "convlab/device/cpu.h"
-#include "convlab/kernels/cpu/epilogue.h"
+#include "convlab/kernels/cpu/simd/vector_epilogue.h"
 #include "convlab/kernels/registry.h"
 #include "tests/kernels/channel_checks.h"
-#include "tests/kernels_simd_targets.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {
@@ -24,17 +24,17 @@ struct Case {
 };
 
 constexpr Case kCases[] = {
-    {"cpu.channel_depthwise", "n3_c24h9w19_k24r3s3_p1_g24"},
-    {"cpu.channel_depthwise", "n2_c16h7w7_k16r5s5_p2_g16"},
-    {"cpu.channel_depthwise", "n2_c8h15w18_k8r3s3_p1_st2_g8"},
-    {"cpu.channel_depthwise", "n2_c8h9w9_k8r3s3_p2_d2_g8"},
-    {"cpu.channel_depthwise", "n2_c8h9w16_k8r7s7_p3_g8"},
-    {"cpu.channel_first", "n3_c3h19w21_k40r7s7_p3_st2"},
-    {"cpu.channel_first", "n2_c1h11w14_k8r3s3_p1"},
-    {"cpu.channel_first", "n2_c4h30w31_k16r11s11_p2_st4"},
-    {"cpu.channel_dense", "n5_c48h1w1_k200r1s1", false},
-    {"cpu.channel_dense", "n3_c16h1w1_k8r1s1", false},
-    {"cpu.channel_dense", "c328h1w1_k48r1s1", false},
+    {"cpu.nchw8c_depthwise", "n3_c24h9w19_k24r3s3_p1_g24"},
+    {"cpu.nchw8c_depthwise", "n2_c16h7w7_k16r5s5_p2_g16"},
+    {"cpu.nchw8c_depthwise", "n2_c8h15w18_k8r3s3_p1_st2_g8"},
+    {"cpu.nchw8c_depthwise", "n2_c8h9w9_k8r3s3_p2_d2_g8"},
+    {"cpu.nchw8c_depthwise", "n2_c8h9w16_k8r7s7_p3_g8"},
+    {"cpu.nchw8c_first", "n3_c3h19w21_k40r7s7_p3_st2"},
+    {"cpu.nchw8c_first", "n2_c1h11w14_k8r3s3_p1"},
+    {"cpu.nchw8c_first", "n2_c4h30w31_k16r11s11_p2_st4"},
+    {"cpu.nchw8c_dense", "n5_c48h1w1_k200r1s1", false},
+    {"cpu.nchw8c_dense", "n3_c16h1w1_k8r1s1", false},
+    {"cpu.nchw8c_dense", "c328h1w1_k48r1s1", false},
 };
 
 Tensor random(const Shape& shape, uint64_t seed) {

@@ -7,7 +7,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/verify.h"
-#include "tests/kernels_simd_targets.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {
@@ -41,8 +41,8 @@ constexpr const char* kProblems[] = {
     "c1h40w40_k2r33s33",
     "c3h8w8_k33r1s1_st3",
     "c2h4w5_k3r4s5_p3x4x3x4",
-    // For cpu.winograd: every filter width, last tiles of all sizes, padding, groups, long sums, wide rows, many output
-    // channels.
+    // For cpu.nchw16n_winograd: every filter width, last tiles of all sizes, padding, groups, long sums, wide rows,
+    // many output channels.
     "n2_c5h9w12_k9r3s3",
     "n20_c4h7w13_k8r2s4",
     "c6h12w23_k10r5s5_p2",
@@ -51,7 +51,7 @@ constexpr const char* kProblems[] = {
     "c8h5w9_k16r3s3_p1_g2",
     "c60h6w9_k8r5s5",
     "c4h7w50_k70r5s5",
-    // For cpu.channel_depthwise: tiles of all sizes, with and without strides, narrow and dilated filters, padding
+    // For cpu.nchw8c_depthwise: tiles of all sizes, with and without strides, narrow and dilated filters, padding
     // wider than the filter.
     "n2_c16h5w7_k16r3s3_p1_g16",
     "c8h4w43_k8r3s3_p1x0x0x2_g8",
@@ -62,7 +62,7 @@ constexpr const char* kProblems[] = {
     "n2_c8h5w9_k8r3s1_p1x0x1x0_g8",
     "c8h9w11_k8r3s2_p3_st2x1_d1x3_g8",
     "c8h3w2_k8r3s3_p4_st3_g8",
-    // For cpu.half_conv: rows shorter than a tile, joined images, K dimensions that do not fill tiles, strided 1x1
+    // For cpu.nhwc_bf16_conv: rows shorter than a tile, joined images, K dimensions that do not fill tiles, strided 1x1
     // filters, groups.
     "n2_c24h7w9_k40r3s3_p1",
     "n3_c40h5w7_k24r1s1",
@@ -71,7 +71,7 @@ constexpr const char* kProblems[] = {
     "n2_c8h21w35_k16r3s3_st2",
     "n2_c16h6w18_k16r3s5_p0x2x1x0_d1x2",
     "n2_c32h9w20_k48r3s3_p1_g2",
-    // For cpu.channel_first: output channels in blocks of 16 and of 8, tiles of all sizes, strides with and without all
+    // For cpu.nchw8c_first: output channels in blocks of 16 and of 8, tiles of all sizes, strides with and without all
     // remainders.
     "n2_c3h17w19_k24r7s7_p3_st2",
     "c3h9w25_k8r3s3_p1",
@@ -110,10 +110,11 @@ class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const c
 INSTANTIATE_TEST_SUITE_P(
     Cpu, CpuConvolution,
     testing::Combine(testing::ValuesIn(simd_targets()),
-                     testing::Values("cpu.channel_depthwise", "cpu.channel_first", "cpu.im2col_gemm", "cpu.direct",
-                                     "cpu.image_lanes", "cpu.winograd", "cpu.pairs_bf16", "cpu.pairs_bf16x2",
-                                     "cpu.avx512_bf16", "cpu.avx512_bf16x2", "cpu.amx_bf16", "cpu.amx_bf16x2",
-                                     "cpu.half_conv", "cpu.half_conv_dots", "cpu.half_conv_amx", "cpu.half_depthwise")),
+                     testing::Values("cpu.nchw8c_depthwise", "cpu.nchw8c_first", "cpu.im2col_gemm", "cpu.direct",
+                                     "cpu.nchw16n_direct", "cpu.nchw16n_winograd", "cpu.nchw16n2c_bf16",
+                                     "cpu.nchw16n2c_bf16x2", "cpu.nchw16n2c_avx512_bf16", "cpu.nchw16n2c_avx512_bf16x2",
+                                     "cpu.nchw16n2c_amx_bf16", "cpu.nchw16n2c_amx_bf16x2", "cpu.nhwc_bf16_conv",
+                                     "cpu.nhwc_bf16_conv_dots", "cpu.nhwc_bf16_conv_amx", "cpu.nhwc_bf16_depthwise")),
     [](const auto& info) {
       std::string name = std::get<1>(info.param);
       std::replace(name.begin(), name.end(), '.', '_');
@@ -139,7 +140,7 @@ TEST_P(CpuConvolution, IsRight) {
 
 TEST(CpuConvolutionRefusals, OfWinogradAreExplainedAndLeaveEveryFilterWidth) {
   const auto device = open_device("cpu", {.threads = 3});
-  const Kernel& kernel = require_conv_kernel("cpu.winograd", DeviceKind::cpu);
+  const Kernel& kernel = require_conv_kernel("cpu.nchw16n_winograd", DeviceKind::cpu);
   const auto refusal = [&](const char* text, Epilogue epilogue = {}) {
     return kernel
         .refuses(ConvStep{.problem = parse_problem(text),
@@ -165,11 +166,11 @@ TEST(CpuConvolutionRefusals, OfWinogradAreExplainedAndLeaveEveryFilterWidth) {
 }
 
 TEST(CpuConvolutionRefusals, AreFew) {
-  // So that no case above is skipped: cpu.direct supports all of them, cpu.image_lanes all but unusual pooling, and
+  // So that no case above is skipped: cpu.direct supports all of them, cpu.nchw16n_direct all but unusual pooling, and
   // kernels in pairs all but that and groups.
   const auto device = open_device("cpu", {.threads = 3});
-  for (const char* name : {"cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes", "cpu.pairs_bf16"}) {
-    const bool in_pairs = std::string_view(name) == "cpu.pairs_bf16";
+  for (const char* name : {"cpu.im2col_gemm", "cpu.direct", "cpu.nchw16n_direct", "cpu.nchw16n2c_bf16"}) {
+    const bool in_pairs = std::string_view(name) == "cpu.nchw16n2c_bf16";
     const Kernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
     for (const char* text : kProblems) {
       for (const ConvStep& step : steps_to_verify(kernel, parse_problem(text), device->caps())) {

@@ -12,13 +12,13 @@
 #include "convlab/base/half.h"
 #include "convlab/base/rng.h"
 #include "convlab/device/devices.h"
-#include "convlab/kernels/cpu/bf16.h"
-#include "convlab/kernels/cpu_gemm/gemm.h"
+#include "convlab/kernels/cpu/gemm/gemm.h"
+#include "convlab/kernels/cpu/simd/bf16_tiles.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/select.h"
 #include "convlab/tensor/format.h"
-#include "tests/dense_layers.h"
-#include "tests/kernels_simd_targets.h"
+#include "tests/support/dense_layers.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {
@@ -348,7 +348,7 @@ TEST_P(CpuGemm, ImagesInLanesGiveTheBitsOfPlainOnes) {
         values[0].assign(lanes.values<float>().begin(), lanes.values<float>().end());
         step.inputs[0].format = kNchw16n;
         const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::cpu});
-        EXPECT_EQ(kernel.info.name, "cpu.dense_lanes");
+        EXPECT_EQ(kernel.info.name, "cpu.nchw16n_dense");
         EXPECT_EQ(run_dense(kernel, step, values, threads), expected) << m << " " << n << " " << k;
         step.outputs[0].format = kNchw16n;
         const std::vector<float> output =
@@ -360,7 +360,7 @@ TEST_P(CpuGemm, ImagesInLanesGiveTheBitsOfPlainOnes) {
 }
 
 TEST(CpuDense, InLanesRefusesInWords) {
-  const Kernel& kernel = kernel_named("cpu.dense_lanes");
+  const Kernel& kernel = kernel_named("cpu.nchw16n_dense");
   const Step step = dense_step(GemmOp{}, {{20, 4}, {4, 3}, {3}}, {20, 3}, kNchw16n);
   const auto refusal = [&](const auto& change) {
     Step changed = step;

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "convlab/kernels/cpu/epilogue.h"
-#include "tests/kernels_simd_targets.h"
+#include "convlab/kernels/cpu/simd/vector_epilogue.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {

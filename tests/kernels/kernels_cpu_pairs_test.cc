@@ -11,12 +11,12 @@
 #include "convlab/base/bf16.h"
 #include "convlab/base/rng.h"
 #include "convlab/device/devices.h"
-#include "convlab/kernels/cpu/bf16.h"
+#include "convlab/kernels/cpu/simd/bf16_tiles.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/select.h"
 #include "convlab/tensor/format.h"
-#include "tests/dense_layers.h"
-#include "tests/kernels_simd_targets.h"
+#include "tests/support/dense_layers.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {
@@ -39,16 +39,17 @@ class CpuPairs : public testing::TestWithParam<std::tuple<int64_t, const char*>>
   const Kernel& kernel() const { return require_kernel(std::get<1>(GetParam()), DeviceKind::cpu); }
 };
 
-INSTANTIATE_TEST_SUITE_P(Cpu, CpuPairs,
-                         testing::Combine(testing::ValuesIn(simd_targets()),
-                                          testing::Values("cpu.dense_amx_bf16", "cpu.dense_amx_bf16x2",
-                                                          "cpu.dense_avx512_bf16", "cpu.dense_avx512_bf16x2",
-                                                          "cpu.dense_pairs_bf16", "cpu.dense_pairs_bf16x2")),
-                         [](const auto& info) {
-                           std::string name = std::get<1>(info.param);
-                           std::replace(name.begin(), name.end(), '.', '_');
-                           return name + "_" + hwy::TargetName(std::get<0>(info.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Cpu, CpuPairs,
+    testing::Combine(testing::ValuesIn(simd_targets()),
+                     testing::Values("cpu.nchw16n2c_dense_amx_bf16", "cpu.nchw16n2c_dense_amx_bf16x2",
+                                     "cpu.nchw16n2c_dense_avx512_bf16", "cpu.nchw16n2c_dense_avx512_bf16x2",
+                                     "cpu.nchw16n2c_dense_bf16", "cpu.nchw16n2c_dense_bf16x2")),
+    [](const auto& info) {
+      std::string name = std::get<1>(info.param);
+      std::replace(name.begin(), name.end(), '.', '_');
+      return name + "_" + hwy::TargetName(std::get<0>(info.param));
+    });
 
 std::vector<float> random_values(int64_t count, uint64_t seed) {
   Rng rng(seed);
@@ -195,7 +196,8 @@ TEST_P(CpuPairs, RefusesInWords) {
 TEST(CpuPairsOfBytes, ANanWeightSpoilsItsMapAlone) {
   const auto device = open_device("cpu", {.threads = 2});
   const auto stream = device->make_stream();
-  for (const char* name : {"cpu.pairs_bf16", "cpu.pairs_bf16x2", "cpu.avx512_bf16", "cpu.amx_bf16", "cpu.amx_bf16x2"}) {
+  for (const char* name : {"cpu.nchw16n2c_bf16", "cpu.nchw16n2c_bf16x2", "cpu.nchw16n2c_avx512_bf16",
+                           "cpu.nchw16n2c_amx_bf16", "cpu.nchw16n2c_amx_bf16x2"}) {
     const Kernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
     const ConvStep step{.problem = parse_problem("n16_c1h9w9_k4r3s3"),
                         .epilogue = {.pool = Pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2},
@@ -230,9 +232,9 @@ TEST(CpuPairsOfBytes, ANanWeightSpoilsItsMapAlone) {
 TEST(CpuUnits, AbsentOnesSaySoAndVectorsAreEverywhere) {
   EXPECT_TRUE(has_unit(Bf16Unit::vectors));
   const ConvStep step{.problem = parse_problem("c2h5w5_k2r3s3")};
-  for (const auto& [name, unit] : {std::pair{"cpu.pairs_bf16", Bf16Unit::vectors},
-                                   {"cpu.avx512_bf16", Bf16Unit::avx512_bf16},
-                                   {"cpu.amx_bf16x2", Bf16Unit::amx}}) {
+  for (const auto& [name, unit] : {std::pair{"cpu.nchw16n2c_bf16", Bf16Unit::vectors},
+                                   {"cpu.nchw16n2c_avx512_bf16", Bf16Unit::avx512_bf16},
+                                   {"cpu.nchw16n2c_amx_bf16x2", Bf16Unit::amx}}) {
     const Kernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
     EXPECT_EQ(kernel.absent().has_value(), !has_unit(unit)) << name;
     EXPECT_EQ(kernel.refuses(step, {}).has_value(), !has_unit(unit)) << name;

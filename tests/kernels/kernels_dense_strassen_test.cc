@@ -1,4 +1,4 @@
-// Tests cpu.dense_strassen: its error bound, and images and weights that must not be coupled.
+// Tests cpu.nchw16n_dense_strassen: its error bound, and images and weights that must not be coupled.
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include "convlab/base/checked.h"
 #include "convlab/kernels/select.h"
 #include "convlab/tensor/format.h"
-#include "tests/dense_layers.h"
-#include "tests/kernels_simd_targets.h"
+#include "tests/support/dense_layers.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {
@@ -46,8 +46,8 @@ struct Layer {
     return run_dense(kernel_named(kernel), step(), {{pixels.begin(), pixels.end()}, w, bias}, threads);
   }
 
-  std::vector<float> output() const { return run("cpu.dense_strassen"); }
-  std::vector<float> direct() const { return run("cpu.dense_lanes"); }
+  std::vector<float> output() const { return run("cpu.nchw16n_dense_strassen"); }
+  std::vector<float> direct() const { return run("cpu.nchw16n_dense"); }
 
   int64_t n, m, k;
   std::vector<float> x, w, bias;
@@ -109,16 +109,16 @@ TEST_P(DenseStrassen, IsRightWithinItsBound) {
 
 TEST_P(DenseStrassen, SameBitsWhateverTheThreadsAndTheOrder) {
   const Layer layer(500, 42, 600);
-  const std::vector<float> one = layer.run("cpu.dense_strassen", 1);
-  for (const int threads : {2, 3, 16}) EXPECT_EQ(layer.run("cpu.dense_strassen", threads), one) << threads;
+  const std::vector<float> one = layer.run("cpu.nchw16n_dense_strassen", 1);
+  for (const int threads : {2, 3, 16}) EXPECT_EQ(layer.run("cpu.nchw16n_dense_strassen", threads), one) << threads;
   Step step = layer.step();
   step.outputs[0].format = kNchw16n;
   const Tensor lanes = pack(Tensor::of<float>({layer.n, layer.k}, layer.x), kNchw16n);
   const auto pixels = lanes.values<float>();
   const std::vector<std::vector<float>> values{{pixels.begin(), pixels.end()}, layer.w, layer.bias};
-  EXPECT_EQ(
-      unpack(run_dense(kernel_named("cpu.dense_strassen"), step, values, 2).data(), step.outputs[0].shape, kNchw16n),
-      one);
+  EXPECT_EQ(unpack(run_dense(kernel_named("cpu.nchw16n_dense_strassen"), step, values, 2).data(), step.outputs[0].shape,
+                   kNchw16n),
+            one);
 }
 
 TEST_P(DenseStrassen, TakesAllThatADenseLayerHas) {
@@ -131,8 +131,8 @@ TEST_P(DenseStrassen, TakesAllThatADenseLayerHas) {
     step.epilogue.activation = {ActivationKind::tanh};
     const std::vector<std::vector<float>> values{
         {pixels.begin(), pixels.end()}, random_values(kTerms * kOutputs, 2), random_values(element_count(addend), 3)};
-    const std::vector<float> y = run_dense(kernel_named("cpu.dense_strassen"), step, values, 2);
-    const std::vector<float> direct = run_dense(kernel_named("cpu.dense_lanes"), step, values, 2);
+    const std::vector<float> y = run_dense(kernel_named("cpu.nchw16n_dense_strassen"), step, values, 2);
+    const std::vector<float> direct = run_dense(kernel_named("cpu.nchw16n_dense"), step, values, 2);
     for (size_t i = 0; i < y.size(); ++i) ASSERT_TRUE(std::fabs(y[i] - direct[i]) <= 3e-6) << i;
   }
 }
@@ -213,12 +213,12 @@ TEST(DenseStrassenPlan, IsTakenWhereItPays) {
     const Step step = dense_step(GemmOp{}, {{n, k}, {k, m}, {m}}, {n, m}, format);
     return choose_kernel(step, {.kind = DeviceKind::cpu}).info.name;
   };
-  EXPECT_EQ(chosen(1000, 500, 7200), "cpu.dense_strassen");
-  EXPECT_EQ(chosen(500, 160, 20184), "cpu.dense_strassen");
-  EXPECT_EQ(chosen(1000, 10, 500), "cpu.dense_lanes") << "few outputs";
-  EXPECT_EQ(chosen(1000, 500, 300), "cpu.dense_lanes") << "few terms";
-  EXPECT_EQ(chosen(200, 500, 7200), "cpu.dense_lanes") << "few images";
-  EXPECT_EQ(chosen(1000, 501, 7200), "cpu.dense_lanes") << "an odd number of outputs";
+  EXPECT_EQ(chosen(1000, 500, 7200), "cpu.nchw16n_dense_strassen");
+  EXPECT_EQ(chosen(500, 160, 20184), "cpu.nchw16n_dense_strassen");
+  EXPECT_EQ(chosen(1000, 10, 500), "cpu.nchw16n_dense") << "few outputs";
+  EXPECT_EQ(chosen(1000, 500, 300), "cpu.nchw16n_dense") << "few terms";
+  EXPECT_EQ(chosen(200, 500, 7200), "cpu.nchw16n_dense") << "few images";
+  EXPECT_EQ(chosen(1000, 501, 7200), "cpu.nchw16n_dense") << "an odd number of outputs";
   EXPECT_EQ(chosen(1000, 500, 7200, kNchw), "cpu.dense");
 }
 

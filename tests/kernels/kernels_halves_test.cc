@@ -15,12 +15,13 @@
 #include "tests/kernels/channel_checks.h"
 #include "tests/kernels/half_checks.h"
 #include "tests/kernels/op_checks.h"
-#include "tests/kernels_simd_targets.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {
 
-constexpr const char* kKernels[] = {"cpu.half_conv", "cpu.half_conv_dots", "cpu.half_conv_amx", "cpu.half_depthwise"};
+constexpr const char* kKernels[] = {"cpu.nhwc_bf16_conv", "cpu.nhwc_bf16_conv_dots", "cpu.nhwc_bf16_conv_amx",
+                                    "cpu.nhwc_bf16_depthwise"};
 
 constexpr const char* kProblems[] = {"n3_c24h9w19_k40r3s3_p1",
                                      "n2_c64h12w17_k48r1s1",

@@ -131,8 +131,8 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(Split{"cuda.tensor_core_3xfp16", "simt", "n3_c5h12w13_k9r3s3_p1"},
                                      Split{"cuda.tensor_core_3xfp16", "simt", "n2_c1h17w20_k5r5s5_p2"},
                                      Split{"cuda.tensor_core_3xfp16", "simt", "n2_c300h4w4_k20r3s3"},
-                                     Split{"cuda.igemm_3xfp16", "simt", "n70_c3h3w3_k9r3s3"},
-                                     Split{"cuda.igemm_3xfp16", "simt", "n2_c300h2w2_k20r2s2"})),
+                                     Split{"cuda.nhwc_igemm_3xfp16", "simt", "n70_c3h3w3_k9r3s3"},
+                                     Split{"cuda.nhwc_igemm_3xfp16", "simt", "n2_c300h2w2_k20r2s2"})),
     name_of);
 
 constexpr double kRounded = 0x1p-10 + 0x1p-20;  // operands rounded to fp16
@@ -152,14 +152,14 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 // Images side by side, an odd one left over, and rows split into tiles.
-INSTANTIATE_TEST_SUITE_P(Hopper, SplitRange,
-                         testing::Combine(testing::ValuesIn(kCases),
-                                          testing::Values(Split{"cuda.hopper_3xfp16", "cuda", "n5_c12h33w33_k24r5s5"},
-                                                          Split{"cuda.hopper_3xfp16", "cuda", "n2_c12h33w33_k24r7s7"},
-                                                          Split{"cuda.hopper_3xfp16", "cuda", "n3_c5h12w13_k9r3s3_p1"},
-                                                          Split{"cuda.hopper_3xfp16", "cuda",
-                                                                "n2_c8h9w150_k30r4s5_p2"})),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Hopper, SplitRange,
+    testing::Combine(testing::ValuesIn(kCases),
+                     testing::Values(Split{"cuda.nchw_hopper_3xfp16", "cuda", "n5_c12h33w33_k24r5s5"},
+                                     Split{"cuda.nchw_hopper_3xfp16", "cuda", "n2_c12h33w33_k24r7s7"},
+                                     Split{"cuda.nchw_hopper_3xfp16", "cuda", "n3_c5h12w13_k9r3s3_p1"},
+                                     Split{"cuda.nchw_hopper_3xfp16", "cuda", "n2_c8h9w150_k30r4s5_p2"})),
+    name_of);
 
 }  // namespace
 }  // namespace convlab

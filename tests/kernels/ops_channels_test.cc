@@ -4,7 +4,7 @@
 #include "convlab/kernels/registry.h"
 #include "tests/kernels/channel_checks.h"
 #include "tests/kernels/op_checks.h"
-#include "tests/kernels_simd_targets.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {
@@ -108,19 +108,19 @@ TEST(ChannelOps, Pool) {
     for (const PoolKind kind : {PoolKind::max, PoolKind::average}) {
       pool.kind = kind;
       SCOPED_TRACE(to_text(pool));
-      expect_like_plain("cpu.channel_pool", PoolOp{pool}, {{&x}}, kind == PoolKind::max ? 0 : kUnit);
+      expect_like_plain("cpu.nchw8c_pool", PoolOp{pool}, {{&x}}, kind == PoolKind::max ? 0 : kUnit);
     }
   }
 }
 
 TEST(ChannelOps, MeansOfMaps) {
   const Tensor x = random({3, 80, 7, 5}, 2);
-  expect_like_plain("cpu.channel_global_average_pool", GlobalAveragePoolOp{}, {{&x}});
-  expect_like_plain("cpu.channel_global_average_pool", ReduceOp{ReduceKind::mean, {2, 3}}, {{&x}}, kUnit);
-  expect_like_plain("cpu.channel_global_average_pool", ReduceOp{ReduceKind::mean, {-1, -2}}, {{&x}}, kUnit);
+  expect_like_plain("cpu.nchw8c_global_average_pool", GlobalAveragePoolOp{}, {{&x}});
+  expect_like_plain("cpu.nchw8c_global_average_pool", ReduceOp{ReduceKind::mean, {2, 3}}, {{&x}}, kUnit);
+  expect_like_plain("cpu.nchw8c_global_average_pool", ReduceOp{ReduceKind::mean, {-1, -2}}, {{&x}}, kUnit);
   Step step = channel_step(GlobalAveragePoolOp{}, {{&x}});
   step.outputs[0].format = kNchw;
-  EXPECT_EQ(choose_kernel(step, {.kind = DeviceKind::cpu}).info.name, "cpu.channel_global_average_pool");
+  EXPECT_EQ(choose_kernel(step, {.kind = DeviceKind::cpu}).info.name, "cpu.nchw8c_global_average_pool");
   step.op = ReduceOp{ReduceKind::max, {2, 3}};
   EXPECT_EQ(find_kernel(step, {.kind = DeviceKind::cpu}), nullptr);
 }
@@ -129,21 +129,21 @@ TEST(ChannelOps, NumbersForEachChannel) {
   const Tensor x = with_nan(random({2, 16, 5, 7}, 3)), gate = random({2, 16, 1, 1}, 4);
   const Tensor shared = random({1, 16, 1, 1}, 5), three = random({16, 1, 1}, 6);
   for (const Op& op : {Op(MulOp{}), Op(AddOp{})}) {
-    expect_like_plain("cpu.channel_scale", op, {{&x}, {&gate}});
-    expect_like_plain("cpu.channel_scale", op, {{&gate}, {&x}});
-    expect_like_plain("cpu.channel_scale", op, {{&x}, {&shared, true}});
-    expect_like_plain("cpu.channel_scale", op, {{&three, true}, {&x}});
+    expect_like_plain("cpu.nchw8c_scale", op, {{&x}, {&gate}});
+    expect_like_plain("cpu.nchw8c_scale", op, {{&gate}, {&x}});
+    expect_like_plain("cpu.nchw8c_scale", op, {{&x}, {&shared, true}});
+    expect_like_plain("cpu.nchw8c_scale", op, {{&three, true}, {&x}});
   }
   const Tensor scale = random({16}, 7), shift = random({16}, 8), mean = random({16}, 9);
   Tensor variance = random({16}, 10);
   for (float& value : variance.values<float>()) value = value * value + 0.5f;
-  expect_like_plain("cpu.channel_scale", BatchNormOp{1e-3f},
+  expect_like_plain("cpu.nchw8c_scale", BatchNormOp{1e-3f},
                     {{&x}, {&scale, true}, {&shift, true}, {&mean, true}, {&variance, true}}, 1e-6);
 }
 
 TEST(ChannelOps, Elementwise) {
   const Tensor x = with_nan(random({2, 24, 31, 29}, 11)), y = random({2, 24, 31, 29}, 12), two = filled({1}, {2});
-  constexpr const char* kName = "cpu.channel_elementwise";
+  constexpr const char* kName = "cpu.nchw8c_elementwise";
   expect_like_plain(kName, ActivationOp{{ActivationKind::relu}}, {{&x}});
   expect_like_plain(kName, ActivationOp{{ActivationKind::swish}}, {{&x}});
   expect_like_plain(kName, UnaryOp{UnaryKind::hard_swish}, {{&x}});
@@ -157,8 +157,8 @@ TEST(ChannelOps, Elementwise) {
 
 TEST(ChannelOps, Concat) {
   const Tensor a = random({3, 8, 4, 5}, 13), b = random({3, 24, 4, 5}, 14), c = random({3, 16, 4, 5}, 15);
-  expect_like_plain("cpu.channel_concat", ConcatOp{1}, {{&a}, {&b}, {&c}});
-  expect_like_plain("cpu.channel_concat", ConcatOp{-3}, {{&b}});
+  expect_like_plain("cpu.nchw8c_concat", ConcatOp{1}, {{&a}, {&b}, {&c}});
+  expect_like_plain("cpu.nchw8c_concat", ConcatOp{-3}, {{&b}});
   EXPECT_EQ(find_kernel(channel_step(ConcatOp{2}, {{&a}, {&a}}), {.kind = DeviceKind::cpu}), nullptr);
 }
 
@@ -176,7 +176,7 @@ TEST(ChannelOps, Reorder) {
           step.inputs[0].format = kNchw;
           step.outputs[0].pitch = lanes.step();
           const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::cpu});
-          EXPECT_EQ(kernel.info.name, "cpu.channel_reorder");
+          EXPECT_EQ(kernel.info.name, "cpu.nchw8c_reorder");
           const void* const plain = images.raw();
           kernel.launch({step, {&plain, 1}, OneOutput{lanes.first()}}, *stream);
           expect_same_bits(lanes.images(), images);

@@ -14,7 +14,7 @@
 #include "convlab/device/simt.h"
 #include "convlab/kernels/kernel.h"
 #include "convlab/kernels/registry.h"
-#include "tests/dense_layers.h"
+#include "tests/support/dense_layers.h"
 
 namespace convlab {
 namespace {
@@ -209,12 +209,12 @@ TEST_F(CudaDense, ManyColumnsAreRightForFewRowsAndMany) {
                          .op = {.transpose_b = transposed},
                          .addend = transposed ? Shape{515} : Shape{},
                          .activation = transposed ? ActivationKind::tanh : ActivationKind::none});
-      dense.expect_right(dense.run("cuda.igemm_dense"), kHalves);
-      if (rows <= 4) dense.expect_right(dense.run("cuda.dense_rows"), kHalves);
+      dense.expect_right(dense.run("cuda.nhwc_igemm_dense"), kHalves);
+      if (rows <= 4) dense.expect_right(dense.run("cuda.nhwc_dense"), kHalves);
     }
   }
-  EXPECT_THROW(Dense({.input = {5, 8}, .columns = 512}).run("cuda.dense_rows"), std::runtime_error);
-  EXPECT_THROW(Dense({.input = {1, 12}, .columns = 512}).run("cuda.dense_rows"), std::runtime_error);
+  EXPECT_THROW(Dense({.input = {5, 8}, .columns = 512}).run("cuda.nhwc_dense"), std::runtime_error);
+  EXPECT_THROW(Dense({.input = {1, 12}, .columns = 512}).run("cuda.nhwc_dense"), std::runtime_error);
 }
 
 TEST_F(CudaDense, SmallIntegersAreExact) {
@@ -277,7 +277,7 @@ TEST_F(CudaDense, WhatIsNotComputedIsRefused) {
   for (const Kernel& kernel : kernels()) {
     if (kernel.info.device != DeviceKind::simt || !kernel.info.name.starts_with("cuda.dense_")) continue;
     SCOPED_TRACE(kernel.info.name);
-    const bool wide = kernel.info.name == "cuda.dense_rows";
+    const bool wide = kernel.info.name == "cuda.nhwc_dense";
     const Dense dense({.input = {4, wide ? 32 : 30}, .columns = wide ? 512 : 6});
     const Format format = kernel.format;
     EXPECT_FALSE(kernel.refuses(dense.step(format), {}));

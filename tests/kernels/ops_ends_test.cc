@@ -21,8 +21,8 @@
 #include "convlab/model/formats/zoo.h"
 #include "convlab/rewrite/ends.h"
 #include "convlab/session/labels.h"
-#include "tests/errors.h"
-#include "tests/graph_builder.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

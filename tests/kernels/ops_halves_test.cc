@@ -5,7 +5,7 @@
 #include "tests/kernels/channel_checks.h"
 #include "tests/kernels/half_checks.h"
 #include "tests/kernels/op_checks.h"
-#include "tests/kernels_simd_targets.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {
@@ -89,36 +89,36 @@ TEST(HalfOps, Pool) {
     for (const PoolKind kind : {PoolKind::max, PoolKind::average}) {
       pool.kind = kind;
       SCOPED_TRACE(to_text(pool));
-      expect_like_rounded("cpu.half_pool", PoolOp{pool}, {{&x}});
+      expect_like_rounded("cpu.nhwc_bf16_pool", PoolOp{pool}, {{&x}});
     }
   }
 }
 
 TEST(HalfOps, MeansOfMaps) {
   const Tensor x = random({3, 88, 7, 5}, 2);
-  expect_like_rounded("cpu.half_mean", GlobalAveragePoolOp{}, {{&x}}, 1e-6);
-  expect_like_rounded("cpu.half_mean", ReduceOp{ReduceKind::mean, {2, 3}}, {{&x}}, 1e-6);
+  expect_like_rounded("cpu.nhwc_bf16_mean", GlobalAveragePoolOp{}, {{&x}}, 1e-6);
+  expect_like_rounded("cpu.nhwc_bf16_mean", ReduceOp{ReduceKind::mean, {2, 3}}, {{&x}}, 1e-6);
 }
 
 TEST(HalfOps, NumbersForEachChannel) {
   const Tensor x = with_nan(random({2, 24, 5, 7}, 3)), gate = random({2, 24, 1, 1}, 4);
   const Tensor shared = random({1, 24, 1, 1}, 5), three = random({24, 1, 1}, 6);
   for (const Op& op : {Op(MulOp{}), Op(AddOp{})}) {
-    expect_like_rounded("cpu.half_scale", op, {{&x}, {&gate}});
-    expect_like_rounded("cpu.half_scale", op, {{&gate}, {&x}});
-    expect_like_rounded("cpu.half_scale", op, {{&x}, {&shared, true}});
-    expect_like_rounded("cpu.half_scale", op, {{&three, true}, {&x}});
+    expect_like_rounded("cpu.nhwc_bf16_scale", op, {{&x}, {&gate}});
+    expect_like_rounded("cpu.nhwc_bf16_scale", op, {{&gate}, {&x}});
+    expect_like_rounded("cpu.nhwc_bf16_scale", op, {{&x}, {&shared, true}});
+    expect_like_rounded("cpu.nhwc_bf16_scale", op, {{&three, true}, {&x}});
   }
   const Tensor scale = random({24}, 7), shift = random({24}, 8), mean = random({24}, 9);
   Tensor variance = random({24}, 10);
   for (float& value : variance.values<float>()) value = value * value + 0.5f;
-  expect_like_rounded("cpu.half_scale", BatchNormOp{1e-3f},
+  expect_like_rounded("cpu.nhwc_bf16_scale", BatchNormOp{1e-3f},
                       {{&x}, {&scale, true}, {&shift, true}, {&mean, true}, {&variance, true}});
 }
 
 TEST(HalfOps, Elementwise) {
   const Tensor x = with_nan(random({2, 24, 11, 19}, 11)), y = random({2, 24, 11, 19}, 12), two = filled({1}, {2});
-  constexpr const char* kName = "cpu.half_elementwise";
+  constexpr const char* kName = "cpu.nhwc_bf16_elementwise";
   expect_like_rounded(kName, ActivationOp{{ActivationKind::relu}}, {{&x}});
   expect_like_rounded(kName, ActivationOp{{ActivationKind::swish}}, {{&x}});
   expect_like_rounded(kName, UnaryOp{UnaryKind::hard_swish}, {{&x}});
@@ -142,7 +142,7 @@ TEST(HalfOps, Reorder) {
           step.inputs[0].format = from, step.inputs[0].pitch = x_step;
           step.outputs[0].format = to, step.outputs[0].pitch = y_step;
           const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::cpu}, Math::bf16);
-          EXPECT_EQ(kernel.info.name, "cpu.half_reorder");
+          EXPECT_EQ(kernel.info.name, "cpu.nhwc_bf16_reorder");
           kernel.launch({step, {&x, 1}, OneOutput{y}}, *stream);
         };
         Tensor back(ElementType::f32, shape);

@@ -96,7 +96,7 @@ TEST_P(PixelOps, Pool) {
     for (const PoolKind kind : {PoolKind::max, PoolKind::average}) {
       pool.kind = kind;
       SCOPED_TRACE(to_text(pool));
-      expect_like_plain("cuda.pixel_pool", PoolOp{pool}, {{&x}});
+      expect_like_plain("cuda.nhwc_pool", PoolOp{pool}, {{&x}});
     }
   }
 }
@@ -110,7 +110,7 @@ TEST_P(PixelOps, PoolToPlainImages) {
     step.outputs[0].format = kNchw;
     const Tensor expected = run(op, {&of_elements});
     const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::simt}, math());
-    EXPECT_EQ(kernel.info.name, named("cuda.pixel_pool"));
+    EXPECT_EQ(kernel.info.name, named("cuda.nhwc_pool"));
     for (const bool joint : {false, true}) {
       const Tensor got = run_on_pixels(kernel, step, {{&x}}, joint);
       expect_close(got, expected.shape(), 1e-6, [&](const Index& index) { return at(expected, index); });
@@ -131,11 +131,11 @@ TEST_P(PixelOps, PoolOfManyRows) {  // each thread computes several rows
 TEST_P(PixelOps, MeansOfMaps) {
   for (const Shape& shape : {Shape{3, 72, 7, 5}, Shape{1, 8, 1, 3}, Shape{2, 24, 41, 59}, Shape{1, 136, 23, 31}}) {
     const Tensor x = random(shape, 2);
-    expect_like_plain("cuda.pixel_mean", GlobalAveragePoolOp{}, {{&x}}, 1e-6);
-    expect_like_plain("cuda.pixel_mean", ReduceOp{ReduceKind::mean, {2, 3}}, {{&x}}, 1e-6);
+    expect_like_plain("cuda.nhwc_mean", GlobalAveragePoolOp{}, {{&x}}, 1e-6);
+    expect_like_plain("cuda.nhwc_mean", ReduceOp{ReduceKind::mean, {2, 3}}, {{&x}}, 1e-6);
   }
   const Tensor x = with_nan(random({2, 24, 41, 59}, 3));
-  expect_like_plain("cuda.pixel_mean", GlobalAveragePoolOp{}, {{&x}}, 1e-6);
+  expect_like_plain("cuda.nhwc_mean", GlobalAveragePoolOp{}, {{&x}}, 1e-6);
 }
 
 /// Returns x * gate, in double.
@@ -183,7 +183,7 @@ TEST_P(PixelOps, SqueezeExcite) {
     const std::vector<GivenTensor> operands{{&x}, {&w1, true}, {&b1, true}, {&w2, true}, {&b2, true}};
     const Step step = pixel_step_of(GetParam(), op, operands);
     const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::simt}, math());
-    EXPECT_EQ(kernel.info.name, named("cuda.pixel_squeeze_excite"));
+    EXPECT_EQ(kernel.info.name, named("cuda.nhwc_squeeze_excite"));
     const std::vector<double> expected = squeezed_and_excited({&x, &w1, &b1, &w2, &b2});
     for (const bool joint : {false, true}) {
       const Tensor got = run_on_pixels(kernel, step, operands, joint);
@@ -209,15 +209,15 @@ TEST_P(PixelOps, NumbersForEachChannel) {
   const Tensor x = with_nan(random({2, 24, 5, 7}, 3)), gate = random({2, 24, 1, 1}, 4);
   const Tensor shared = random({1, 24, 1, 1}, 5), three = random({24, 1, 1}, 6);
   for (const Op& op : {Op(MulOp{}), Op(AddOp{})}) {
-    expect_like_plain("cuda.pixel_scale", op, {{&x}, {&gate}});
-    expect_like_plain("cuda.pixel_scale", op, {{&gate}, {&x}});
-    expect_like_plain("cuda.pixel_scale", op, {{&x}, {&shared, true}});
-    expect_like_plain("cuda.pixel_scale", op, {{&three, true}, {&x}});
+    expect_like_plain("cuda.nhwc_scale", op, {{&x}, {&gate}});
+    expect_like_plain("cuda.nhwc_scale", op, {{&gate}, {&x}});
+    expect_like_plain("cuda.nhwc_scale", op, {{&x}, {&shared, true}});
+    expect_like_plain("cuda.nhwc_scale", op, {{&three, true}, {&x}});
   }
   const Tensor scale = random({24}, 7), shift = random({24}, 8), mean = random({24}, 9);
   Tensor variance = random({24}, 10);
   for (float& value : variance.values<float>()) value = value * value + 0.5f;
-  expect_like_plain("cuda.pixel_scale", BatchNormOp{1e-3f},
+  expect_like_plain("cuda.nhwc_scale", BatchNormOp{1e-3f},
                     {{&x}, {&scale, true}, {&shift, true}, {&mean, true}, {&variance, true}});
 }
 
@@ -236,7 +236,7 @@ TEST_P(PixelOps, ClampsWhatIsNormalized) {
 
 TEST_P(PixelOps, Elementwise) {
   const Tensor x = with_nan(random({2, 24, 11, 19}, 11)), y = random({2, 24, 11, 19}, 12), two = filled({1}, {2});
-  constexpr const char* kName = "cuda.pixel_elementwise";
+  constexpr const char* kName = "cuda.nhwc_elementwise";
   for (const Activation& activation :
        {Activation{ActivationKind::relu}, Activation{ActivationKind::leaky_relu, 0.25f},
         Activation{ActivationKind::clip, -0.5f, 0.5f}, Activation{ActivationKind::sigmoid},
@@ -263,7 +263,7 @@ TEST_P(PixelOps, BinaryFunctions) {
   for (int kind = 0; kind <= static_cast<int>(BinaryKind::prelu); ++kind) {
     if (static_cast<BinaryKind>(kind) == BinaryKind::divide) continue;  // its tolerance would be too large
     SCOPED_TRACE(kind);
-    expect_like_plain("cuda.pixel_elementwise", BinaryOp{static_cast<BinaryKind>(kind)}, {{&x}, {&y}});
+    expect_like_plain("cuda.nhwc_elementwise", BinaryOp{static_cast<BinaryKind>(kind)}, {{&x}, {&y}});
   }
 }
 
@@ -279,7 +279,7 @@ TEST_P(PixelOps, Reorder) {
         step.inputs[0].format = from, step.inputs[0].pitch = x_step;
         step.outputs[0].format = to, step.outputs[0].pitch = y_step;
         const Kernel& kernel = choose_kernel(step, {.kind = DeviceKind::simt}, math());
-        EXPECT_EQ(kernel.info.name, named("cuda.pixel_reorder"));
+        EXPECT_EQ(kernel.info.name, named("cuda.nhwc_reorder"));
         kernel.launch({step, {&x, 1}, OneOutput{y}}, simt_->stream());
       };
       const Format plainly = kNchw, last = GetParam();

@@ -202,12 +202,12 @@ class PixelConv : public PixelTest {
 
 class PixelDepthwise : public PixelConv {
  protected:
-  PixelDepthwise() : PixelConv(named("cuda.pixel_depthwise")) {}
+  PixelDepthwise() : PixelConv(named("cuda.nhwc_depthwise")) {}
 };
 
 class PixelPointwise : public PixelConv {
  protected:
-  PixelPointwise() : PixelConv("cuda.pixel_pointwise_fp32") {}
+  PixelPointwise() : PixelConv("cuda.nhwc_pointwise_fp32") {}
 };
 
 INSTANTIATE_TEST_SUITE_P(Layouts, PixelDepthwise, kPixelFormats, format_in_name);

@@ -14,10 +14,11 @@
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
 #include "convlab/device/devices.h"
+#include "convlab/kernels/former_names.h"
 #include "convlab/kernels/preference.h"
-#include "tests/errors.h"
-#include "tests/paths.h"
-#include "tests/source_tree.h"
+#include "tests/support/paths.h"
+#include "tests/support/source_tree.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {
@@ -96,6 +97,23 @@ TEST(Registry, PreferredKernelsComeInTheirOrderAndBeforeOthers) {
   EXPECT_FALSE(comes_before(first, first));
   EXPECT_TRUE(comes_before(last, high));
   EXPECT_TRUE(comes_before(high, low));
+}
+
+TEST(Registry, KernelsAreFoundByTheirFormerNames) {
+  const auto& rows = former_names();
+  ASSERT_FALSE(rows.empty());
+  EXPECT_TRUE(std::ranges::is_sorted(rows, {}, [](const auto& row) { return row.first; }));
+  std::set<std::string_view> names;
+  for (const Kernel& kernel : kernels()) names.insert(kernel.info.name);
+  for (const auto& [former, present] : rows) {
+    EXPECT_FALSE(names.contains(former)) << former;
+    EXPECT_EQ(present_name(former), present);
+    if (present.starts_with("cpu.nchw") || present.starts_with("cpu.nhwc")) EXPECT_TRUE(names.contains(present));
+  }
+  EXPECT_EQ(present_name("cpu.direct"), "cpu.direct");
+  EXPECT_EQ(require_kernel("cpu.channel_direct", DeviceKind::cpu).info.name, "cpu.nchw8c_direct");
+  EXPECT_EQ(error_message(ErrorKind::unavailable, [] { require_kernel("cpu.channel_direct", DeviceKind::cuda); }),
+            "kernel cpu.channel_direct runs on cpu, not on cuda; use device cpu");
 }
 
 TEST(Registry, FilesOfConvolutionsBearTheirNames) {

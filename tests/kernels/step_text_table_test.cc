@@ -8,8 +8,8 @@
 
 #include "convlab/model/op_info.h"
 #include "convlab/model/op_names.h"
-#include "tests/paths.h"
-#include "tests/source_tree.h"
+#include "tests/support/paths.h"
+#include "tests/support/source_tree.h"
 
 namespace convlab {
 namespace {

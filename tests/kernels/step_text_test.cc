@@ -16,9 +16,9 @@
 #include "convlab/model/op_info.h"
 #include "convlab/model/op_names.h"
 #include "convlab/model/shapes.h"
-#include "tests/errors.h"
-#include "tests/paths.h"
-#include "tests/source_tree.h"
+#include "tests/support/paths.h"
+#include "tests/support/source_tree.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/paths.h"
+#include "tests/support/paths.h"
 
 namespace {
 

@@ -14,10 +14,10 @@
 
 #include "convlab/device/device.h"
 #include "convlab/device/devices.h"
-#include "tests/errors.h"
-#include "tests/onnx_model.h"
-#include "tests/paths.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/onnx_model.h"
+#include "tests/support/paths.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

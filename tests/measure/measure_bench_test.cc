@@ -21,7 +21,7 @@
 #include "convlab/measure/contention.h"
 #include "convlab/measure/interleaved.h"
 #include "convlab/measure/measure.h"
-#include "tests/errors.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {
@@ -185,7 +185,7 @@ TEST(Bench, FewImagesAreOthersEachTime) {
 }
 
 TEST(Bench, KernelsAreTimedInTheLayoutThatTheyKnow) {
-  const Kernel& kernel = require_conv_kernel("cpu.image_lanes", DeviceKind::cpu);
+  const Kernel& kernel = require_conv_kernel("cpu.nchw16n_direct", DeviceKind::cpu);
   ConvStep step{parse_problem("n70_c3h12w12_k4r3s3")};
   step.input_format = step.output_format = kNchw16n;
   Bench bench(step);

@@ -10,7 +10,7 @@
 
 #include "convlab/device/device.h"
 #include "convlab/device/devices.h"
-#include "convlab/kernels/cpu/bf16.h"
+#include "convlab/kernels/cpu/simd/bf16_tiles.h"
 
 namespace convlab {
 namespace {

@@ -14,7 +14,7 @@
 #include "convlab/kernels/step_work.h"
 #include "convlab/measure/measure.h"
 #include "convlab/measure/op_arrays.h"
-#include "tests/errors.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

@@ -15,8 +15,8 @@
 #include "convlab/measure/json_members.h"
 #include "convlab/measure/measure.h"
 #include "convlab/measure/sweep.h"
-#include "tests/errors.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

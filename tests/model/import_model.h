@@ -4,8 +4,8 @@
 
 #include "convlab/model/graph.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
-#include "tests/errors.h"
-#include "tests/onnx_model.h"
+#include "tests/support/onnx_model.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 

@@ -10,10 +10,10 @@
 #include "convlab/model/formats/mxnet_import.h"
 #include "convlab/model/formats/mxnet_params.h"
 #include "convlab/model/formats/zoo.h"
-#include "tests/errors.h"
-#include "tests/mxnet_checkpoint.h"
-#include "tests/temporary_folder.h"
-#include "tests/tensor_values.h"
+#include "tests/support/mxnet_checkpoint.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/tensor_values.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

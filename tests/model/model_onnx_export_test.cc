@@ -16,9 +16,9 @@
 #include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
 #include "convlab/tensor/npy.h"
-#include "tests/errors.h"
-#include "tests/onnx_model.h"
-#include "tests/paths.h"
+#include "tests/support/onnx_model.h"
+#include "tests/support/paths.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "convlab/base/file.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
-#include "tests/errors.h"
-#include "tests/onnx_model.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/onnx_model.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/model/import_model.h"
 #include "tests/model/op_text.h"
-#include "tests/onnx_model.h"
+#include "tests/support/onnx_model.h"
 
 namespace convlab {
 namespace {

@@ -13,7 +13,7 @@
 #include "convlab/engine/engine.h"
 #include "tests/model/op_text.h"
 #include "tests/model/shape_model.h"
-#include "tests/tensor_values.h"
+#include "tests/support/tensor_values.h"
 
 namespace convlab {
 namespace {

@@ -9,11 +9,11 @@
 #include <limits>
 
 #include "convlab/base/half.h"
-#include "convlab/model/limits.h"
-#include "tests/errors.h"
+#include "convlab/model/graph_limits.h"
 #include "tests/model/import_model.h"
-#include "tests/onnx_model.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/onnx_model.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

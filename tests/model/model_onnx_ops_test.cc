@@ -7,9 +7,9 @@
 
 #include "convlab/base/half.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
-#include "tests/errors.h"
 #include "tests/model/op_text.h"
-#include "tests/onnx_model.h"
+#include "tests/support/onnx_model.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

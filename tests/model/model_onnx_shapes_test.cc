@@ -8,11 +8,11 @@
 
 #include "convlab/model/onnx/reading/known_values.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
-#include "tests/errors.h"
 #include "tests/model/import_model.h"
 #include "tests/model/op_text.h"
 #include "tests/model/shape_model.h"
-#include "tests/onnx_model.h"
+#include "tests/support/onnx_model.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

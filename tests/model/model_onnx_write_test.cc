@@ -9,8 +9,8 @@
 #include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
 #include "convlab/model/onnx/writing/onnx_export.h"
-#include "tests/errors.h"
 #include "tests/model/op_text.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/model/shapes.h"
-#include "tests/op_shapes.h"
+#include "tests/support/op_shapes.h"
 
 namespace convlab {
 namespace {

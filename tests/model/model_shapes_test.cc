@@ -9,8 +9,8 @@
 
 #include "convlab/base/error.h"
 #include "convlab/model/graph.h"
-#include "tests/errors.h"
-#include "tests/op_shapes.h"
+#include "tests/support/op_shapes.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "convlab/model/onnx/reading/onnx_import.h"
 #include "convlab/model/onnx/writing/onnx_export.h"
-#include "tests/errors.h"
-#include "tests/onnx_model.h"
-#include "tests/paths.h"
+#include "tests/support/onnx_model.h"
+#include "tests/support/paths.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

@@ -13,8 +13,8 @@
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
 #include "convlab/plan/planned_graph.h"
-#include "tests/kernels_simd_targets.h"
 #include "tests/plan/quantized_graph.h"
+#include "tests/support/kernels_simd_targets.h"
 
 namespace convlab {
 namespace {

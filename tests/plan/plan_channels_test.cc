@@ -101,15 +101,15 @@ std::string why_not(std::string_view kernel, int64_t channels, int64_t filters) 
 }
 
 TEST(ChannelPlan, OtherKernelsSayWhyTheyAreForOtherPlans) {
-  EXPECT_EQ(why_not("cpu.channel_direct", 8, 8),
+  EXPECT_EQ(why_not("cpu.nchw8c_direct", 8, 8),
             "only for plans that keep values in nchw8c between steps (networks with many channels, in fp32)");
 }
 
 TEST(ChannelPlan, KernelsThatFitNoPlanSayWhy) {
-  EXPECT_EQ(why_not("cpu.channel_direct", 1, 6), "output channels must be a multiple of 8");
-  EXPECT_EQ(why_not("cpu.channel_winograd", 8, 8), "filter must be 3x3");
-  EXPECT_EQ(why_not("cpu.channel_dense", 8, 8), "only 1x1 images, 1x1 filters and one group are supported");
-  EXPECT_EQ(why_not("cpu.channel_dense", 3, 8), "only 1x1 images, 1x1 filters and one group are supported");
+  EXPECT_EQ(why_not("cpu.nchw8c_direct", 1, 6), "output channels must be a multiple of 8");
+  EXPECT_EQ(why_not("cpu.nchw8c_winograd", 8, 8), "filter must be 3x3");
+  EXPECT_EQ(why_not("cpu.nchw8c_dense", 8, 8), "only 1x1 images, 1x1 filters and one group are supported");
+  EXPECT_EQ(why_not("cpu.nchw8c_dense", 3, 8), "only 1x1 images, 1x1 filters and one group are supported");
 }
 
 TEST(ChannelPlan, RandomNetworksAsByLayers) {

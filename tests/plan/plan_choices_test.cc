@@ -12,8 +12,8 @@
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
 #include "convlab/plan/planner.h"
-#include "tests/errors.h"
-#include "tests/graph_builder.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {
@@ -126,8 +126,8 @@ TEST(ChosenPlan, RefusesWhatDoesNotFit) {
               HasSubstr("plan.txt: line 12: kernel cpu.gone for 'n1+n2' is not available on cpu in fp32 on this "
                         "machine; tune again"));
   EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels[1].kernel = "onednn"; }), HasSubstr("onednn"));
-  EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels[1].kernel = "cpu.channel_depthwise"; }),
-              HasSubstr("not supported by the file's kernel: cpu.channel_depthwise: only depthwise convolution with "
+  EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels[1].kernel = "cpu.nchw8c_depthwise"; }),
+              HasSubstr("not supported by the file's kernel: cpu.nchw8c_depthwise: only depthwise convolution with "
                         "depth multiplier 1 is supported; tune again"));
   EXPECT_THAT(with([](PlanChoice& plan) { plan.kernels[1].problem = "c1h9w7_k1r3s3"; }),
               HasSubstr("in the model; tune again"));

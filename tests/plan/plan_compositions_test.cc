@@ -11,7 +11,7 @@
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
 #include "convlab/rewrite/simplify.h"
-#include "tests/graph_builder.h"
+#include "tests/support/graph_builder.h"
 
 namespace convlab {
 namespace {

@@ -349,7 +349,7 @@ TEST(EveryOp, IsAmongTheCases) {
   for (const OpCase& each : op_cases()) {
     for (const Node& node : network(each, Stands::last, {2, 16, 4, 4}, 16).nodes) known.insert(node.op.index());
   }
-  // These operators are created by planning or by rewrite/quantized.h; PlansInBytes covers them.
+  // These operators are created by planning or by rewrite/rewrite_to_bytes.h; PlansInBytes covers them.
   for (const Op& op : {Op{ByteAddOp{}}, Op{ByteConvOp{}}, Op{ByteMeanOp{}}, Op{ByteConcatOp{}}, Op{ScaleOp{}},
                        Op{SqueezeExciteOp{}}, Op{ArgMaxOp{}}}) {
     EXPECT_TRUE(known.insert(op.index()).second);

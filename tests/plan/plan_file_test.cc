@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "convlab/base/error.h"
-#include "tests/errors.h"
-#include "tests/graph_builder.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {
@@ -19,14 +19,14 @@ using testing::HasSubstr;
 PlanFile small_file() {
   const KernelChoice first{.step = "conv1 of two+relu",
                            .problem = "c3h9w7_k16r3s3",
-                           .kernel = "cpu.channel_first",
+                           .kernel = "cpu.nchw8c_first",
                            .ms = 0.25,
                            .why = "only"};
   const KernelChoice second{.step = "",
                             .problem = "c16h9w7_k16r3s3_p1",
-                            .kernel = "cpu.channel_winograd",
+                            .kernel = "cpu.nchw8c_winograd",
                             .ms = 1.5,
-                            .next = "cpu.channel_direct",
+                            .next = "cpu.nchw8c_direct",
                             .next_ms = 2,
                             .why = "first"};
   const KernelChoice dense{.step = "fc",
@@ -70,7 +70,7 @@ TEST(PlanFiles, AreReadAsWritten) {
   EXPECT_EQ(to_text(commented), text);
   const KernelChoice& second = plain.choices.plans[0].kernels[1];
   EXPECT_EQ(second.step, "");
-  EXPECT_EQ(second.kernel, "cpu.channel_winograd");
+  EXPECT_EQ(second.kernel, "cpu.nchw8c_winograd");
   EXPECT_EQ(second.next_ms, 2);
   ASSERT_EQ(plain.choices.plans[0].others.size(), 1U);
   EXPECT_EQ(plain.choices.plans[0].others[0].problem, "gemm_m8n10k16_bias");
@@ -129,7 +129,7 @@ TEST(PlanFiles, RefusalsNameTheLine) {
               HasSubstr("line 13: expected channels or images, got 'rows'"));
   EXPECT_THAT(refusal(changed(text, " channels", "")), HasSubstr("expected 'plan SHAPES FAMILY'"));
   EXPECT_THAT(refusal(changed(text, "next -", "after -")), HasSubstr("line 14: expected 'conv|op KERNEL"));
-  EXPECT_THAT(refusal(changed(text, "cpu.channel_direct", "-")), HasSubstr("line 15: next kernel or its time"));
+  EXPECT_THAT(refusal(changed(text, "cpu.nchw8c_direct", "-")), HasSubstr("line 15: next kernel or its time"));
   EXPECT_THAT(refusal(changed(text, "math bf16x2", "math int8")), HasSubstr("line 8: unknown math 'int8'"));
   EXPECT_THAT(refusal(changed(text, "mode folded", "mood folded")),
               HasSubstr("expected 'mode ...', got 'mood folded'"));

@@ -9,7 +9,7 @@
 
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
-#include "convlab/kernels/cpu/bf16.h"
+#include "convlab/kernels/cpu/simd/bf16_tiles.h"
 #include "convlab/plan/planner.h"
 #include "tests/plan/wide_graph.h"
 
@@ -60,8 +60,8 @@ TEST_F(HalfPlan, KeepsAllInHalves) {
     EXPECT_EQ(plan.steps[in_halves].what.outputs[0].format, kNhwcBf16) << in_halves;
   }
   EXPECT_EQ(plan.steps[3].what.outputs[0].format, kNchw) << "images of one pixel are plain";
-  EXPECT_EQ(plan.steps[5].kernel->info.name, "cpu.half_scale");
-  EXPECT_EQ(plan.steps[6].kernel->info.name, "cpu.half_depthwise");
+  EXPECT_EQ(plan.steps[5].kernel->info.name, "cpu.nhwc_bf16_scale");
+  EXPECT_EQ(plan.steps[6].kernel->info.name, "cpu.nhwc_bf16_depthwise");
   expect_as_by_layers(graph.graph(), 2);
 }
 

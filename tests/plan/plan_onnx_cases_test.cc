@@ -19,7 +19,7 @@
 #include "convlab/model/onnx/reading/onnx_import.h"
 #include "convlab/model/onnx/writing/onnx_export.h"
 #include "convlab/tensor/npy.h"
-#include "tests/paths.h"
+#include "tests/support/paths.h"
 
 namespace convlab {
 namespace {

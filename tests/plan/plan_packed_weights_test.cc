@@ -9,8 +9,8 @@
 #include "convlab/engine/engine.h"
 #include "convlab/engine/ready_plans.h"
 #include "convlab/kernels/registry.h"
-#include "tests/errors.h"
-#include "tests/graph_builder.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

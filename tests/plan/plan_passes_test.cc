@@ -13,9 +13,9 @@
 #include "convlab/plan/place.h"
 #include "convlab/plan/planner.h"
 #include "convlab/plan/prepare.h"
-#include "tests/errors.h"
-#include "tests/graph_builder.h"
 #include "tests/plan/wide_graph.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

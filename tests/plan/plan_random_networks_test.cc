@@ -13,7 +13,7 @@
 #include "convlab/model/shapes.h"
 #include "convlab/plan/planned_graph.h"
 #include "convlab/plan/planner.h"
-#include "tests/graph_builder.h"
+#include "tests/support/graph_builder.h"
 
 namespace convlab {
 namespace {

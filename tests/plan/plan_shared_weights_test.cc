@@ -17,8 +17,8 @@
 #include "convlab/engine/engine.h"
 #include "convlab/engine/shared_weights.h"
 #include "convlab/plan/planner.h"
-#include "tests/graph_builder.h"
 #include "tests/kernels/op_checks.h"
+#include "tests/support/graph_builder.h"
 
 namespace convlab {
 namespace {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/graph_builder.h"
+#include "tests/support/graph_builder.h"
 
 namespace convlab {
 namespace {

@@ -13,10 +13,10 @@
 #include "convlab/device/cpu.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/step_work.h"
-#include "convlab/model/limits.h"
+#include "convlab/model/graph_limits.h"
 #include "convlab/rewrite/simplify.h"
-#include "tests/errors.h"
-#include "tests/graph_builder.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {
@@ -366,8 +366,8 @@ TEST(Plan, LibrariesAreTakenOnlyWhenAsked) {
 
 TEST(Plan, KeepsPairsInLanesBetweenKernelsOfBfloat16) {
   GraphBuilder builder = course_network();
-  for (const auto& [math, kernel, format] : {std::tuple{Math::bf16, "cpu.pairs_bf16", kNchw16n2cBf16},
-                                             std::tuple{Math::bf16x2, "cpu.pairs_bf16x2", kNchw16n2cBf16x2}}) {
+  for (const auto& [math, kernel, format] : {std::tuple{Math::bf16, "cpu.nchw16n2c_bf16", kNchw16n2cBf16},
+                                             std::tuple{Math::bf16x2, "cpu.nchw16n2c_bf16x2", kNchw16n2cBf16x2}}) {
     const Plan plan = plan_of(builder, {.math = math, .kernel = kernel, .input = ElementType::u8}, 20);
     EXPECT_EQ(plan.steps[0].what.outputs[0].format, format);
     EXPECT_EQ(plan.steps[1].what.inputs[0].format, format);
@@ -382,20 +382,20 @@ TEST(Plan, KeepsPairsInLanesBetweenKernelsOfBfloat16) {
 TEST(Plan, LeavesOutKernelsThatTheMachineCannotRun) {
   GraphBuilder builder = course_network();
   const Plan plan = plan_of(builder, {.math = Math::bf16x2, .input = ElementType::u8}, 20);
-  const bool amx = !require_conv_kernel("cpu.amx_bf16x2", DeviceKind::cpu).absent();
-  EXPECT_EQ(plan.steps[0].kernel->info.name, amx ? "cpu.amx_bf16x2" : "cpu.image_lanes");
+  const bool amx = !require_conv_kernel("cpu.nchw16n2c_amx_bf16x2", DeviceKind::cpu).absent();
+  EXPECT_EQ(plan.steps[0].kernel->info.name, amx ? "cpu.nchw16n2c_amx_bf16x2" : "cpu.nchw16n_direct");
   EXPECT_EQ(plan.steps[0].what.outputs[0].format, amx ? kNchw16n2cBf16x2 : kNchw16n);
 }
 
 TEST(Plan, KeepsImagesInLanesBetweenStepsOfLargeBatches) {
   GraphBuilder builder = course_network();
   const Plan plan = plan_of(builder, {.input = ElementType::u8}, 20);
-  EXPECT_EQ(plan.steps[0].kernel->info.name, "cpu.image_lanes");
+  EXPECT_EQ(plan.steps[0].kernel->info.name, "cpu.nchw16n_direct");
   EXPECT_EQ(plan.steps[0].what.inputs[0].format, kRawPixels);
   EXPECT_EQ(plan.steps[0].what.outputs[0].format, kNchw16n);
   EXPECT_EQ(plan.steps[1].what.inputs[0].format, kNchw16n);
   EXPECT_EQ(plan.steps[1].what.outputs[0].format, kNchw16n) << "through the flatten";
-  EXPECT_EQ(plan.steps[2].kernel->info.name, "cpu.dense_lanes");
+  EXPECT_EQ(plan.steps[2].kernel->info.name, "cpu.nchw16n_dense");
   EXPECT_EQ(plan.steps[2].what.outputs[0].format, kNchw16n);
   EXPECT_EQ(plan.steps[3].what.inputs[0].format, kNchw16n);
   EXPECT_EQ(plan.steps[3].what.outputs[0].format, kNchw) << "softmax takes no lanes";
@@ -411,9 +411,9 @@ TEST(Plan, TakesWinogradWhereImagesAreInLanesAndChannelsEnough) {
   x = builder.conv(x, 16, 8, 5, true, "b");
   builder.conv(x, 4, 16, 3, false, "c");
   const Plan plan = plan_of(builder, {}, 16);
-  EXPECT_EQ(plan.steps[0].kernel->info.name, "cpu.image_lanes");
-  EXPECT_EQ(plan.steps[1].kernel->info.name, "cpu.winograd");
-  EXPECT_EQ(plan.steps[2].kernel->info.name, "cpu.image_lanes") << "of four maps alone";
+  EXPECT_EQ(plan.steps[0].kernel->info.name, "cpu.nchw16n_direct");
+  EXPECT_EQ(plan.steps[1].kernel->info.name, "cpu.nchw16n_winograd");
+  EXPECT_EQ(plan.steps[2].kernel->info.name, "cpu.nchw16n_direct") << "of four maps alone";
   EXPECT_EQ(plan_of(builder, {}, 4).steps[1].kernel->info.name, "cpu.direct");
 }
 
@@ -421,7 +421,7 @@ TEST(Plan, KeepsImagesPlainInSmallBatchesAndByLayers) {
   GraphBuilder builder = course_network();
   const auto reason = [](const Plan& plan) {
     for (const Refused& refused : plan.steps[0].refused) {
-      if (refused.kernel == "cpu.image_lanes") return refused.reason;
+      if (refused.kernel == "cpu.nchw16n_direct") return refused.reason;
     }
     return std::string();
   };

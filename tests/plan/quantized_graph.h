@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/graph_builder.h"
+#include "tests/support/graph_builder.h"
 
 namespace convlab {
 

@@ -8,7 +8,7 @@
 
 #include "convlab/base/rng.h"
 #include "convlab/plan/plan.h"
-#include "tests/graph_builder.h"
+#include "tests/support/graph_builder.h"
 
 namespace convlab {
 

@@ -14,8 +14,8 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/kernels/select.h"
 #include "convlab/model/formats/zoo.h"
-#include "tests/errors.h"
-#include "tests/session/ready_model.h"
+#include "tests/session/models_to_run.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

@@ -16,8 +16,8 @@
 #include "convlab/base/clock.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/session/ready_model.h"
-#include "tests/errors.h"
-#include "tests/session/ready_model.h"
+#include "tests/session/models_to_run.h"
+#include "tests/support/thrown_errors.h"
 
 namespace convlab {
 namespace {

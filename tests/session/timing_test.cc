@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/session/ready_model.h"
+#include "tests/session/models_to_run.h"
 
 namespace convlab {
 namespace {

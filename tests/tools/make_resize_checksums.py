@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the checksums that tests/base/dataset_resize_test.cc compares with, computed with scikit-image.
+"""Writes the checksums that tests/dataset/dataset_resize_test.cc compares with, computed with scikit-image.
 
     python3 -m venv /tmp/venv && /tmp/venv/bin/pip install scikit-image
     /tmp/venv/bin/python tests/tools/make_resize_checksums.py

@@ -14,8 +14,8 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/verify/file_judge.h"
-#include "tests/conv_kernels.h"
-#include "tests/paths.h"
+#include "tests/support/conv_kernels.h"
+#include "tests/support/paths.h"
 
 namespace convlab {
 namespace {

@@ -16,8 +16,8 @@
 #include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/cases.h"
-#include "tests/paths.h"
-#include "tests/temporary_folder.h"
+#include "tests/support/paths.h"
+#include "tests/support/temporary_folder.h"
 
 namespace convlab {
 namespace {

@@ -14,7 +14,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/verify.h"
-#include "tests/paths.h"
+#include "tests/support/paths.h"
 
 namespace convlab {
 

@@ -14,7 +14,7 @@
 #include "convlab/kernels/select.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/ops/verify_op.h"
-#include "tests/paths.h"
+#include "tests/support/paths.h"
 #include "tests/verify/op_cases.h"
 
 namespace convlab {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "convlab/verify/cases.h"
-#include "tests/paths.h"
+#include "tests/support/paths.h"
 
 namespace convlab {
 namespace {

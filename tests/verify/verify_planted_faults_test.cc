@@ -13,7 +13,7 @@
 #include "convlab/device/cpu.h"
 #include "convlab/tensor/format.h"
 #include "convlab/verify/verify.h"
-#include "tests/conv_kernels.h"
+#include "tests/support/conv_kernels.h"
 
 namespace convlab {
 namespace {

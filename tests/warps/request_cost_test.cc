@@ -10,7 +10,7 @@
 
 #include "convlab/base/text.h"
 #include "convlab/warps/kernel_counts.h"
-#include "tests/paths.h"
+#include "tests/support/paths.h"
 
 namespace convlab {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "convlab/classroom/class_settings.h"
 #include "convlab/classroom/ranking.h"
-#include "convlab/classroom/settings.h"
-#include "convlab/classroom/web/page.h"
+#include "convlab/classroom/web/web_page.h"
 
 namespace convlab::classroom {
 

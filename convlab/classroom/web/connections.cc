@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "convlab/base/error.h"
-#include "convlab/classroom/web/site.h"
+#include "convlab/classroom/web/class_site.h"
 
 namespace convlab::classroom {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "convlab/classroom/class_settings.h"
 #include "convlab/classroom/queue.h"
-#include "convlab/classroom/settings.h"
 #include "convlab/classroom/store.h"
-#include "convlab/classroom/web/page.h"
+#include "convlab/classroom/web/web_page.h"
 
 namespace convlab::classroom {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "convlab/classroom/web/site.h"
+#include "convlab/classroom/web/class_site.h"
 
 namespace convlab::classroom {
 

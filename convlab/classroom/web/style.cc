@@ -1,6 +1,6 @@
 // Contains the stylesheet of the class's web page.
 
-#include "convlab/classroom/web/page.h"
+#include "convlab/classroom/web/web_page.h"
 #include "convlab/report/embedded.h"
 
 namespace convlab::classroom {

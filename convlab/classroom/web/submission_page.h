@@ -5,7 +5,7 @@
 
 #include "convlab/classroom/queue.h"
 #include "convlab/classroom/store.h"
-#include "convlab/classroom/web/page.h"
+#include "convlab/classroom/web/web_page.h"
 
 namespace convlab::classroom {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/cpu/epilogue.h"
+#include "convlab/kernels/cpu/simd/vector_epilogue.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab::cpu_activation {

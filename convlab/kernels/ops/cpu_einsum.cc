@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/cpu_gemm/gemm.h"
+#include "convlab/kernels/cpu/gemm/gemm.h"
 #include "convlab/kernels/ops/strided_copy.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/einsum.h"

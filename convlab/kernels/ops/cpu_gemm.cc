@@ -1,9 +1,9 @@
 // cpu.gemm: computes alpha * A' * B' + beta * C with no constant operand, so B is packed at every launch.
-// Threads: those of gemm() in convlab/kernels/cpu_gemm/gemm.h, which does the work.
+// Threads: those of gemm() in convlab/kernels/cpu/gemm/gemm.h, which does the work.
 // Supports every case of its operator. Dense layers, where B is constant, use cpu.dense.
 // Limited by fused multiply-adds for large m, by packing for small m.
 
-#include "convlab/kernels/cpu_gemm/gemm.h"
+#include "convlab/kernels/cpu/gemm/gemm.h"
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/ops/cpu_broadcast.h"

@@ -1,11 +1,11 @@
 // cpu.matmul: computes NumPy's matmul: matrix products over the last two dimensions, broadcast over all others.
-// Threads: those of gemm() in convlab/kernels/cpu_gemm/gemm.h, one product after another. Consecutive products with the
+// Threads: those of gemm() in convlab/kernels/cpu/gemm/gemm.h, one product after another. Consecutive products with the
 // same matrix B are merged into one with more rows; this is always the case if B has no other dimensions.
 // Supports every case of its operator.
 // Limited by fused multiply-adds for large matrices, by packing B for small ones.
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/cpu_gemm/gemm.h"
+#include "convlab/kernels/cpu/gemm/gemm.h"
 #include "convlab/kernels/ops/matrix_products.h"
 #include "convlab/kernels/registry.h"
 

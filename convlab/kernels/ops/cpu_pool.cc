@@ -1,12 +1,12 @@
 // cpu.pool: computes maxima or averages of windows over the last two dimensions.
 // Threads: a work item is a channel of an image. Maxima use vector code, averages are summed in double: see
-// kernels/cpu/pool_rows.h, shared with convolutions with fused pooling.
+// kernels/cpu/simd/pool_rows.h, shared with convolutions with fused pooling.
 // A maximum is NaN if any element of its window is NaN. The maximum of a window that covers only padding is -infinity.
 // Supports every case of its operator.
 // Limited by memory bandwidth.
 
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/cpu/pool_rows.h"
+#include "convlab/kernels/cpu/simd/pool_rows.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab::cpu_pool {

@@ -9,7 +9,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
-#include "convlab/model/limits.h"
+#include "convlab/model/graph_limits.h"
 
 namespace convlab {
 namespace {

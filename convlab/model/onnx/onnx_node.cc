@@ -6,7 +6,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
-#include "convlab/model/limits.h"
+#include "convlab/model/graph_limits.h"
 #include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/model/onnx/onnx_images.h"
 #include "convlab/model/onnx/onnx_tensor.h"

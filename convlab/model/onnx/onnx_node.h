@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "convlab/model/limits.h"
+#include "convlab/model/graph_limits.h"
 #include "convlab/model/onnx/onnx_external.h"
 #include "convlab/model/onnx/onnx_value.h"
 #include "convlab/tensor/tensor.h"

@@ -13,7 +13,7 @@
 #include "convlab/base/checked.h"
 #include "convlab/base/half.h"
 #include "convlab/base/text.h"
-#include "convlab/model/limits.h"
+#include "convlab/model/graph_limits.h"
 #include "convlab/model/onnx/onnx.pb.h"
 
 namespace convlab {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "convlab/diagnostics/finding.h"
-#include "convlab/simt/cuda/errors.h"
+#include "convlab/simt/cuda/cuda_errors.h"
 #include "convlab/simt/failed_call.h"
 #include "convlab/simt/where.h"
 

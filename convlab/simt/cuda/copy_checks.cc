@@ -8,10 +8,10 @@
 #include <cstring>
 #include <utility>
 
+#include "convlab/simt/call_recorder.h"
 #include "convlab/simt/host_code.h"
 #include "convlab/simt/host_memory.h"
 #include "convlab/simt/memory.h"
-#include "convlab/simt/recorder.h"
 
 namespace convlab::simt::cuda {
 namespace {

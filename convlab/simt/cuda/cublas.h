@@ -1,6 +1,6 @@
 #pragma once
 
-#include "convlab/simt/cuda/half.h"
+#include "convlab/simt/cuda/cuda_half.h"
 #include "convlab/simt/cuda/runtime.h"
 #include "convlab/simt/product.h"
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "convlab/simt/cuda/errors.h"
+#include "convlab/simt/cuda/cuda_errors.h"
 
 /// The properties of the simulated device, as the CUDA runtime API returns them.
 namespace convlab::simt::cuda {

@@ -15,6 +15,7 @@
 #include <unordered_set>
 
 #include "convlab/base/error.h"
+#include "convlab/simt/call_recorder.h"
 #include "convlab/simt/cuda/copy_checks.h"
 #include "convlab/simt/failed_call.h"
 #include "convlab/simt/host_arrays.h"
@@ -22,7 +23,6 @@
 #include "convlab/simt/host_faults.h"
 #include "convlab/simt/in_flight.h"
 #include "convlab/simt/memory.h"
-#include "convlab/simt/recorder.h"
 #include "convlab/simt/symbols.h"
 
 namespace convlab::simt {

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "convlab/simt/cuda/cuda_errors.h"
 #include "convlab/simt/cuda/device_properties.h"
-#include "convlab/simt/cuda/errors.h"
 #include "convlab/simt/cuda/memcpy_kind.h"
 #include "convlab/simt/cuda/streams.h"
 #include "convlab/simt/device_heap.h"

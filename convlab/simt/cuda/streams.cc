@@ -8,8 +8,8 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "convlab/simt/call_recorder.h"
 #include "convlab/simt/in_flight.h"
-#include "convlab/simt/recorder.h"
 
 namespace convlab::simt::cuda {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "convlab/simt/cuda/errors.h"
+#include "convlab/simt/cuda/cuda_errors.h"
 
 /// Streams and events. Work is done at submission, so streams are only names and events are timestamps.
 namespace convlab::simt::cuda {
@@ -15,8 +15,8 @@ inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaE
 
 namespace runtime {
 
-/// Sets the stream of the work that follows. Because work is done at submission, only a Recorder (recorder.h) and the
-/// check for missing waits (in_flight.h) need it.
+/// Sets the stream of the work that follows. Because work is done at submission, only a Recorder (call_recorder.h) and
+/// the check for missing waits (in_flight.h) need it.
 void on_stream(cudaStream_t stream) noexcept;
 cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event) noexcept;
 

@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "convlab/simt/cuda/half.h"
+#include "convlab/simt/cuda/cuda_half.h"
 #include "convlab/simt/warp.h"
 #include "convlab/simt/where.h"
 

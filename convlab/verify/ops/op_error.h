@@ -16,7 +16,7 @@ namespace convlab {
 ///              higher orders: k roundings are off by k u (1 + k u) at most, and k is below 2^18 in sums that tests can
 ///              afford. 2^-125 is for results that may be flushed to 0.
 ///
-/// Kernels with Math::fp16 or tf32 may approximate sigmoid to 2^-20 (see gpu_channels/quick_activation.cuh), swish to
+/// Kernels with Math::fp16 or tf32 may approximate sigmoid to 2^-20 (see cuda/nhwc/quick_activation.cuh), swish to
 /// that times its argument. A 16-bit output is rounded once more, relative to the value, or to 2^-25 if that is
 /// subnormal in fp16.
 ///

@@ -110,7 +110,7 @@ struct Sum {
 /// Returns a value that is off by `units` roundings of itself.
 inline Bounded rounded(double value, double units) { return {value, units * std::fabs(value)}; }
 
-/// Returns the activation of a value, with the error of both. See elementwise.cc.
+/// Returns the activation of a value, with the error of both. See check_elementwise.cc.
 Bounded activated(const Activation& activation, const Bounded& x);
 
 /// Returns the value rounded to nearest even in fp16 (binary16) or bfloat16.

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "convlab/kernels/cpu/simd.h"
+#include "convlab/kernels/cpu/simd/simd.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/ops/elementwise/vector_functions.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
 
-#include "convlab/kernels/cpu/highway-inl.h"
-#include "convlab/kernels/cpu/math-inl.h"
+#include "convlab/kernels/cpu/simd/highway-inl.h"
+#include "convlab/kernels/cpu/simd/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

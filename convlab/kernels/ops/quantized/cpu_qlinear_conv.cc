@@ -6,7 +6,7 @@
 // Limited by unrolling (im2col), and by fused multiply-adds.
 
 #include "convlab/kernels/ops/quantized/integer_conv.h"
-#include "convlab/kernels/ops/quantized/rounding.h"
+#include "convlab/kernels/ops/quantized/quantized_rounding.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 

@@ -5,7 +5,7 @@
 // Limited by fused multiply-adds, or by packing b.
 
 #include "convlab/kernels/ops/quantized/integer_matmul.h"
-#include "convlab/kernels/ops/quantized/rounding.h"
+#include "convlab/kernels/ops/quantized/quantized_rounding.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab::cpu_qlinear_matmul {

@@ -4,7 +4,7 @@
 // Supports every case of its operator.
 // Limited by memory bandwidth.
 
-#include "convlab/kernels/ops/quantized/rounding.h"
+#include "convlab/kernels/ops/quantized/quantized_rounding.h"
 #include "convlab/kernels/ops/quantized/steps.h"
 #include "convlab/kernels/registry.h"
 

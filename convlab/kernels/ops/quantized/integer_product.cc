@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/cpu_gemm/gemm.h"
+#include "convlab/kernels/cpu/gemm/gemm.h"
 
 namespace convlab {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/ops/windows/inside.h"
+#include "convlab/kernels/ops/windows/steps_inside.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab::cpu_col2im {

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/cpu_gemm/gemm.h"
-#include "convlab/kernels/ops/windows/inside.h"
+#include "convlab/kernels/cpu/gemm/gemm.h"
+#include "convlab/kernels/ops/windows/steps_inside.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 

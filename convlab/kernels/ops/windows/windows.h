@@ -5,7 +5,7 @@
 #include "convlab/conv/epilogue.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/kernel.h"
-#include "convlab/kernels/ops/windows/inside.h"
+#include "convlab/kernels/ops/windows/steps_inside.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {
