@@ -89,7 +89,7 @@ TEST_P(PlantedFault, IsReported) {
     ASSERT_TRUE(found->other_thread);
     EXPECT_EQ(*found->other_thread, (Position{*expected.other_thread, 0, 0}));
   }
-  EXPECT_THAT(where(*found), testing::StartsWith("planted_faults.cu:"));
+  EXPECT_THAT(where(*found), testing::MatchesRegex("planted_(faults.cu|races.cuh):[0-9]+"));
   EXPECT_EQ(found->finding.kind, name_of(found->kind));
   EXPECT_EQ(found->finding.array, found->array);
   EXPECT_LE(found->finding.text.size(), 100u);
@@ -231,11 +231,11 @@ TEST_P(RaceOfBlocks, IsReportedByOneWorker) {
   EXPECT_EQ(*fault.other_thread, (Position{race.other_thread, 0, 0}));
   EXPECT_EQ(fault.array, "y");
   EXPECT_EQ(fault.offset, race.offset);
-  EXPECT_THAT(where(fault), testing::StartsWith("planted_faults.cu:"));
+  EXPECT_THAT(where(fault), testing::StartsWith("planted_races.cuh:"));
   EXPECT_THAT(message_of(fault),
               testing::ContainsRegex(
                   R"(thread \([0-9,]+\) of block \(0,0,0\) (writes|reads) y\[[0-9]+\]; blocks run in any order )"
-                  "at planted_faults.cu:[0-9]+"));
+                  "at planted_races.cuh:[0-9]+"));
 }
 
 TEST_P(RaceOfBlocks, IsReportedByManyWorkers) {
