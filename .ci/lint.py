@@ -2,8 +2,8 @@
 """lint.py [FILE | FOLDER ...] [--since REVISION]: runs clang-tidy on .cc files with the checks of .clang-tidy.
 
 Without files or folders, lints all rooms. --since lints only files whose code changed after commit REVISION or in the
-working tree; for a changed header, one .cc file that includes it. Comments are not code, unless clang-tidy reads them.
-A file that passed is skipped while its preprocessed text,
+working tree; for a changed header, one .cc file that includes it. Neither a file's name, nor what it includes, nor its
+comments are code, unless clang-tidy reads them. A file that passed is skipped while its preprocessed text,
 the checks and clang-tidy stay the same: ~/.cache/convlab/lint has an empty file named by a hash of these.
 """
 
@@ -65,15 +65,16 @@ def commands():
 
 
 def code_of(text):
-    """Returns the text without its comments and blanks; all of it if it has what this does not parse."""
+    """Returns the text without its comments, blanks and includes; all of it if it has what this does not parse."""
     if 'R"' in text or "NOLINT" in text:
         return text
     token = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
-    return "".join(token.sub(lambda found: found[0] if found[0][0] in "\"'" else " ", text).split())
+    code = token.sub(lambda found: found[0] if found[0][0] in "\"'" else " ", text)
+    return "".join(re.sub(r"^#include .*$", "", code, flags=re.MULTILINE).split())
 
 
-def is_code_changed(revision, path):
-    before = run("git", "show", f"{revision}:{path}")
+def is_code_changed(revision, path, path_before):
+    before = run("git", "show", f"{revision}:{path_before}")
     return before.returncode != 0 or code_of(before.stdout) != code_of((ROOT / path).read_text())
 
 
@@ -81,13 +82,16 @@ def changed_since(revision, known):
     """Returns the known .cc files whose code differs from this revision, and for each such header one file that
     includes it.
     """
-    changed = run("git", "diff", "--name-only", "--no-renames", revision)
+    changed = run("git", "diff", "--name-status", "-M", "-l0", revision)
     if changed.returncode != 0:
         sys.exit(changed.stderr)
     untracked = run("git", "ls-files", "--others", "--exclude-standard")
-    touched = set(changed.stdout.splitlines() + untracked.stdout.splitlines())
-    touched = {path for path in touched
-               if (path in known or path.endswith(".h")) and (ROOT / path).exists() and is_code_changed(revision, path)}
+    before = {path: path for path in untracked.stdout.splitlines()}  # by present path
+    for line in changed.stdout.splitlines():
+        _, first, *renamed = line.split("\t")
+        before[renamed[0] if renamed else first] = first
+    touched = {path for path in before if (path in known or path.endswith(".h")) and (ROOT / path).exists()
+               and is_code_changed(revision, path, before[path])}
     found = touched & known.keys()
     for header in sorted(path for path in touched if path.endswith(".h")):
         own = header.removesuffix(".h") + ".cc"
