@@ -57,6 +57,7 @@ void require_math(Math math, DeviceKind kind, const std::string& name) {
   for (const Math each : kMaths) {
     if (exists(each)) others.push_back(name_of(each));
   }
+  if (others.empty()) return;  // a device without kernels: the planner's error names the node
   throw unavailable("{} {}: no convolution kernel on {} computes in {}; use {}", name, name_of(math), name_of(kind),
                     name_of(math), fmt::join(others, ", "));
 }

@@ -43,8 +43,8 @@ Math parse_math(const std::string& text, const std::string& name);
 /// Parses "layers", "fused" or "folded". Throws Error(bad_input) that lists them.
 PlanMode parse_plan(const std::string& text, const std::string& name);
 
-/// Throws Error(unavailable) if no convolution kernel of this kind of device computes in `math`. A user who requests
-/// faster, less precise arithmetic wants to see its effect; more precise arithmetic instead would mislead.
+/// Throws Error(unavailable) if convolution kernels of this kind of device exist, but none computes in `math`. A user
+/// who requests faster, less precise arithmetic wants to see its effect; more precise arithmetic instead would mislead.
 void require_math(Math math, DeviceKind kind, const std::string& name);
 
 }  // namespace convlab

@@ -182,6 +182,16 @@ TEST(ChoosePass, NamesTheNodesThatNoKernelComputes) {
               HasSubstr("not supported on cpu: Gemm (node 'dense+relu')"));
 }
 
+TEST(ChoosePass, NamesTheNodeOnADeviceWithoutKernels) {
+  constexpr auto kKind = static_cast<DeviceKind>(99);
+  EXPECT_NO_THROW(require_math(Math::fp32, kKind, "--math")) << "there is no other arithmetic to advise";
+  GraphBuilder builder = small_network();
+  const Graph& graph = builder.graph();
+  EXPECT_THAT(
+      error_message(ErrorKind::unavailable, [&] { make_plan(graph, images_of(graph, 1), {.kind = kKind}, {}); }),
+      HasSubstr("node 'conv' (Conv, c1h12w12_k4r5s5): no kernel on"));
+}
+
 TEST(PlacePass, ArraysInUseAtTheSameTimeDoNotOverlap) {
   // Step 0 writes array 0; step 1 writes 1, a part of 2; step 2 reads 0 and 2 and writes 3; step 3 reads 3.
   Draft draft;
