@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets up what is missing, builds, and runs the tests: all of them, or those of one room (a folder of convlab/, or app,
 # docs, library), without those that take long (tests/long.txt). Further arguments go to ctest. Examples:
-#   ./test.sh                      everything
+#   ./test.sh                      everything but the tests with the label slow, which .ci/full runs
 #   ./test.sh plan                 the tests of convlab/plan, and only the programs that they need
 #   ./test.sh judge --all          also those that take long
 #   ./test.sh kernels/cpu/nchw     a room without tests of its own: those of the room that it is in
@@ -24,6 +24,7 @@ set_options cpu CONVLAB_SIMT=ON CONVLAB_INSTRUCTION_SETS=all
 cd "$root"
 if [ -z "$room" ]; then
   build cpu
+  [ $# -gt 0 ] || set -- -LE slow
   exec ctest --preset cpu -j "$(nproc)" "$@"
 fi
 rooms=build/cpu/tested_rooms.txt
