@@ -20,6 +20,7 @@
 #include "convlab/device/simt.h"
 #include "convlab/kernel_file/compiler.h"
 #include "convlab/kernel_file/file_kernel.h"
+#include "convlab/kernel_file/host_command.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab::app {

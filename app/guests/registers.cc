@@ -10,6 +10,7 @@
 #include "app/results/output.h"
 #include "convlab/base/error.h"
 #include "convlab/kernel_file/compiler.h"
+#include "convlab/kernel_file/host_command.h"
 #include "convlab/kernel_file/tokens.h"
 #include "convlab/warps/trace.h"
 

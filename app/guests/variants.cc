@@ -16,6 +16,7 @@
 #include "convlab/base/json.h"
 #include "convlab/base/limits.h"
 #include "convlab/kernel_file/compiler.h"
+#include "convlab/kernel_file/host_command.h"
 #include "convlab/kernels/conv_step.h"
 #include "convlab/kernels/step_text.h"
 

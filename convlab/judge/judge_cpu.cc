@@ -8,6 +8,7 @@
 #include "convlab/device/devices.h"
 #include "convlab/judge/judging.h"
 #include "convlab/judge/ratio_sampling.h"
+#include "convlab/kernel_file/host_command.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/ceilings.h"
 

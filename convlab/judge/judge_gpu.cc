@@ -13,6 +13,7 @@
 #include "convlab/judge/gpu_replay.h"
 #include "convlab/judge/judging.h"
 #include "convlab/judge/ratio_sampling.h"
+#include "convlab/kernel_file/host_command.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab::judge {

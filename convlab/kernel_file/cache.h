@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace convlab {
+
+/// What the cache of compiled files may hold.
+inline constexpr uintmax_t kMostCacheBytes = uintmax_t{512} << 20;
 
 /// A folder that stores files by name. Files are created by rename, so readers never see a partial file and several
 /// processes can share the folder.

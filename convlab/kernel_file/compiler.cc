@@ -26,7 +26,9 @@
 #include "convlab/diagnostics/text_form.h"
 #include "convlab/kernel_file/braces.h"
 #include "convlab/kernel_file/cache.h"
+#include "convlab/kernel_file/compile_failure.h"
 #include "convlab/kernel_file/compile_help.h"
+#include "convlab/kernel_file/host_command.h"
 #include "convlab/kernel_file/inputs.h"
 #include "convlab/kernel_file/kernel_binders.h"
 #include "convlab/kernel_file/precompiled.h"
@@ -36,88 +38,14 @@ namespace convlab {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr uintmax_t kMostCacheBytes = uintmax_t{512} << 20;
 constexpr int64_t kMostPreprocessedBytes = 16 << 20;
-
-/// Returns the folder next to a portable binary with the third-party headers that convlab's headers include; "" if
-/// there is none.
-fs::path portable_headers() {
-  std::error_code error;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path() / "include";
-  return fs::is_directory(folder, error) ? folder : fs::path();
-}
-
-/// Returns the program's path if it is executable, otherwise "". Searches PATH if the name has no folder.
-std::string found_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* path = std::getenv("PATH");
-  for (const std::string& folder : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
-    std::string candidate = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return "";
-}
 
 std::string nvcc() {
   if (std::string found = found_tool("nvcc"); !found.empty()) return found;
   throw unavailable("nvcc not found in PATH or /usr/local/cuda/bin; install the CUDA toolkit, or use --device simt");
 }
 
-std::string host_compiler() {
-  for (const char* candidate : {CONVLAB_HOST_COMPILER, "g++", "c++"}) {
-    if (std::string found = found_program(candidate); !found.empty()) return found;
-  }
-  throw unavailable("no C++ compiler found to compile kernel files; install g++");
-}
-
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> result = split(text, ' ');
-  std::erase(result, "");
-  return result;
-}
-
-/// unrolled() handles loops with a known trip count. Unrolling the remaining loops at run time would only add code.
-constexpr const char* kNoRuntimeUnrolling = "-fdisable-rtl-loop2_unroll";
 constexpr const char* kInclude = "-include";
-
-/// Returns the host compiler's command with include folders and language options.
-std::vector<std::string> host_command(bool own, Toolchain toolchain, const fs::path& root) {
-  std::vector<std::string> command{host_compiler(), "-fPIC", "-I",
-                                   root.string(),   "-I",    (root / "convlab/kernel_file/include").string()};
-  const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
-  if (const fs::path portable = portable_headers(); own && !portable.empty()) add({"-I", portable.string()});
-  if (toolchain == Toolchain::simt) {
-    add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
-  } else {
-    add({own ? "-std=gnu++20" : "-std=gnu++17", "-fopenmp"});
-  }
-  return command;
-}
-
-/// Returns the flags that instrument a kernel file for simt.
-std::vector<std::string> simt_flags(bool own, bool counted) {
-  std::vector<std::string> flags = words(CONVLAB_SIMT_FLAGS);
-  const auto add = [&](std::vector<std::string> more) { flags.insert(flags.end(), more.begin(), more.end()); };
-  // trace-pc makes each basic block report its start. Bounds and alignment checks would split basic blocks that are
-  // whole on a GPU, and SRA would split vector loads.
-  if (counted) {
-    add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds,alignment", "-fno-tree-sra"});
-#ifndef __clang__
-    add({kNoRuntimeUnrolling});
-#endif
-  }
-#ifndef __clang__
-  // clang has hooks for these. g++ would inline them as accesses without hooks; as calls, they reach the wrapped
-  // functions.
-  add({"-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-malloc",
-       "-fno-builtin-free"});
-#endif
-  if (!own) add({"-w", "-fpermissive"});
-  return flags;
-}
-
-/// The header that simt's kernel files include first.
-fs::path first_header(const fs::path& root) { return root / "convlab/simt/cuda/copies.h"; }
 
 /// Returns the compiler command, without the names of its input and output.
 std::vector<std::string> command_of(const KernelSource& source, Toolchain toolchain, const CompileOptions& options,
@@ -167,13 +95,9 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
 #ifndef __clang__
   add({kInclude, first_header(root).string()});
 #endif
-  // In kernels these calls use the device heap: see convlab/simt/device_heap.h and hooks.cc. On the host, simt records
-  // array sizes: see convlab/simt/host_arrays.h.
-  add({"-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free",
-       "-Wl,--wrap=_Znwm,--wrap=_Znam,--wrap=_ZdlPv,--wrap=_ZdaPv,--wrap=_ZdlPvm,--wrap=_ZdaPvm"});
+  add(simt_link_flags());
   // No libtsan: simt implements the thread sanitizer's interface instead.
-  add({"-Wl,--wrap=__cxa_allocate_exception,--wrap=__assert_fail,--wrap=printf,--wrap=__printf_chk,-Bsymbolic",
-       "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
+  add({"-Wl,-Bsymbolic", "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
   return command;
 }
 
@@ -202,62 +126,6 @@ std::string fingerprint_of(const KernelSource& source, const std::string& unit, 
   return fingerprint.hex();
 }
 
-/// Returns at most kMostLines of the compiler's lines, without those about the generated file `unit`, which the user
-/// does not know.
-std::string shown(const std::string& complaint, const std::string& unit) {
-  constexpr size_t kMostLines = 40;
-  std::vector<std::string> lines = split(complaint, '\n');
-  std::erase_if(lines, [&](const std::string& line) {
-    const bool of_option = line.find("note: disable pass") != std::string::npos;  // caused by kNoRuntimeUnrolling
-    return line.empty() || of_option || line.find(unit) != std::string::npos;
-  });
-  std::string text;
-  for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) text += "\n  " + printable(lines[i]);
-  if (lines.size() > kMostLines) text += fmt::format("\n  and {} more lines", lines.size() - kMostLines);
-  return text;
-}
-
-/// Throws the findings as the error of a file that does not compile.
-[[noreturn]] void throw_findings(const KernelSource& source, std::vector<Finding> findings) {
-  SourceLines lines;
-  lines.add(source.path.string(), source.text);
-  std::string text = fmt::format("{} does not compile:", source.path.string());
-  for (const Finding& each : findings) text += "\n" + text_form(each, lines, {});
-  throw FindingError(ErrorKind::bad_input, text.substr(0, text.find_last_not_of('\n') + 1), std::move(findings));
-}
-
-/// Returns the finding of an unbalanced brace and the compiler's errors before its line: later ones follow from it.
-std::vector<Finding> with_cause(Finding brace, const std::vector<Finding>& errors) {
-  const SourcePlace place = place_of(brace);
-  std::vector<Finding> findings{std::move(brace)};
-  std::ranges::copy_if(errors, std::back_inserter(findings), [&](const Finding& each) {
-    return place_of(each).line < place.line && fs::absolute(place_of(each).file) == fs::absolute(place.file);
-  });
-  return findings;
-}
-
-/// Throws the error of a failed compilation.
-[[noreturn]] void complain(const KernelSource& source, const CompilerCommand& command, const ProcessRun& run) {
-  const std::string file = source.path.string(), program = command.words.front();
-  const std::string complaint = without_binders(run.complaint + run.output);
-  if (run.out_of_time) throw bad_input("{}: {} did not finish within {:g} s", file, program, command.limit_s);
-  constexpr int kSignals = 128, kMostSignal = 64;  // nvcc's own exit status may be 255
-  if (run.status > kSignals && run.status <= kSignals + kMostSignal) {
-    throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - kSignals,
-                    shown(complaint, command.text.string()));
-  }
-  std::vector<Finding> findings = findings_in(complaint);
-  std::erase_if(findings, [](const Finding& each) { return each.severity != Severity::error; });
-  if (std::optional<Finding> brace = unbalanced_brace(source.text, file)) {
-    throw_findings(source, with_cause(std::move(*brace), findings));
-  }
-  const std::string hint = help_for(source, complaint, findings);
-  throw FindingError(ErrorKind::bad_input,
-                     fmt::format("{} does not compile:{}{}", file, shown(complaint, command.text.string()),
-                                 hint.empty() ? "" : fmt::format("\n  help: {}", hint)),
-                     std::move(findings));
-}
-
 /// Throws FindingError(bad_input) if code of one side uses functions or variables of the other. nvcc finds that itself.
 void check_sides(const KernelSource& source, const CompilerCommand& command, const CompilerRunner& runner) {
   const SideCheck check(source);
@@ -282,19 +150,6 @@ ProcessRun run_plainly(const CompilerCommand& command) {
 }
 
 }  // namespace
-
-fs::path header_root() {
-  return find_resource("convlab/kernel_file/entry.h").parent_path().parent_path().parent_path();
-}
-
-std::string found_tool(const std::string& name) {
-  const char* home = std::getenv("CUDA_HOME");
-  for (const std::string& candidate : {name, fmt::format("{}/bin/{}", home != nullptr ? home : "/usr/local/cuda", name),
-                                       "/usr/local/cuda/bin/" + name}) {
-    if (std::string found = found_program(candidate); !found.empty()) return found;
-  }
-  return "";
-}
 
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options) {
   const fs::path root = header_root();
@@ -328,7 +183,7 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
     fs::remove(command.text, error);
     if (run.status == 0) return run;
     fs::remove(made, error);
-    complain(source, command, run);
+    throw_compile_error(source, command, run);
   };
   if (!options.folder.empty()) {
     const fs::path made = options.folder / (options.output != CompilerOutput::library ? "kernels.cubin"

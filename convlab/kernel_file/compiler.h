@@ -49,14 +49,6 @@ struct CompileOptions {
   std::filesystem::path folder = {};
 };
 
-/// Returns the folder that contains convlab/, with the kernels and the headers that kernel files include. Throws
-/// Error(unavailable) if it is missing.
-std::filesystem::path header_root();
-
-/// Returns the path of a toolchain program such as "nvcc" or "objdump". Searches PATH, $CUDA_HOME/bin and
-/// /usr/local/cuda/bin. Returns "" if the program is not found.
-std::string found_tool(const std::string& name);
-
 /// Compiles a file, unless the cache already has the result for the same text, headers, compiler and options. The cache
 /// folder is $CONVLAB_CACHE, otherwise convlab in $XDG_CACHE_HOME or in ~/.cache, or a temporary folder if that is not
 /// writable. Several processes may share it.

@@ -15,7 +15,7 @@
 #include "convlab/base/process.h"
 #include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
-#include "convlab/kernel_file/compiler.h"
+#include "convlab/kernel_file/host_command.h"
 
 namespace convlab {
 namespace {

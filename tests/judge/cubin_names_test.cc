@@ -11,7 +11,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/process.h"
-#include "convlab/kernel_file/compiler.h"
+#include "convlab/kernel_file/host_command.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/thrown_errors.h"
 

@@ -21,6 +21,7 @@
 #include "convlab/judge/jail_program.h"
 #include "convlab/judge/jailed_compiler.h"
 #include "convlab/judge/judgement.h"
+#include "convlab/kernel_file/host_command.h"
 #include "convlab/kernels/registry.h"
 #include "tests/support/paths.h"
 #include "tests/support/source_tree.h"

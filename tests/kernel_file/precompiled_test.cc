@@ -10,6 +10,7 @@
 #include "convlab/base/file.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernel_file/compiler.h"
+#include "convlab/kernel_file/host_command.h"
 #include "tests/support/own_cache.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,0 +1,108 @@
+// Builds the host compiler's commands, and finds compilers.
+
+#include "convlab/kernel_file/host_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <system_error>
+
+#include "convlab/base/error.h"
+#include "convlab/base/resources.h"
+#include "convlab/base/text.h"
+
+namespace convlab {
+namespace fs = std::filesystem;
+namespace {
+
+/// Returns the program's path if it is executable, otherwise "". Searches PATH if the name has no folder.
+std::string found_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
+    std::string candidate = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> result = split(text, ' ');
+  std::erase(result, "");
+  return result;
+}
+
+/// unrolled() handles loops with a known trip count. Unrolling the remaining loops at run time would only add code.
+constexpr const char* kNoRuntimeUnrolling = "-fdisable-rtl-loop2_unroll";
+}  // namespace
+
+fs::path header_root() {
+  return find_resource("convlab/kernel_file/entry.h").parent_path().parent_path().parent_path();
+}
+
+std::string found_tool(const std::string& name) {
+  const char* home = std::getenv("CUDA_HOME");
+  for (const std::string& candidate : {name, fmt::format("{}/bin/{}", home != nullptr ? home : "/usr/local/cuda", name),
+                                       "/usr/local/cuda/bin/" + name}) {
+    if (std::string found = found_program(candidate); !found.empty()) return found;
+  }
+  return "";
+}
+
+fs::path portable_headers() {
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path() / "include";
+  return fs::is_directory(folder, error) ? folder : fs::path();
+}
+
+std::string host_compiler() {
+  for (const char* candidate : {CONVLAB_HOST_COMPILER, "g++", "c++"}) {
+    if (std::string found = found_program(candidate); !found.empty()) return found;
+  }
+  throw unavailable("no C++ compiler found to compile kernel files; install g++");
+}
+
+std::vector<std::string> host_command(bool own, Toolchain toolchain, const fs::path& root) {
+  std::vector<std::string> command{host_compiler(), "-fPIC", "-I",
+                                   root.string(),   "-I",    (root / "convlab/kernel_file/include").string()};
+  const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
+  if (const fs::path portable = portable_headers(); own && !portable.empty()) add({"-I", portable.string()});
+  if (toolchain == Toolchain::simt) {
+    add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
+  } else {
+    add({own ? "-std=gnu++20" : "-std=gnu++17", "-fopenmp"});
+  }
+  return command;
+}
+
+std::vector<std::string> simt_flags(bool own, bool counted) {
+  std::vector<std::string> flags = words(CONVLAB_SIMT_FLAGS);
+  const auto add = [&](std::vector<std::string> more) { flags.insert(flags.end(), more.begin(), more.end()); };
+  // trace-pc makes each basic block report its start. Bounds and alignment checks would split basic blocks that are
+  // whole on a GPU, and SRA would split vector loads.
+  if (counted) {
+    add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds,alignment", "-fno-tree-sra"});
+#ifndef __clang__
+    add({kNoRuntimeUnrolling});
+#endif
+  }
+#ifndef __clang__
+  // clang has hooks for these. g++ would inline them as accesses without hooks; as calls, they reach the wrapped
+  // functions.
+  add({"-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-malloc",
+       "-fno-builtin-free"});
+#endif
+  if (!own) add({"-w", "-fpermissive"});
+  return flags;
+}
+
+std::vector<std::string> simt_link_flags() {
+  return {"-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free",
+          "-Wl,--wrap=_Znwm,--wrap=_Znam,--wrap=_ZdlPv,--wrap=_ZdaPv,--wrap=_ZdlPvm,--wrap=_ZdaPvm",
+          "-Wl,--wrap=__cxa_allocate_exception,--wrap=__assert_fail,--wrap=printf,--wrap=__printf_chk"};
+}
+
+fs::path first_header(const fs::path& root) { return root / "convlab/simt/cuda/copies.h"; }
+
+}  // namespace convlab
