@@ -19,12 +19,12 @@
 #include "app/command_line.h"
 #include "app/guests/guest_kernels.h"
 #include "app/results/output_streams.h"
-#include "app/results/text_style.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/diagnostics/finding.h"
 #include "convlab/diagnostics/source_lines.h"
 #include "convlab/diagnostics/text_form.h"
+#include "convlab/diagnostics/text_style.h"
 
 namespace convlab::app {
 namespace {

@@ -1,6 +1,6 @@
 // Chooses color and width of printed findings.
 
-#include "app/results/text_style.h"
+#include "convlab/diagnostics/text_style.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace convlab::app {
+namespace convlab {
 
 TextStyle text_style(std::FILE* output, const std::string& color) {
   const int descriptor = ::fileno(output);
@@ -21,4 +21,4 @@ TextStyle text_style(std::FILE* output, const std::string& color) {
   return style;
 }
 
-}  // namespace convlab::app
+}  // namespace convlab
