@@ -30,6 +30,7 @@ Action declare_bench(CLI::App& options);
 Action declare_class(CLI::App& options);
 Action declare_compare(CLI::App& options);
 Action declare_convert(CLI::App& options);
+Action declare_cuda(CLI::App& options);
 Action declare_explain(CLI::App& options);
 Action declare_infer(CLI::App& options);
 Action declare_merge(CLI::App& options);

@@ -69,6 +69,12 @@ CLI::Option* add_texts(CLI::App& options, const std::string& names, std::vector<
   return options.add_option(names, values, help)->type_name(type)->expected(fewest, most);
 }
 
+void take_rest(CLI::App& options, std::vector<std::string>& rest) {
+  options.set_help_flag();
+  options.prefix_command();
+  options.parse_complete_callback([&options, &rest] { rest = options.remaining(); });
+}
+
 void require(CLI::Option* option) { option->required(); }
 
 void exclude(CLI::Option* option, CLI::Option* other) { option->excludes(other); }

@@ -45,6 +45,9 @@ constexpr int64_t kMostImages = int64_t{1} << 30;
 /// The largest number of passes that --repeat accepts.
 constexpr int64_t kMostPasses = 10000;
 
+/// Takes all words after the command's name as they are, --help included: the command parses them.
+void take_rest(CLI::App& options, std::vector<std::string>& rest);
+
 /// Makes the option mandatory.
 void require(CLI::Option* option);
 

@@ -189,6 +189,7 @@ std::string function_calls(const KernelSource& source) {
 
 std::string headers_before(FileKind kind, bool cuda) {
   if (kind == FileKind::own) return "";
+  if (kind == FileKind::program) return cuda ? "#include <cuda_runtime.h>\n" : "";
   return fmt::format("#include <{}>\n#include \"convlab/kernel_file/entry.h\"\n{}", cuda ? "cuda_runtime.h" : "cmath",
                      kind == FileKind::mxnet ? "#include \"convlab/kernel_file/include/mxnet/base.h\"\n" : "");
 }
@@ -208,6 +209,7 @@ std::string calls_of(const KernelSource& source) {
   const std::string finish = source.cuda ? kFinishOnDevice : kFinishOnHost;
   switch (source.kind) {
     case FileKind::own:
+    case FileKind::program:
       break;
     case FileKind::mxnet:
       return finish + mxnet_calls(source);

@@ -172,8 +172,8 @@ Finding SideCheck::error(const Use& use) const {
           .help = std::move(help)};
 }
 
-std::vector<Insertion> device_sections(const KernelSource& source) {
-  const Outline outline = outline_of(source.text);
+std::vector<Insertion> device_sections(std::string_view source) {
+  const Outline outline = outline_of(source);
   const std::vector<Token>& tokens = outline.tokens;
   std::vector<Insertion> sections;
   const auto add = [&](size_t before, std::string_view name) {

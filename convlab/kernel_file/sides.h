@@ -52,7 +52,7 @@ class SideCheck {
 
 /// Returns a section attribute for each `__device__` variable of the file and each `static` variable in device code, by
 /// which simt tells them from host variables. The views point into `source`.
-std::vector<Insertion> device_sections(const KernelSource& source);
+std::vector<Insertion> device_sections(std::string_view source);
 
 /// Returns whether a header next to the file, or one included by it, declares device variables. Those get no sections.
 bool has_device_variables_in_headers(const KernelSource& source);

@@ -225,6 +225,8 @@ std::string_view name_of(FileKind kind) {
       return "minidnn";
     case FileKind::function:
       return "function";
+    case FileKind::program:
+      return "program";
   }
   return "?";
 }
@@ -283,6 +285,7 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
   source.tf32 = has_name(tokens, "tf32") || has_name_with(tokens, "to_tf32");
   switch (source.kind) {
     case FileKind::own:
+    case FileKind::program:
       break;
     case FileKind::mxnet:
       source.functions = std::move(forwards);
@@ -301,6 +304,15 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
       break;
   }
   return source;
+}
+
+KernelSource read_program_source(const std::filesystem::path& path, bool cuda) {
+  const std::vector<uint8_t> bytes = read_file(path, kMostBytes);
+  if (std::ranges::find(bytes, 0) != bytes.end()) throw bad_input("{}: not a text file", path.string());
+  return {.path = path,
+          .text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+          .kind = FileKind::program,
+          .cuda = cuda};
 }
 
 KernelSource read_kernel_source(const std::filesystem::path& path) {

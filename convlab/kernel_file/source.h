@@ -17,7 +17,8 @@ namespace convlab {
 ///             and conv_forward_gpu_epilog, or conv_forward_cpu
 ///   function  void convolve(const float* x, const float* w, float* y, shape...), on device memory if the file has
 ///             CUDA kernels, otherwise on host memory
-enum class FileKind : uint8_t { own, mxnet, minidnn, function };
+///   program   a source file of a whole program, with or without main(); never detected
+enum class FileKind : uint8_t { own, mxnet, minidnn, function, program };
 
 std::string_view name_of(FileKind kind);
 
@@ -66,6 +67,9 @@ bool names_kernel_file(std::string_view text);
 /// Reads a file. Throws Error(bad_input) with the supported entry points if it is not a kernel file, or has entry
 /// points of two kinds.
 KernelSource read_kernel_source(const std::filesystem::path& path);
+
+/// Reads a source file of a whole program. `cuda`: it has CUDA code. Throws Error(bad_input) if it is not a text file.
+KernelSource read_program_source(const std::filesystem::path& path, bool cuda);
 
 /// Like read_kernel_source(), for the given text.
 KernelSource parse_kernel_source(std::string text, const std::filesystem::path& path);

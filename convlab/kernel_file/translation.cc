@@ -265,10 +265,12 @@ constexpr std::string_view kWatchHostCode =
 /// Translates a file, and the headers next to it that need translation, into one text.
 class Translation {
  public:
-  Translation(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks)
+  Translation(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks,
+              std::span<const std::filesystem::path> folders = {})
       : source_(source),
         toolchain_(toolchain),
         marks_(marks),
+        folders_(folders),
         root_(canonical(std::filesystem::absolute(source.path).parent_path())) {}
 
   std::string run() { return translate(source_.text, std::filesystem::absolute(source_.path)); }
@@ -285,8 +287,10 @@ class Translation {
     const Tokens tokens = tokens_of(text);
     Edits edits(text);
     const bool is_header = path != std::filesystem::absolute(source_.path);
+    const bool is_program = source_.kind == FileKind::program;
     if (!is_header) insert_into_source(edits);
-    use_own_headers(source_, tokens, edits);
+    if (is_header && is_program) insert_sections(text, edits);
+    if (!is_program) use_own_headers(source_, tokens, edits);
     if (toolchain_ != Toolchain::simt) return edits.apply();
     open_.insert(canonical(path));
     inline_headers(tokens, path, edits);
@@ -312,14 +316,18 @@ class Translation {
   /// Inserted text comes before a replacement at the same position.
   void insert_into_source(Edits& edits) const {
     for (const Insertion& mark : marks_) edits.insert_before(mark.before, mark.text);
-    if (toolchain_ != Toolchain::simt) return;
-    for (const Insertion& section : device_sections(source_)) edits.insert_before(section.before, section.text);
+    if (toolchain_ == Toolchain::simt) insert_sections(source_.text, edits);
+  }
+
+  static void insert_sections(std::string_view text, Edits& edits) {
+    for (const Insertion& section : device_sections(text)) edits.insert_before(section.before, section.text);
   }
 
   /// Returns the path of an included header in the file's own folder or below it; headers elsewhere are not the user's.
   /// Returns nullopt for a header that is already being translated, so that recursive includes end.
   std::optional<std::filesystem::path> beside(std::string_view directive, const std::filesystem::path& path) const {
     const std::optional<std::string_view> name = included_header(directive);
+    if (source_.kind == FileKind::program) return name ? found_header(directive, *name, path) : std::nullopt;
     if (!name || !stand_in(*name).empty() || directive.find('"') == std::string_view::npos) return std::nullopt;
     const std::filesystem::path header = canonical(path.parent_path() / *name);
     const auto [end, rest] = std::ranges::mismatch(root_, header);
@@ -328,6 +336,20 @@ class Translation {
       return std::nullopt;
     }
     return header;
+  }
+
+  /// Returns the path of a header of a program, which its own folder or those of -I have.
+  std::optional<std::filesystem::path> found_header(std::string_view directive, std::string_view name,
+                                                    const std::filesystem::path& path) const {
+    std::vector<std::filesystem::path> folders(folders_.begin(), folders_.end());
+    if (directive.find('"') != std::string_view::npos) folders.insert(folders.begin(), path.parent_path());
+    for (const std::filesystem::path& folder : folders) {
+      const std::filesystem::path header = canonical(folder / name);
+      std::error_code error;
+      if (!std::filesystem::is_regular_file(header, error)) continue;
+      return open_.contains(header) ? std::nullopt : std::optional(header);
+    }
+    return std::nullopt;
   }
 
   /// Inlines the headers that translation changes at their #include lines.
@@ -374,6 +396,7 @@ class Translation {
   const KernelSource& source_;
   Toolchain toolchain_;
   std::span<const Insertion> marks_;
+  std::span<const std::filesystem::path> folders_;
   std::filesystem::path root_;
   std::set<std::filesystem::path> open_;           // files being translated
   std::set<std::string, std::less<>> of_headers_;  // kernels defined in headers
@@ -383,6 +406,15 @@ class Translation {
 
 std::string translated(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks) {
   return Translation(source, toolchain, marks).run();
+}
+
+std::string program_unit(const KernelSource& source, std::span<const std::filesystem::path> folders) {
+  std::string text = headers_before(source.kind, source.cuda);
+  text += fmt::format("#line 1 \"{}\"\n", std::filesystem::absolute(source.path).string());
+  // Plain C++ has no launches to translate, but its accesses of device memory are found, too.
+  text += source.cuda ? Translation(source, Toolchain::simt, {}, folders).run() : source.text;
+  text += "\n#line 1 \"convlab's calls\"\n";
+  return text + std::string(kWatchHostCode);
 }
 
 std::string compilation_unit(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks) {

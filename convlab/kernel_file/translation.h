@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -23,5 +24,10 @@ std::string translated(const KernelSource& source, Toolchain toolchain, std::spa
 /// and followed by the functions through which convlab calls it (convlab/kernel_file/entry.h). Files of convlab's own
 /// kind register themselves and need neither.
 std::string compilation_unit(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks = {});
+
+/// Returns the compiler input for a source file of a whole CUDA program on simt: its translated text, preceded by what
+/// nvcc includes. Headers in the file's folder or in `folders` (those of -I) that need translation are inlined; their
+/// device variables get sections, too.
+std::string program_unit(const KernelSource& source, std::span<const std::filesystem::path> folders);
 
 }  // namespace convlab

@@ -45,6 +45,9 @@ void keep_failed_call(FailedCall failed);
 /// Returns the call kept since the last take_failed_call().
 std::optional<FailedCall> take_failed_call();
 
+/// For whole programs: from now on `receive` gets every such call, and none is kept.
+void set_failed_call_receiver(void (*receive)(const FailedCall&));
+
 /// Calls `listener` immediately for each call that is kept and not harmless, because the program may end before
 /// take_failed_call().
 void on_failed_call(std::function<void(const FailedCall&)> listener);

@@ -4,14 +4,22 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
 namespace convlab::simt {
 namespace {
 
-std::mutex notes_mutex;
-std::vector<Fault> notes;  // warnings of all launches since the last take_notes()
+struct Notes {
+  std::mutex mutex;
+  std::vector<Fault> all;  // warnings of all launches since the last take_notes()
+};
+Notes& notes() {
+  static Notes& one = *new Notes;  // never destroyed: programs report them at exit
+  return one;
+}
+std::atomic<void (*)(std::vector<Fault>)> receiver{nullptr};
 
 // One mistake can cause several findings: a missing barrier may show as two races.
 std::string first_message(const std::vector<Fault>& faults) {
@@ -86,22 +94,46 @@ std::string where(const Fault& fault) { return short_text(place_of(fault.finding
 FaultError::FaultError(std::vector<Fault> faults)
     : Error(ErrorKind::wrong_result, first_message(faults)), faults_(std::move(faults)) {}
 
+bool lets_kernel_go_on(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::uninitialized_shared:
+    case FaultKind::uninitialized_global:
+    case FaultKind::uninitialized_constant:
+    case FaultKind::race_shared:
+    case FaultKind::race_global:
+    case FaultKind::redundant_write:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void set_fault_receiver(void (*receive)(std::vector<Fault> faults)) { receiver = receive; }
+
+bool internal::has_fault_receiver() { return receiver != nullptr; }
+
+void internal::raise(std::vector<Fault> faults) {
+  if (faults.empty()) return;
+  if (const auto receive = receiver.load()) return receive(std::move(faults));
+  throw FaultError(std::move(faults));
+}
+
 std::vector<Fault> take_notes() {
-  std::lock_guard lock(notes_mutex);
-  return std::exchange(notes, {});
+  std::lock_guard lock(notes().mutex);
+  return std::exchange(notes().all, {});
 }
 
 bool internal::has_room_for_notes() {
-  std::lock_guard lock(notes_mutex);
-  return notes.size() < FaultError::kMaxFaults;
+  std::lock_guard lock(notes().mutex);
+  return notes().all.size() < FaultError::kMaxFaults;
 }
 
 void internal::keep_notes(std::vector<Fault> faults) {
-  std::lock_guard lock(notes_mutex);
+  std::lock_guard lock(notes().mutex);
   for (Fault& fault : faults) {
-    if (notes.size() >= FaultError::kMaxFaults) break;
+    if (notes().all.size() >= FaultError::kMaxFaults) break;
     fault.finding.severity = Severity::warning;
-    notes.push_back(std::move(fault));
+    notes().all.push_back(std::move(fault));
   }
 }
 

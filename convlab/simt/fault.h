@@ -82,11 +82,25 @@ class FaultError : public Error {
   std::vector<Fault> faults_;
 };
 
+/// Whether a GPU goes on after such a fault, though perhaps with wrong values: races and reads of uninitialized memory.
+/// Others end the kernel: a launch then stops at the first block that has any.
+bool lets_kernel_go_on(FaultKind kind);
+
+/// For whole programs: from now on no launch throws FaultError. Launches and host code give their faults to `receive`
+/// and the program goes on, and so does a kernel whose faults let it: all of its blocks run. `receive` gets a fault of
+/// each kind and line, that of the first block, with the number of times.
+void set_fault_receiver(void (*receive)(std::vector<Fault> faults));
+
 /// Returns the warnings of launches since the last call (see Strictness), at most kMaxFaults. Each launch contributes
 /// those of one block.
 std::vector<Fault> take_notes();
 
 namespace internal {
+
+bool has_fault_receiver();
+
+/// Gives the faults to the receiver; without one, throws FaultError. Does nothing if there are no faults.
+void raise(std::vector<Fault> faults);
 
 /// Keeps faults of a launch as warnings for take_notes(), as far as there is room.
 bool has_room_for_notes();

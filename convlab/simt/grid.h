@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,13 +41,15 @@ struct Grid {
   StoresUnderWay stores;
   Printed printed;
   bool counted = false;
-  bool apart = false;  ///< kernels may not access host variables: see host_code.h
+  bool apart = false;    ///< kernels may not access host variables: see host_code.h
+  bool goes_on = false;  ///< after faults that let it: see lets_kernel_go_on()
 
   std::atomic<int64_t> next_block{0};
   std::atomic<int64_t> first_fault_block{INT64_MAX};  ///< later blocks stop or never start
   std::atomic<int64_t> progress{0};                   ///< changes while threads make progress: see set_stuck_after
   std::mutex mutex;                                   ///< guards the members below
   std::vector<RawFault> faults;                       ///< of first_fault_block
+  std::map<int64_t, std::vector<RawFault>> passed;    ///< faults after which kernels went on, by block
   int64_t noting_block = -1;                          ///< the block whose warnings are kept; -1: none yet
   std::vector<RawFault> noted;                        ///< warnings of noting_block
   CodeCounts counts;
@@ -61,12 +64,18 @@ struct Grid {
   /// Keeps the faults of a block if it is the first one, in grid order, that has any.
   void keep_faults(int64_t of_block, const std::vector<RawFault>& of_its_threads);
 
+  /// Keeps a fault after which the block goes on, if it is the first one of its kind at its line in grid order.
+  void keep_passed(int64_t of_block, const RawFault& fault);
+
   /// Keeps a warning of a block if it is the first one to have any.
   void note(int64_t of_block, const RawFault& fault);
 
   /// After a launch without faults: turns the candidate races of the first block that has any into faults.
   void report_candidates();
 };
+
+/// Whether both are of one kind and at one line.
+bool same_fault(const RawFault& a, const RawFault& b);
 
 /// Adds the fault, or counts it if an equal one is known. Returns false if there are too many.
 bool add_fault(std::vector<RawFault>& faults, const RawFault& fault);

@@ -41,8 +41,6 @@ std::vector<Fault> take_host_faults() {
   return faults;
 }
 
-void throw_host_faults() {
-  if (std::vector<Fault> faults = take_host_faults(); !faults.empty()) throw FaultError(std::move(faults));
-}
+void throw_host_faults() { internal::raise(take_host_faults()); }
 
 }  // namespace convlab::simt

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <system_error>
@@ -175,6 +176,21 @@ void keep_large_block(const Grid& grid) {
 
 }  // namespace
 
+namespace {
+
+void raise_faults(const Grid& grid) {
+  std::vector<Fault> found;
+  for (const auto& [block, faults] : grid.passed) {
+    std::ranges::move(internal::describe(grid, faults, block), std::back_inserter(found));
+  }
+  if (!grid.faults.empty()) {
+    std::ranges::move(internal::describe(grid, grid.faults, grid.first_fault_block), std::back_inserter(found));
+  }
+  internal::raise(std::move(found));
+}
+
+}  // namespace
+
 std::map<std::string, int> take_large_blocks() {
   std::lock_guard lock(large_blocks().mutex);
   return std::exchange(large_blocks().threads, {});
@@ -207,6 +223,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   }
   grid.counted = internal::is_counting();
   grid.apart = internal::is_watched(*grid.module);
+  grid.goes_on = internal::has_fault_receiver();
   keep_large_block(grid);
   const int64_t helpers = std::min<int64_t>(workers(), grid.blocks) - 1;
   {
@@ -226,7 +243,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   grid.printed.show(grid.first_fault_block);
   if (grid.error) std::rethrow_exception(grid.error);
   if (grid.faults.empty()) grid.report_candidates();
-  if (!grid.faults.empty()) throw FaultError(internal::describe(grid, grid.faults, grid.first_fault_block));
+  raise_faults(grid);
   internal::remember_launch(grid);
   internal::log_launch(grid, shape.where);
   if (grid.apart) {

@@ -16,8 +16,17 @@ void RunningBlock::report(const RawFault& fault) {
       fault.kind == FaultKind::uninitialized_shared || fault.kind == FaultKind::uninitialized_global;
   if (uninitialized && is_lenient()) return note(fault);
   if (fault.kind == FaultKind::redundant_write && !is_strict()) return note(fault);
+  if (grid->goes_on && lets_kernel_go_on(fault.kind)) {
+    add_fault(passed, fault);
+    return;
+  }
   if (!add_fault(faults, fault)) is_dead = true;
   grid->keep_faults(linear, faults);
+}
+
+void RunningBlock::give_passed_to_grid() {
+  for (const RawFault& fault : passed) grid->keep_passed(linear, fault);
+  passed.clear();
 }
 
 void RunningBlock::fail(RawFault fault) {

@@ -19,6 +19,7 @@ struct RunningBlock {
   int64_t linear = 0;    ///< index of the block in the grid
   bool is_dead = false;  ///< none of its threads runs again
   std::vector<RawFault> faults;
+  std::vector<RawFault> passed;  ///< faults after which the block goes on, if the grid does
   std::vector<CudaThread> threads = std::vector<CudaThread>(kMaxBlockThreads);
   std::vector<Warp> warps = std::vector<Warp>(kMaxBlockThreads / kWarpSize);
   CudaThread* current = nullptr;
@@ -29,6 +30,9 @@ struct RunningBlock {
   int number_of(const CudaThread& thread) const { return static_cast<int>(&thread - threads.data()); }
   int first_thread_of(const Warp& warp) const { return static_cast<int>(&warp - warps.data()) * kWarpSize; }
   int current_number() const { return number_of(*current); }
+
+  /// Gives the faults after which the block went on to the grid, when the block has ended.
+  void give_passed_to_grid();
 
   /// Reports a fault of any thread. note(): a warning.
   void report(const RawFault& fault);

@@ -91,6 +91,7 @@ void Scheduler::run(Grid& grid) {
       const int64_t linear = grid.next_block.fetch_add(1, std::memory_order_relaxed);
       if (linear >= grid.blocks || linear > grid.first_fault_block.load(std::memory_order_relaxed)) break;
       run_block(linear);
+      worker_.give_passed_to_grid();
       if (!worker_.printed.empty()) grid.printed.add(linear, std::exchange(worker_.printed, {}));
     }
   }  // the timer handler reads the grid until the scope ends

@@ -100,6 +100,13 @@ for kind in mxnet own; do
     [ $? = 3 ] || fail "the installed program does not verify a kernel file of kind $kind: $(tail -n 5 log)"
 done
 
+# A whole CUDA program links the installed library.
+if [ -e "$root/lib/convlab/libconvlab-cuda.so" ]; then
+  cp "$sources/examples/programs/vecadd.cu" .
+  (cd / && "$root/bin/convlab" cuda run "$folder/vecadd.cu" -- 1024) >log 2>&1 || fail "a CUDA program does not run: $(cat log)"
+  grep -q "^c\[1023\] = 3" log || fail "a CUDA program prints something else: $(cat log)"
+fi
+
 # The program finds its models, and the library exports one name.
 "$root/bin/convlab" list models >models.txt
 grep -q fa19 models.txt || fail "the installed program does not find its models"

@@ -7,7 +7,7 @@
 namespace convlab::simt::cuda {
 namespace {
 
-std::atomic<cudaError_t> last_error{cudaSuccess};
+std::atomic<cudaError_t> last_error{cudaSuccess}, broken_by{cudaSuccess};
 
 }  // namespace
 
@@ -35,8 +35,16 @@ const char* cudaGetErrorName(cudaError_t error) noexcept {
       return "cudaErrorInvalidResourceHandle";
     case cudaErrorNotReady:
       return "cudaErrorNotReady";
+    case cudaErrorIllegalAddress:
+      return "cudaErrorIllegalAddress";
     case cudaErrorLaunchOutOfResources:
       return "cudaErrorLaunchOutOfResources";
+    case cudaErrorAssert:
+      return "cudaErrorAssert";
+    case cudaErrorIllegalInstruction:
+      return "cudaErrorIllegalInstruction";
+    case cudaErrorMisalignedAddress:
+      return "cudaErrorMisalignedAddress";
     case cudaErrorLaunchFailure:
       return "cudaErrorLaunchFailure";
     case cudaErrorUnknown:
@@ -69,8 +77,16 @@ const char* cudaGetErrorString(cudaError_t error) noexcept {
       return "invalid resource handle";
     case cudaErrorNotReady:
       return "device not ready";
+    case cudaErrorIllegalAddress:
+      return "an illegal memory access was encountered";
     case cudaErrorLaunchOutOfResources:
       return "too many resources requested for launch";
+    case cudaErrorAssert:
+      return "device-side assert triggered";
+    case cudaErrorIllegalInstruction:
+      return "an illegal instruction was encountered";
+    case cudaErrorMisalignedAddress:
+      return "misaligned address";
     case cudaErrorLaunchFailure:
       return "unspecified launch failure";
     case cudaErrorUnknown:
@@ -79,12 +95,16 @@ const char* cudaGetErrorString(cudaError_t error) noexcept {
   return "unknown error";
 }
 
-cudaError_t cudaGetLastError() noexcept { return last_error.exchange(cudaSuccess); }
+cudaError_t cudaGetLastError() noexcept { return last_error.exchange(broken_by); }
 cudaError_t cudaPeekAtLastError() noexcept { return last_error; }
 
 cudaError_t runtime::set_last_error(cudaError_t error) noexcept {
   last_error = error;
   return error;
 }
+
+void runtime::break_device(cudaError_t error) noexcept { last_error = broken_by = error; }
+void runtime::repair_device() noexcept { last_error = broken_by = cudaSuccess; }
+cudaError_t runtime::device_error() noexcept { return broken_by; }
 
 }  // namespace convlab::simt::cuda

@@ -15,7 +15,11 @@ enum cudaError_t {
   cudaErrorInvalidDevice = 101,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
+  cudaErrorIllegalAddress = 700,
   cudaErrorLaunchOutOfResources = 701,
+  cudaErrorAssert = 710,
+  cudaErrorIllegalInstruction = 715,
+  cudaErrorMisalignedAddress = 716,
   cudaErrorLaunchFailure = 719,
   cudaErrorUnknown = 999,
 };
@@ -30,6 +34,14 @@ namespace runtime {
 
 /// Sets what cudaGetLastError() returns, and returns it.
 cudaError_t set_last_error(cudaError_t error) noexcept;
+
+/// From now on all calls that use the device return this error, and nothing is launched, as after a kernel that a GPU
+/// has ended: until cudaDeviceReset().
+void break_device(cudaError_t error) noexcept;
+void repair_device() noexcept;
+
+/// Returns the error that broke the device, or cudaSuccess.
+cudaError_t device_error() noexcept;
 
 }  // namespace runtime
 }  // namespace convlab::simt::cuda

@@ -95,6 +95,7 @@ std::string_view variable_of(std::string_view expression) {
 namespace runtime {
 
 bool can_launch(const void* kernel, const LaunchShape& shape) noexcept {
+  if (device_error() != cudaSuccess) return false;
   State& s = state();
   std::lock_guard lock(s.mutex);
   const auto raised = s.dynamic_limits.find(kernel);
@@ -116,6 +117,7 @@ cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noex
 }
 
 cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept {
+  if (const cudaError_t broken = device_error(); broken != cudaSuccess) return broken;
   try {
     const std::string_view variable = variable_of(name);
     void* const array = simt::allocate(bytes, variable, place_of(where));
@@ -245,6 +247,7 @@ namespace {
 
 // The common part of cudaMemcpy and cudaMemcpyAsync.
 cudaError_t checked_copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const Where& where) {
+  if (const cudaError_t broken = runtime::device_error(); broken != cudaSuccess) return broken;
   if (bytes == 0) return cudaSuccess;
   if (const std::optional<CallError> error = wrong_direction(to, from, bytes, kind)) {
     return fail_direction(where, *error);

@@ -136,7 +136,10 @@ cudaError_t cudaGetSymbolAddress(P** address, T& symbol) {
 
 // ---- The device ----
 
-inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
+inline cudaError_t cudaDeviceReset() {
+  runtime::repair_device();
+  return cudaSuccess;
+}
 inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 inline cudaError_t cudaGetDevice(int* device) {
   *device = 0;

@@ -56,12 +56,12 @@ void record_wait() noexcept {
 cudaError_t synchronize() noexcept {
   record_wait();
   simt::internal::wait_for_all();
-  return cudaSuccess;
+  return device_error();
 }
 
 cudaError_t waited_for(cudaStream_t stream) noexcept {
   simt::internal::wait_for_stream(stream);
-  return cudaSuccess;
+  return device_error();
 }
 
 cudaError_t waited_for(cudaEvent_t event) noexcept {

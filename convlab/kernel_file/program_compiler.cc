@@ -1,0 +1,164 @@
+// Compiles and links whole CUDA programs for simt.
+
+#include "convlab/kernel_file/program_compiler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <future>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/base/fingerprint.h"
+#include "convlab/base/process.h"
+#include "convlab/base/resources.h"
+#include "convlab/kernel_file/cache.h"
+#include "convlab/kernel_file/compile_failure.h"
+#include "convlab/kernel_file/host_command.h"
+#include "convlab/kernel_file/inputs.h"
+#include "convlab/kernel_file/precompiled.h"
+#include "convlab/kernel_file/source.h"
+#include "convlab/kernel_file/translation.h"
+
+namespace convlab {
+namespace fs = std::filesystem;
+namespace {
+
+const Cache& cache() {
+  static const Cache one;
+  return one;
+}
+
+/// Returns the folder of the shared library that programs link: that of a build folder's program, or an installation's.
+fs::path library_folder() {
+  constexpr const char* kName = "libconvlab-cuda.so";
+  std::error_code error;
+  fs::path beside = fs::read_symlink("/proc/self/exe", error).parent_path();
+  if (fs::exists(beside / kName, error)) return beside;
+  return find_resource(fs::path("lib/convlab") / kName).parent_path();
+}
+
+std::vector<fs::path> absolute(const std::vector<fs::path>& folders) {
+  std::vector<fs::path> all;
+  for (const fs::path& folder : folders) all.push_back(fs::absolute(folder));
+  return all;
+}
+
+std::vector<std::string> compile_command(const KernelSource& source, const ProgramSources& program,
+                                         const fs::path& root) {
+  std::vector<std::string> command = host_command(false, Toolchain::simt, root);
+  const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
+  add({"-iquote", fs::absolute(source.path).parent_path().string(), "-c"});
+  for (const fs::path& folder : absolute(program.folders)) add({"-I", folder.string()});
+  add(program.definitions);
+  add(simt_flags(false, false));
+  add(program.host_options);
+  return command;
+}
+
+/// Returns the object or program of this fingerprint, which `make` writes to a path if the cache does not have it.
+template <class Make>
+fs::path cached(const std::string& name, Make&& make) {
+  fs::path kept = cache().path_of(name);
+  std::error_code error;
+  if (fs::exists(kept, error)) {
+    fs::last_write_time(kept, fs::file_time_type::clock::now(), error);
+    return kept;
+  }
+  const fs::path made = cache().place_for(name);
+  make(made);
+  fs::rename(made, kept, error);
+  if (error) throw unavailable("{}: cannot store in the cache: {}", kept.string(), error.message());
+  cache().shrink(kMostCacheBytes);
+  return kept;
+}
+
+}  // namespace
+
+bool is_cuda_source(const fs::path& file) { return file.extension() == ".cu"; }
+
+bool is_program_source(const fs::path& file) {
+  constexpr std::array<std::string_view, 6> kSuffixes{".cu", ".cc", ".cpp", ".cxx", ".c++", ".c"};
+  return std::ranges::find(kSuffixes, file.extension().string()) != kSuffixes.end();
+}
+
+fs::path compile_program_source(const fs::path& file, const ProgramSources& program) {
+  const fs::path root = header_root();
+  const KernelSource source = read_program_source(file, is_cuda_source(file));
+  const std::vector<fs::path> folders = absolute(program.folders);
+  std::string unit;
+  for (const fs::path& each : program.includes) unit += fmt::format("#include \"{}\"\n", fs::absolute(each).string());
+  unit += program_unit(source, folders);
+  CompilerCommand command{.words = compile_command(source, program, root), .limit_s = program.limit_s};
+  Fingerprint key;
+  key.add(unit);
+  add_command(command.words, key);
+  std::vector<fs::path> searched{fs::absolute(file).parent_path(), root, root / "convlab/kernel_file/simt_include"};
+  searched.insert(searched.end(), folders.begin(), folders.end());
+  add_headers(unit, searched, key);
+  return cached(key.hex() + ".o", [&](const fs::path& made) {
+    command.made = made;
+    command.text = made.string() + ".cc";
+    fs::path first = first_header(root);
+    if (source.cuda) {
+      // Its flags are those of the precompiled header: the file's own come later.
+      std::vector<std::string> words = host_command(false, Toolchain::simt, root);
+      std::ranges::move(simt_flags(false, false), std::back_inserter(words));
+      if (fs::path header = precompiled_headers(FileKind::program, words, first, root, cache()); !header.empty()) {
+        first = std::move(header);
+      }
+    }
+    command.words.insert(command.words.begin() + 1,
+                         {"-o", made.string(), command.text.string(), "-include", first.string()});
+    write_file(command.text, unit);
+    const ProcessRun run = run_process(command.words.front(), command.words, command.limit_s);
+    std::error_code error;
+    fs::remove(command.text, error);
+    if (run.status == 0) return;
+    fs::remove(made, error);
+    throw_compile_error(source, command, run);
+  });
+}
+
+fs::path build_program(const ProgramSources& program) {
+  std::vector<fs::path> inputs(program.files.size());
+  std::vector<std::future<void>> compiling;
+  const size_t at_once = std::max(1u, std::thread::hardware_concurrency());
+  for (size_t i = 0; i < program.files.size(); ++i) {
+    if (!is_program_source(program.files[i])) {
+      inputs[i] = fs::absolute(program.files[i]);
+      continue;
+    }
+    if (compiling.size() >= at_once) compiling[compiling.size() - at_once].wait();
+    compiling.push_back(std::async(
+        std::launch::async, [&program, &inputs, i] { inputs[i] = compile_program_source(program.files[i], program); }));
+  }
+  for (std::future<void>& each : compiling) each.wait();
+  for (std::future<void>& each : compiling) each.get();
+
+  const fs::path libraries = library_folder();
+  std::vector<std::string> command{host_compiler(), "-rdynamic", "-pthread"};
+  for (const fs::path& input : inputs) command.push_back(input.string());
+  std::ranges::move(simt_link_flags(), std::back_inserter(command));
+  command.insert(command.end(), program.link_options.begin(), program.link_options.end());
+  command.insert(command.end(),
+                 {"-L" + libraries.string(), "-lconvlab-cuda", "-Wl,-rpath," + libraries.string(), "-lm"});
+  Fingerprint key;
+  add_command(command, key);
+  for (const fs::path& input : inputs) {
+    std::error_code error;
+    key.add(fmt::format("{}", fs::last_write_time(input, error).time_since_epoch().count()));
+  }
+  return cached(key.hex() + ".program", [&](const fs::path& made) {
+    command.insert(command.begin() + 1, {"-o", made.string()});
+    const ProcessRun run = run_process(command.front(), command, program.limit_s);
+    if (run.status != 0) throw bad_input("the program does not link:\n{}{}", run.complaint, run.output);
+  });
+}
+
+}  // namespace convlab

@@ -1,0 +1,70 @@
+// Reads a program's settings from the environment.
+
+#include "convlab/simt/program/program_settings.h"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "convlab/base/error.h"
+
+namespace convlab::simt {
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+template <class T>
+void read_number(const char* name, T least, T most, T& number) {
+  const std::string_view text = variable(name);
+  if (text.empty()) return;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < least || number > most) {
+    throw bad_input("{}={}: expected a number from {} to {}", name, text, least, most);
+  }
+}
+
+template <class T, size_t kCount>
+void read_choice(const char* name, const std::array<std::pair<std::string_view, T>, kCount>& choices, T& choice) {
+  const std::string_view text = variable(name);
+  if (text.empty()) return;
+  std::string known;
+  for (const auto& [word, value] : choices) {
+    if (word == text) {
+      choice = value;
+      return;
+    }
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", word);
+  }
+  throw bad_input("{}={}: expected one of {}", name, text, known);
+}
+
+}  // namespace
+
+ProgramSettings program_settings() {
+  ProgramSettings settings;
+  read_choice("CONVLAB_FORMAT",
+              std::array{std::pair{std::string_view("text"), FindingsFormat::text},
+                         std::pair{std::string_view("gcc"), FindingsFormat::gcc},
+                         std::pair{std::string_view("json"), FindingsFormat::json},
+                         std::pair{std::string_view("sarif"), FindingsFormat::sarif},
+                         std::pair{std::string_view("github"), FindingsFormat::github}},
+              settings.format);
+  read_choice("CONVLAB_COLOR",
+              std::array{std::pair{std::string_view("auto"), std::string("auto")},
+                         std::pair{std::string_view("always"), std::string("always")},
+                         std::pair{std::string_view("never"), std::string("never")}},
+              settings.color);
+  settings.json = variable("CONVLAB_JSON");
+  settings.all = !variable("CONVLAB_ALL").empty();
+  read_number("CONVLAB_FINDINGS_EXIT", 0, 255, settings.findings_exit);
+  read_number("CONVLAB_TIMEOUT", 0.0, 1e9, settings.timeout_s);
+  read_number("CONVLAB_THREADS", 0, 4096, settings.threads);
+  return settings;
+}
+
+}  // namespace convlab::simt
