@@ -150,9 +150,10 @@ fs::path build_program(const ProgramSources& program) {
                  {"-L" + libraries.string(), "-lconvlab-cuda", "-Wl,-rpath," + libraries.string(), "-lm"});
   Fingerprint key;
   add_command(command, key);
-  for (const fs::path& input : inputs) {
+  for (const fs::path& file : program.files) {
+    if (is_program_source(file)) continue;  // its object is named by its content
     std::error_code error;
-    key.add(fmt::format("{}", fs::last_write_time(input, error).time_since_epoch().count()));
+    key.add(fmt::format("{}", fs::last_write_time(file, error).time_since_epoch().count()));
   }
   return cached(key.hex() + ".program", [&](const fs::path& made) {
     command.insert(command.begin() + 1, {"-o", made.string()});
