@@ -16,6 +16,13 @@ namespace convlab::simt {
 namespace internal {
 namespace {
 
+SharedRegion* shared_region_at(Worker& worker, uintptr_t address) {
+  for (SharedRegion* const region : {&worker.static_shared, &worker.dynamic_shared}) {
+    if (address - region->base < region->span) return region;
+  }
+  return nullptr;
+}
+
 void begin_copy(Worker& worker, PendingCopy copy, const void* code, Where where) {
   const auto to = reinterpret_cast<uintptr_t>(copy.to), from = reinterpret_cast<uintptr_t>(copy.from);
   RawFault fault;
@@ -29,9 +36,7 @@ void begin_copy(Worker& worker, PendingCopy copy, const void* code, Where where)
         copy.bytes, copy.zeros, from % 16, to % 16);
     worker.fail(std::move(fault));
   }
-  SharedRegion* const region = to - worker.static_shared.base < worker.static_shared.span     ? &worker.static_shared
-                               : to - worker.dynamic_shared.base < worker.dynamic_shared.span ? &worker.dynamic_shared
-                                                                                              : nullptr;
+  SharedRegion* const region = shared_region_at(worker, to);
   if (region == nullptr) {
     fault.kind = FaultKind::out_of_bounds_shared;
     fault.detail = "the destination of an asynchronous copy must be shared memory";
@@ -90,6 +95,11 @@ void wait_for_copies(size_t groups_left) noexcept {
   const HostScope host;
   if (worker->attention) worker->settle_stores();
   internal::land_copies(*worker, groups_left);
+}
+
+bool is_shared_memory(const void* address) noexcept {
+  Worker* const worker = internal::active_worker;
+  return worker && internal::shared_region_at(*worker, reinterpret_cast<uintptr_t>(address)) != nullptr;
 }
 
 }  // namespace convlab::simt

@@ -19,6 +19,9 @@ void commit_copies() noexcept;
 /// Waits for all copy groups of this thread except the last `groups_left`.
 void wait_for_copies(size_t groups_left) noexcept;
 
+/// Returns whether the address is in the shared memory of the running thread's block.
+bool is_shared_memory(const void* address) noexcept;
+
 namespace cuda {
 
 __attribute__((always_inline)) inline void __pipeline_memcpy_async(void* to, const void* from, size_t bytes,

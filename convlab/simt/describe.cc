@@ -311,13 +311,14 @@ class Description {
     set_text(fmt::format("data race between blocks on {}", target_.memory));
     here_.text = fmt::format("{} of block {} {} {}", thread(), to_text(fault_.block), verb(), target_.element);
     Label other = other_block_side();
-    other.text += "; blocks run in any order";
+    other.text += grid_.barrier ? "; no grid.sync() between" : "; blocks run in any order";
     finding_.labels.push_back(std::move(other));
     const bool both_write = raw_.is_write && raw_.other_block->wrote;
     finding_.help = both_write
                         ? "possibly a bounds check or an index is wrong, so that two blocks compute the same element; "
                           "to add up results, use atomicAdd"
-                        : "let one kernel write and the next one read, or use atomic operations";
+                    : grid_.barrier ? "call grid.sync() between the two accesses, or use atomic operations"
+                                    : "let one kernel write and the next one read, or use atomic operations";
   }
 
   void describe_redundant_write() {
@@ -335,7 +336,33 @@ class Description {
     finding_.help = "let one thread write the element; possibly a bounds check is missing";
   }
 
+  void describe_grid_barrier() {
+    here_.subject = "sync";
+    if (raw_.waiting == 0) {
+      set_text("grid.sync() in a launch that is not cooperative");
+      here_.text = thread();
+      if (grid_.where.line() != 0) {
+        finding_.labels.push_back({.place = place_of(*grid_.module, {nullptr, grid_.where}), .text = "launched here"});
+      }
+      finding_.help = "launch the kernel with cudaLaunchCooperativeKernel()";
+      return;
+    }
+    set_text("grid.sync() is not reached by all threads of the grid");
+    here_.text = fmt::format("{} of block {} waits here", thread(), to_text(fault_.block));
+    const std::string other =
+        raw_.other_block ? fmt::format("block {}", to_text(grid_.block_position(raw_.other_block->block)))
+                         : fmt::format("thread {} of the block", to_text(fault_.other_thread.value_or(Position{})));
+    if (raw_.other_location.line() != 0) {
+      finding_.labels.push_back(
+          {.place = place_of(*grid_.module, {nullptr, raw_.other_location}), .text = other + " waits here instead"});
+    } else {
+      finding_.labels.push_back({.text = other + " has exited"});
+    }
+    finding_.help = "let all threads of all blocks call grid.sync() equally often, outside of branches";
+  }
+
   void describe_divergent_barrier() {
+    if (raw_.of_grid) return describe_grid_barrier();
     set_text("__syncthreads() is not reached by all threads of the block");
     here_.subject = "__syncthreads";
     here_.text = thread() + " waits here";

@@ -45,6 +45,16 @@ void forget(GlobalCell* cells, size_t bytes) {
 void GlobalRaces::begin(uint64_t first_serial, int64_t blocks) {
   begin_ = first_serial;
   end_ = begin_ + static_cast<uint64_t>(blocks);
+  first_ = begin_;
+}
+
+void GlobalRaces::begin_interval(uint64_t first_serial) {
+  standing_ = candidates();
+  candidates_.clear();
+  releases_.clear();
+  for (SplitWords& split : split_) split.words.clear();
+  end_ = first_serial + (end_ - begin_);
+  begin_ = first_serial;
 }
 
 GlobalAccessor GlobalRaces::accessor_of(int64_t block) const {
@@ -246,7 +256,7 @@ void GlobalRaces::add_candidate(CandidateRace candidate) {
 }
 
 std::vector<CandidateRace> GlobalRaces::candidates() const {
-  std::vector<CandidateRace> standing;
+  std::vector<CandidateRace> standing = standing_;
   std::copy_if(candidates_.begin(), candidates_.end(), std::back_inserter(standing),
                [&](const CandidateRace& candidate) { return in_launch(candidate.cell->read.load()); });
   return standing;

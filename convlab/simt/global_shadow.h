@@ -143,6 +143,10 @@ class GlobalRaces {
   void begin(uint64_t first_serial, int64_t blocks);
   bool checked() const { return end_ != 0; }
 
+  /// All blocks have reached a barrier of the grid: what they did before it happens before what they do now. Needs new
+  /// serial numbers, as begin(). The blocks must get new accessors.
+  void begin_interval(uint64_t first_serial);
+
   GlobalAccessor accessor_of(int64_t block) const;
 
   /// Returns the site's number in records; 0 if the launch has more sites than records can number.
@@ -162,8 +166,10 @@ class GlobalRaces {
   /// Returns the candidate races that remain after all blocks are done.
   std::vector<CandidateRace> candidates() const;
 
-  /// Returns the serial number of the first block; take_sites(), after all blocks: the sites by number.
-  uint64_t first_serial() const { return begin_; }
+  /// Return the serial number of the first block in the first interval, and the end of those of the last interval.
+  /// take_sites(), after all blocks: the sites by number.
+  uint64_t first_serial() const { return first_; }
+  uint64_t end_serial() const { return end_; }
   std::vector<Site> take_sites() { return std::move(sites_); }
 
  private:
@@ -188,6 +194,7 @@ class GlobalRaces {
   void add_candidate(CandidateRace candidate);
 
   uint64_t begin_ = 0, end_ = 0;  // serials
+  uint64_t first_ = 0;            // begin_ of the first interval
   std::atomic<uint64_t> ticket_{0};
 
   mutable std::mutex sites_mutex_;
@@ -205,7 +212,8 @@ class GlobalRaces {
   std::array<SplitWords, 256> split_;
 
   std::mutex candidates_mutex_;
-  std::vector<CandidateRace> candidates_;
+  std::vector<CandidateRace> candidates_;  // of this interval
+  std::vector<CandidateRace> standing_;    // of earlier intervals
 };
 
 }  // namespace convlab::simt::internal

@@ -12,6 +12,7 @@
 
 #include "convlab/simt/code_counts.h"
 #include "convlab/simt/global_shadow.h"
+#include "convlab/simt/grid_barrier.h"
 #include "convlab/simt/kernel_call.h"
 #include "convlab/simt/printed.h"
 #include "convlab/simt/ranges.h"
@@ -40,6 +41,7 @@ struct Grid {
   RedundantBlocks redundant;
   StoresUnderWay stores;
   Printed printed;
+  std::unique_ptr<GridBarrier> barrier;  ///< of a cooperative launch; nullptr in others
   bool counted = false;
   bool apart = false;    ///< kernels may not access host variables: see host_code.h
   bool goes_on = false;  ///< after faults that let it: see lets_kernel_go_on()

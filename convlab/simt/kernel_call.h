@@ -26,6 +26,8 @@ struct LaunchShape {
   /// All threads of the kernel must call wait_for_launch_before() before they access what that launch reads or writes.
   /// simt runs launches one after another.
   bool early = false;
+  /// All blocks run at once and may wait for each other: see grid_barrier.h.
+  bool cooperative = false;
   Where where = Where::current();  ///< source location of the launch
 };
 

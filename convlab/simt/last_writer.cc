@@ -18,7 +18,8 @@ namespace {
 constexpr size_t kMost = 1024;  // launches, copies, and host writes each
 
 struct PastLaunch {
-  uint64_t begin, end;  // serial numbers of its blocks
+  uint64_t begin, end;  // serial numbers of its blocks: as many for each interval between barriers of the grid
+  uint64_t blocks;
   std::string kernel;
   cuda::dim3 grid, block;
   const Module* module;
@@ -69,7 +70,7 @@ void remember_launch(Grid& grid) {
   if (!grid.races.checked()) return;
   Memory& all = memory();
   std::lock_guard lock(all.mutex);
-  keep(all.launches, {grid.races.first_serial(), grid.races.first_serial() + static_cast<uint64_t>(grid.blocks),
+  keep(all.launches, {grid.races.first_serial(), grid.races.end_serial(), static_cast<uint64_t>(grid.blocks),
                       grid.kernel_name(), grid.grid, grid.block, grid.module, grid.races.take_sites()});
 }
 
@@ -128,7 +129,7 @@ std::optional<LastWriter> last_writer(const void* host) {
   if (launch == all.launches.rend()) return LastWriter{};
   LastWriter writer;
   writer.kernel = launch->kernel;
-  writer.block = internal::position_of(static_cast<int64_t>(serial - launch->begin), launch->grid);
+  writer.block = internal::position_of(static_cast<int64_t>((serial - launch->begin) % launch->blocks), launch->grid);
   writer.thread = internal::position_of(internal::record::thread_of(record), launch->block);
   const uint64_t site = internal::record::site_of(record);
   if (site < launch->sites.size()) writer.place = internal::place_of(*launch->module, launch->sites[site]);

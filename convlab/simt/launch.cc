@@ -65,15 +65,23 @@ class SchedulerPool {
   std::vector<std::unique_ptr<Scheduler>> idle_;
 };
 
+// Ends the launch with an error of simt itself.
+void give_up(Grid& grid, std::exception_ptr error) {
+  {
+    std::lock_guard lock(grid.mutex);
+    grid.error = std::move(error);
+    grid.next_block = grid.blocks;
+  }
+  if (grid.barrier) grid.barrier->abandon();
+}
+
 void work(Grid& grid) noexcept {
   try {
     auto scheduler = SchedulerPool::instance().take();
     scheduler->run(grid);
     SchedulerPool::instance().give_back(std::move(scheduler));
   } catch (...) {
-    std::lock_guard lock(grid.mutex);
-    grid.error = std::current_exception();
-    grid.next_block = grid.blocks;
+    give_up(grid, std::current_exception());
   }
 }
 
@@ -191,6 +199,28 @@ void raise_faults(const Grid& grid) {
 
 }  // namespace
 
+namespace {
+
+// A cooperative launch needs an OS thread for each block.
+void run_blocks(Grid& grid) {
+  const int64_t wanted = grid.barrier ? grid.blocks : std::min<int64_t>(workers(), grid.blocks);
+  std::vector<std::jthread> helpers;
+  try {
+    for (int64_t i = 1; i < wanted; ++i) helpers.emplace_back([&grid] { work(grid); });
+  } catch (const std::system_error&) {
+    // The system starts no more threads: the running ones execute all blocks.
+    if (grid.barrier) {
+      give_up(grid,
+              std::make_exception_ptr(unavailable("simt: cannot start an OS thread for each of the {} blocks of a "
+                                                  "cooperative launch",
+                                                  grid.blocks)));
+    }
+  }
+  work(grid);
+}
+
+}  // namespace
+
 std::map<std::string, int> take_large_blocks() {
   std::lock_guard lock(large_blocks().mutex);
   return std::exchange(large_blocks().threads, {});
@@ -202,7 +232,9 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
     keep_failed_call(std::move(*refused));
     throw bad_input("{}", text);
   }
-  if (Recorder* const records = recorder()) return records->launch(call, shape);
+  if (Recorder* const records = recorder()) {
+    return shape.cooperative ? records->refuse("a cooperative launch") : records->launch(call, shape);
+  }
   throw_host_faults();  // on a GPU the program would have crashed before this launch
   Grid grid;
   grid.call = call;
@@ -225,18 +257,8 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   grid.apart = internal::is_watched(*grid.module);
   grid.goes_on = internal::has_fault_receiver();
   keep_large_block(grid);
-  const int64_t helpers = std::min<int64_t>(workers(), grid.blocks) - 1;
-  {
-    std::vector<std::jthread> helper_threads;
-    for (int64_t i = 0; i < helpers; ++i) {
-      try {
-        helper_threads.emplace_back([&grid] { work(grid); });
-      } catch (const std::system_error&) {
-        break;  // the system starts no more threads: the running ones execute all blocks
-      }
-    }
-    work(grid);
-  }
+  if (shape.cooperative) grid.barrier = std::make_unique<internal::GridBarrier>(grid.blocks);
+  run_blocks(grid);
   if (!grid.noted.empty() && internal::has_room_for_notes()) {
     internal::keep_notes(internal::describe(grid, grid.noted, grid.noting_block));
   }

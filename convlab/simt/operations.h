@@ -11,7 +11,8 @@ namespace internal {
 class Worker;
 }
 
-enum class BarrierOperation : uint8_t { sync, count, all, any };
+/// `grid`: waits for all blocks of a cooperative launch.
+enum class BarrierOperation : uint8_t { sync, count, all, any, grid };
 
 enum class WarpOperation : uint8_t {
   sync,

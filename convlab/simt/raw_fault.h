@@ -32,7 +32,7 @@ struct RawFault {
   bool other_wrote = false;          ///< race in a block: the other access is a write
   bool before_barriers = false;      ///< race in a block: the block has not passed any barrier yet
   bool unawaited_copy = false;       ///< the other access is an asynchronous copy that its thread has not waited for
-  std::optional<OtherAccess> other_block;  ///< race between blocks
+  std::optional<OtherAccess> other_block;  ///< race between blocks; a block that does not reach the barrier of the grid
   Space space = Space::none;
   uintptr_t address = 0;  ///< global memory: the address; otherwise the offset in the region, which may be negative
   int access_bytes = 0;
@@ -42,6 +42,7 @@ struct RawFault {
   const struct SubscriptSite* subscript = nullptr;  ///< of an array index out of bounds
   int64_t index = 0;
   int waiting = 1;         ///< number of threads at a barrier that others do not reach
+  bool of_grid = false;    ///< the barrier is that of a cooperative launch; no thread waits if the launch is not one
   Where other_location{};  ///< where the other thread waits instead, if it waits
   std::string detail;      ///< text that only the code that detects the fault can provide
   int writers = 0;         ///< redundant write in a block: number of threads that store the value

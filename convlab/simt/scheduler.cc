@@ -91,6 +91,7 @@ void Scheduler::run(Grid& grid) {
       const int64_t linear = grid.next_block.fetch_add(1, std::memory_order_relaxed);
       if (linear >= grid.blocks || linear > grid.first_fault_block.load(std::memory_order_relaxed)) break;
       run_block(linear);
+      if (grid.barrier) grid.barrier->leave(linear, !worker_.faults.empty());
       worker_.give_passed_to_grid();
       if (!worker_.printed.empty()) grid.printed.add(linear, std::exchange(worker_.printed, {}));
     }
@@ -148,6 +149,7 @@ void Scheduler::run_block(int64_t linear) {
     worker_.report_candidates();
     if (!release_barrier()) break;
   }
+  if (worker_.is_dead) return;
   if (worker_.faults.empty()) {
     const bool all_done = std::all_of(worker_.threads.begin(), worker_.threads.begin() + count,
                                       [](const CudaThread& t) { return t.state == ThreadState::done; });
@@ -236,6 +238,7 @@ bool Scheduler::release_barrier() {
     ++waiting;
   }
   if (first == nullptr) return false;
+  if (first->barrier == BarrierOperation::grid && !pass_grid_barrier(*first)) return false;
   if (waiting < static_cast<uint64_t>(count)) note_exited_threads(*first);
   if (first->barrier == BarrierOperation::all) sum = sum == waiting;
   if (first->barrier == BarrierOperation::any) sum = sum != 0;
@@ -253,6 +256,29 @@ bool Scheduler::release_barrier() {
   return true;
 }
 
+// Waits for the other blocks of a cooperative launch. Returns false if one of them never arrives.
+bool Scheduler::pass_grid_barrier(const CudaThread& waiting) {
+  Grid& grid = *worker_.grid;
+  const GridBarrier::Outcome outcome = grid.barrier->wait([&grid] {
+    if (grid.races.checked()) grid.races.begin_interval(take_block_serials(static_cast<uint64_t>(grid.blocks)));
+  });
+  if (outcome == GridBarrier::Outcome::passed) {
+    worker_.global_accessor = grid.races.accessor_of(worker_.linear);
+    return true;
+  }
+  if (outcome == GridBarrier::Outcome::missed) {
+    RawFault fault;
+    fault.kind = FaultKind::divergent_barrier;
+    fault.of_grid = true;
+    fault.thread = worker_.number_of(waiting);
+    fault.location = waiting.where;
+    fault.other_block = OtherAccess{.block = grid.barrier->missing_block()};
+    worker_.report(fault);
+  }
+  worker_.is_dead = true;
+  return false;
+}
+
 void Scheduler::note_exited_threads(const CudaThread& waiting) {
   const auto exited = std::find_if(worker_.threads.begin(), worker_.threads.begin() + worker_.grid->block_threads,
                                    [](const CudaThread& t) { return t.state == ThreadState::done; });
@@ -261,6 +287,7 @@ void Scheduler::note_exited_threads(const CudaThread& waiting) {
   fault.thread = worker_.number_of(waiting);
   fault.other_thread = static_cast<int>(exited - worker_.threads.begin());
   fault.location = waiting.where;
+  fault.of_grid = waiting.barrier == BarrierOperation::grid;
   worker_.note(fault);
 }
 
@@ -307,6 +334,7 @@ void Scheduler::report_waiting() {
   fault.thread = at_barrier;
   fault.other_thread = missing;
   fault.location = waiting.where;
+  fault.of_grid = waiting.barrier == BarrierOperation::grid;
   fault.waiting =
       static_cast<int>(std::count_if(worker_.threads.begin(), worker_.threads.begin() + count, at_same_barrier));
   if (missing < count && worker_.threads[missing].state == ThreadState::at_barrier) {

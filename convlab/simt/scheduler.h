@@ -8,7 +8,8 @@
 
 /// Execution of a grid. Each worker (an OS thread) takes blocks in order and runs one at a time. Each CUDA thread of
 /// the block is a fiber, which runs until it has to wait for others; then the next lane runs, and then the next warp.
-/// The schedule inside a block is deterministic. The stack of a thread that faults is reused, not unwound.
+/// The blocks of a cooperative launch all run at once, each by a worker of its own. The schedule inside a block is
+/// deterministic. The stack of a thread that faults is reused, not unwound.
 namespace convlab::simt::internal {
 
 /// One OS thread's part in a launch. Reused by later launches: its stacks and shadow memory are large.
@@ -39,6 +40,7 @@ class Scheduler final : SignalReceiver {
   bool run_warp(Warp& warp);
   void resume(Warp& warp, CudaThread& thread, int lane);
   bool release_barrier();
+  bool pass_grid_barrier(const CudaThread& waiting);
   void report_waiting();
   void note_exited_threads(const CudaThread& waiting);
   void forget_shared_memory();

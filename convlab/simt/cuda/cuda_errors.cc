@@ -47,6 +47,8 @@ const char* cudaGetErrorName(cudaError_t error) noexcept {
       return "cudaErrorMisalignedAddress";
     case cudaErrorLaunchFailure:
       return "cudaErrorLaunchFailure";
+    case cudaErrorCooperativeLaunchTooLarge:
+      return "cudaErrorCooperativeLaunchTooLarge";
     case cudaErrorUnknown:
       break;
   }
@@ -89,6 +91,8 @@ const char* cudaGetErrorString(cudaError_t error) noexcept {
       return "misaligned address";
     case cudaErrorLaunchFailure:
       return "unspecified launch failure";
+    case cudaErrorCooperativeLaunchTooLarge:
+      return "too many blocks in cooperative launch";
     case cudaErrorUnknown:
       break;
   }

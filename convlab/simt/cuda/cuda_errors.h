@@ -21,6 +21,7 @@ enum cudaError_t {
   cudaErrorIllegalInstruction = 715,
   cudaErrorMisalignedAddress = 716,
   cudaErrorLaunchFailure = 719,
+  cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorUnknown = 999,
 };
 using cudaError = cudaError_t;

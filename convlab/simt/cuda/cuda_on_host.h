@@ -10,6 +10,7 @@
 
 #include "convlab/simt/async_copy.h"
 #include "convlab/simt/cuda/atomics.h"
+#include "convlab/simt/cuda/cooperative_launch.h"
 #include "convlab/simt/cuda/cuda_half.h"
 #include "convlab/simt/cuda/keywords.h"
 #include "convlab/simt/cuda/math.h"

@@ -28,7 +28,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) noex
   properties->major = 8;
   properties->multiProcessorCount = 2;
   properties->concurrentKernels = properties->unifiedAddressing = properties->canMapHostMemory = 1;
-  properties->managedMemory = properties->deviceOverlap = properties->asyncEngineCount = 1;
+  properties->cooperativeLaunch = properties->managedMemory = properties->deviceOverlap = properties->asyncEngineCount =
+      1;
   properties->maxThreadsPerMultiProcessor = kThreads;
   properties->maxBlocksPerMultiProcessor = kBlocks;
   return cudaSuccess;
