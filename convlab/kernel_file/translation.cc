@@ -15,6 +15,7 @@
 #include "convlab/base/fingerprint.h"
 #include "convlab/kernel_file/calls.h"
 #include "convlab/kernel_file/kernel_binders.h"
+#include "convlab/kernel_file/kernel_casts.h"
 #include "convlab/kernel_file/tokens.h"
 
 namespace convlab {
@@ -303,6 +304,7 @@ class Translation {
       kernels.emplace(binder.kernel, binder.after.data());
     }
     make_launches_calls(tokens, kernels, edits);
+    for (const std::string_view cast : kernel_casts(tokens)) edits.replace(cast, line_ends(cast));
     make_dynamic_arrays_pointers(tokens, edits);
     make_traps_calls(tokens, edits);
     mark_and_limit_constants(tokens, edits);
