@@ -1,0 +1,3 @@
+#pragma once
+
+#include "convlab/simt/cuda/groups_on_host.h"

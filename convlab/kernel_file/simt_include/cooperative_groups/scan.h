@@ -1,0 +1,4 @@
+#pragma once
+
+#include "convlab/simt/cuda/group_scan.h"
+#include "convlab/simt/cuda/groups_on_host.h"

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "convlab/simt/cuda/group_operators.h"
+#include "convlab/simt/cuda/thread_groups.h"
+
+/// Cooperative groups: <cooperative_groups/scan.h>. Values are combined in the order of ranks, in log2(size) steps as
+/// on a GPU, so that floating-point results have the same bits.
+namespace convlab::simt::cuda::cooperative_groups {
+
+/// Returns the combination of the values of the threads with this rank and lower ones.
+template <class Group, class T, class Operator>
+auto inclusive_scan(const Group& group, T&& value, Operator&& op, Where where = Where::current())
+    -> decltype(op(value, value)) {
+  static_assert(is_lane_group<Group>, "inclusive_scan, exclusive_scan: the group must be a tile or a coalesced group");
+  std::remove_cvref_t<T> sum = value;
+  const unsigned rank = group.thread_rank(), size = group.num_threads();
+  for (unsigned distance = 1; distance < size; distance *= 2) {
+    const auto other = group.shfl_up(sum, distance, where);
+    if (rank >= distance) sum = op(sum, other);
+  }
+  return sum;
+}
+template <class Group, class T>
+std::remove_cvref_t<T> inclusive_scan(const Group& group, T&& value) {
+  return inclusive_scan(group, value, plus<std::remove_cvref_t<T>>());
+}
+
+/// Returns the combination of the values of the threads with lower ranks: T{} for rank 0, whatever the operator.
+template <class Group, class T, class Operator>
+auto exclusive_scan(const Group& group, T&& value, Operator&& op, Where where = Where::current())
+    -> decltype(op(value, value)) {
+  const auto sum = inclusive_scan(group, value, op, where);
+  const auto before = group.shfl_up(sum, 1, where);
+  return group.thread_rank() == 0 ? std::remove_cvref_t<decltype(before)>{} : before;
+}
+template <class Group, class T>
+std::remove_cvref_t<T> exclusive_scan(const Group& group, T&& value) {
+  return exclusive_scan(group, value, plus<std::remove_cvref_t<T>>());
+}
+
+/// The scan of a sum that goes on over several groups: updates the cuda::atomic with the group's total, and returns the
+/// scan combined with the atomic's value before that.
+template <class Group, class Atomic, class T, class Operator>
+auto inclusive_scan_update(const Group& group, Atomic&& atomic, T&& value, Operator&& op)
+    -> decltype(op(value, value)) {
+  const auto sum = inclusive_scan(group, value, op);
+  std::remove_const_t<decltype(sum)> before{};
+  const unsigned last = group.num_threads() - 1;
+  if (group.thread_rank() == last) before = update_atomic(atomic, sum, op);
+  return op(group.shfl(before, static_cast<int>(last)), sum);
+}
+template <class Group, class Atomic, class T>
+auto inclusive_scan_update(const Group& group, Atomic&& atomic, T&& value) {
+  return inclusive_scan_update(group, atomic, value, plus<std::remove_cvref_t<T>>());
+}
+template <class Group, class Atomic, class T, class Operator>
+auto exclusive_scan_update(const Group& group, Atomic&& atomic, T&& value, Operator&& op)
+    -> decltype(op(value, value)) {
+  const auto sum = inclusive_scan(group, value, op);
+  std::remove_const_t<decltype(sum)> before{};
+  const unsigned last = group.num_threads() - 1, rank = group.thread_rank();
+  if (rank == last) before = update_atomic(atomic, sum, op);
+  before = group.shfl(before, static_cast<int>(last));
+  const auto lower = group.shfl_up(sum, 1);
+  return rank == 0 ? before : op(before, lower);
+}
+template <class Group, class Atomic, class T>
+auto exclusive_scan_update(const Group& group, Atomic&& atomic, T&& value) {
+  return exclusive_scan_update(group, atomic, value, plus<std::remove_cvref_t<T>>());
+}
+
+}  // namespace convlab::simt::cuda::cooperative_groups

@@ -1,0 +1,21 @@
+// expect: data race between blocks on global memory
+#include <cooperative_groups.h>
+
+namespace cg = cooperative_groups;
+
+__global__ void kernel(int* data) {
+  const cg::grid_group grid = cg::this_grid();
+  data[grid.thread_rank()] = 1;
+  grid.sync();
+  data[grid.thread_rank()] += data[(grid.thread_rank() + 64) % 256];
+}
+
+int main() {
+  int* data;
+  cudaMalloc(&data, 256 * sizeof(int));
+  cudaMemset(data, 0, 256 * sizeof(int));
+  void* arguments[] = {&data};
+  cudaLaunchCooperativeKernel(kernel, dim3(4), dim3(64), arguments);
+  cudaDeviceSynchronize();
+  cudaFree(data);
+}
