@@ -220,6 +220,16 @@ void make_dynamic_arrays_pointers(const Tokens& tokens, Edits& edits) {
   }
 }
 
+/// Rewrites `__shared__ alignas(16)` as `__shared__ __align__(16)`: g++ accepts alignas only before the keywords that
+/// __shared__ stands for.
+void make_alignments_attributes(const Tokens& tokens, Edits& edits) {
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!tokens[i].is("__shared__") || !tokens[i + 1].is("alignas")) continue;
+    const bool is_dynamic = i > 0 && tokens[i - 1].is("extern");  // rewritten as a pointer
+    if (!is_dynamic) edits.replace(tokens[i + 1].text, "__align__");
+  }
+}
+
 /// Rewrites `asm volatile("trap;")` as __trap(), because the host's assembler does not know PTX.
 void make_traps_calls(const Tokens& tokens, Edits& edits) {
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
@@ -306,6 +316,7 @@ class Translation {
     make_launches_calls(tokens, kernels, edits);
     for (const std::string_view cast : kernel_casts(tokens)) edits.replace(cast, line_ends(cast));
     make_dynamic_arrays_pointers(tokens, edits);
+    make_alignments_attributes(tokens, edits);
     make_traps_calls(tokens, edits);
     mark_and_limit_constants(tokens, edits);
     if (is_header) {
