@@ -9,7 +9,7 @@ namespace cg = cooperative_groups;
 constexpr int kThreads = 64, kBytes = 77;
 
 __global__ void copy(const float* in, float* out, int* wrong) {
-  __shared__ __align__(16) float tile[2][132];
+  __shared__ alignas(16) float tile[2][132];
   __shared__ unsigned char bytes[2 * kBytes];
   const cg::thread_block block = cg::this_thread_block();
   cg::memcpy_async(block, tile[0], in, sizeof(float) * 130);

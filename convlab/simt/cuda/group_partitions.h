@@ -20,7 +20,7 @@ thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
                 "tiled_partition<Size>: for a coalesced group use tiled_partition(group, size)");
   static_assert(std::is_base_of_v<thread_block, Parent> || is_lane_group<Parent>,
                 "tiled_partition: the parent must be a thread_block or a tile");
-  if constexpr (is_lane_group<Parent>) {
+  if constexpr (is_lane_group<Parent> && !std::is_same_v<Parent, coalesced_group>) {
     static_assert(Parent::size() >= Size, "tiled_partition: the tile must not be larger than its parent");
   }
   const unsigned threads = parent.num_threads();

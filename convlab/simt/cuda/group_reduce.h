@@ -16,7 +16,9 @@ auto reduce(const Group& group, T&& value, Operator&& op, Where where = Where::c
     -> decltype(op(value, value)) {
   static_assert(is_lane_group<Group>, "reduce: the group must be a tile or a coalesced group");
   std::remove_cvref_t<T> result = value;
-  if constexpr (requires { group.shfl_xor(result, 1u); }) {
+  if constexpr (!is_lane_group<Group>) {
+    return result;
+  } else if constexpr (requires { group.shfl_xor(result, 1u); }) {
     for (unsigned distance = Group::size() / 2; distance > 0; distance /= 2) {
       result = op(result, group.shfl_xor(result, distance, where));
     }

@@ -17,9 +17,11 @@ auto inclusive_scan(const Group& group, T&& value, Operator&& op, Where where = 
   static_assert(is_lane_group<Group>, "inclusive_scan, exclusive_scan: the group must be a tile or a coalesced group");
   std::remove_cvref_t<T> sum = value;
   const unsigned rank = group.thread_rank(), size = group.num_threads();
-  for (unsigned distance = 1; distance < size; distance *= 2) {
-    const auto other = group.shfl_up(sum, distance, where);
-    if (rank >= distance) sum = op(sum, other);
+  if constexpr (is_lane_group<Group>) {
+    for (unsigned distance = 1; distance < size; distance *= 2) {
+      const auto other = group.shfl_up(sum, distance, where);
+      if (rank >= distance) sum = op(sum, other);
+    }
   }
   return sum;
 }
