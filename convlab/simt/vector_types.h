@@ -30,10 +30,32 @@ CONVLAB_SIMT_VECTORS(unsigned short, ushort, 4, 8)
 CONVLAB_SIMT_VECTORS(int, int, 8, 16)
 CONVLAB_SIMT_VECTORS(unsigned int, uint, 8, 16)
 CONVLAB_SIMT_VECTORS(float, float, 8, 16)
+CONVLAB_SIMT_VECTORS(long, long, 16, 16)
+CONVLAB_SIMT_VECTORS(unsigned long, ulong, 16, 16)
 CONVLAB_SIMT_VECTORS(long long, longlong, 16, 16)
+CONVLAB_SIMT_VECTORS(unsigned long long, ulonglong, 16, 16)
 CONVLAB_SIMT_VECTORS(double, double, 16, 16)
 
 #undef CONVLAB_SIMT_VECTORS
+
+// CUDA 13 has vectors of 32 bytes with either alignment.
+#define CONVLAB_SIMT_LONG_VECTORS(T, name)                                              \
+  struct alignas(16) name##4_16a {                                                      \
+    T x, y, z, w;                                                                       \
+  };                                                                                    \
+  struct alignas(32) name##4_32a {                                                      \
+    T x, y, z, w;                                                                       \
+  };                                                                                    \
+  constexpr name##4_16a make_##name##4_16a(T x, T y, T z, T w) { return {x, y, z, w}; } \
+  constexpr name##4_32a make_##name##4_32a(T x, T y, T z, T w) { return {x, y, z, w}; }
+
+CONVLAB_SIMT_LONG_VECTORS(long, long)
+CONVLAB_SIMT_LONG_VECTORS(unsigned long, ulong)
+CONVLAB_SIMT_LONG_VECTORS(long long, longlong)
+CONVLAB_SIMT_LONG_VECTORS(unsigned long long, ulonglong)
+CONVLAB_SIMT_LONG_VECTORS(double, double)
+
+#undef CONVLAB_SIMT_LONG_VECTORS
 
 struct dim3 {
   unsigned int x, y, z;

@@ -3,18 +3,28 @@
 /// Replaces <cuda_runtime.h>, <cuda_fp16.h> and <mma.h> when a host compiler reads a kernel's file. Compile the file
 /// with the flags of convlab_simt_kernel_options: without them it runs but nothing is checked.
 
-#include <cmath>
+// These declare the overloads for float of abs(), exp() and the like in the global namespace, as nvcc does.
+#include <math.h>
+#include <stdlib.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 
 #include "convlab/simt/async_copy.h"
 #include "convlab/simt/cuda/atomics.h"
+#include "convlab/simt/cuda/cache_hints.h"
+#include "convlab/simt/cuda/conversions.h"
 #include "convlab/simt/cuda/cooperative_launch.h"
 #include "convlab/simt/cuda/cuda_half.h"
+#include "convlab/simt/cuda/dpx.h"
+#include "convlab/simt/cuda/integers.h"
 #include "convlab/simt/cuda/keywords.h"
 #include "convlab/simt/cuda/math.h"
+#include "convlab/simt/cuda/rounded.h"
 #include "convlab/simt/cuda/runtime.h"
+#include "convlab/simt/cuda/special_functions.h"
+#include "convlab/simt/cuda/video.h"
 #include "convlab/simt/cuda/wmma.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
@@ -37,4 +47,5 @@ namespace wmma = convlab::simt::wmma;
 #define __sinf(x) (::sinf(x))
 #define __cosf(x) (::cosf(x))
 #define __tanf(x) (::tanf(x))
+#define __tanhf(x) (::tanhf(x))
 #define __sincosf(x, sine, cosine) (::sincosf(x, sine, cosine))
