@@ -32,6 +32,8 @@ enum class WarpOperation : uint8_t {
   bit_and,
   bit_or,
   bit_xor,
+  match_any,   // returns the lanes with the same value
+  match_all,   // returns the mask if all lanes have the same value, otherwise 0
   collective,  // see CollectiveWork
 };
 

@@ -120,6 +120,22 @@ inline unsigned __ballot_sync(unsigned mask, int predicate, Where where = Where:
   return static_cast<unsigned>(warp_operation(WarpOperation::ballot, mask, predicate != 0, 0, 32, where));
 }
 
+/// Returns the lanes of the mask whose value has the same bits.
+template <class T>
+unsigned __match_any_sync(unsigned mask, T value, Where where = Where::current()) {
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) >= 4, "__match_any_sync compares 32-bit and 64-bit numbers");
+  return static_cast<unsigned>(warp_operation(WarpOperation::match_any, mask, internal::to_bits(value), 0, 32, where));
+}
+/// Returns the mask, and sets *predicate, if all lanes of the mask have the same value; otherwise 0.
+template <class T>
+unsigned __match_all_sync(unsigned mask, T value, int* predicate, Where where = Where::current()) {
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) >= 4, "__match_all_sync compares 32-bit and 64-bit numbers");
+  const auto all =
+      static_cast<unsigned>(warp_operation(WarpOperation::match_all, mask, internal::to_bits(value), 0, 32, where));
+  *predicate = all != 0;
+  return all;
+}
+
 #define CONVLAB_SIMT_REDUCE(name, T, operation)                                                             \
   inline T name(unsigned mask, T value, Where where = Where::current()) {                                   \
     return internal::from_bits<T>(warp_operation(operation, mask, internal::to_bits(value), 0, 32, where)); \

@@ -18,7 +18,7 @@ constexpr const char* kNames[] = {"__syncwarp",        "__shfl_sync",       "__s
                                   "__shfl_xor_sync",   "__all_sync",        "__any_sync",        "__ballot_sync",
                                   "__activemask",      "__reduce_add_sync", "__reduce_min_sync", "__reduce_max_sync",
                                   "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync", "__reduce_or_sync",
-                                  "__reduce_xor_sync", "a wmma function"};
+                                  "__reduce_xor_sync", "__match_any_sync",  "__match_all_sync",  "a wmma function"};
 static_assert(std::size(kNames) == static_cast<size_t>(WarpOperation::collective) + 1);
 
 const char* name_of(WarpOperation operation) { return kNames[static_cast<size_t>(operation)]; }
@@ -108,6 +108,26 @@ void complete_shuffle(Worker& worker, Warp& warp, LaneMask group) {
   }
 }
 
+void complete_match(Worker& worker, const Warp& warp, LaneMask group) {
+  const int first_thread = worker.first_thread_of(warp);
+  const auto thread_of = [&](LaneMask lanes) -> CudaThread& {
+    return worker.threads[first_thread + std::countr_zero(lanes)];
+  };
+  const bool is_any = thread_of(group).request.operation == WarpOperation::match_any;
+  for (LaneMask left = group; left != 0;) {
+    const uint64_t value = thread_of(left).value;
+    LaneMask same = 0;
+    for (LaneMask lanes = left; lanes != 0; lanes &= lanes - 1) {
+      if (thread_of(lanes).value == value) same |= lanes & -lanes;
+    }
+    left &= ~same;
+    const LaneMask answer = is_any || same == group ? same : 0;
+    const LaneMask answered = is_any ? same : group;
+    for (LaneMask lanes = answered; lanes != 0; lanes &= lanes - 1) thread_of(lanes).value = answer;
+    if (!is_any) return;
+  }
+}
+
 void complete(Worker& worker, Warp& warp, LaneMask group) {
   const int first_thread = worker.first_thread_of(warp);
   auto thread_of = [&](LaneMask lanes) -> CudaThread& {
@@ -147,6 +167,9 @@ void complete(Worker& worker, Warp& warp, LaneMask group) {
     case WarpOperation::active_mask:
       for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) thread_of(lanes).value = group;
       return;
+    case WarpOperation::match_any:
+    case WarpOperation::match_all:
+      return complete_match(worker, warp, group);
     case WarpOperation::ballot: {
       uint64_t ballot = 0;
       for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) {

@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "convlab/simt/cuda/cuda_bfloat16.h"
 #include "convlab/simt/worker.h"
 
 namespace convlab::simt::cuda {
 namespace {
 
-void check(const void* address, size_t bytes, internal::AccessKind kind, Where where, const void* code) {
+using internal::AccessKind;
+
+void check(const void* address, size_t bytes, AccessKind kind, Where where, const void* code) {
   internal::Worker* const worker = internal::active_worker;
   if (!worker) return;
   if (worker->trace) {
@@ -29,10 +32,9 @@ void check(const void* address, size_t bytes, internal::AccessKind kind, Where w
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
 
-// Replaces the value by change(old). `code` is the caller's return address.
+// Replaces the value by change(old).
 template <class T, class Change>
-T update(T* address, Where where, const void* code, Change change) {
-  check(address, sizeof(T), internal::AccessKind::atomic_update, where, code);
+T replace(T* address, Change change) {
   auto* const bits = reinterpret_cast<Bits<T>*>(address);
   Bits<T> old = __atomic_load_n(bits, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(bits, &old, std::bit_cast<Bits<T>>(change(std::bit_cast<T>(old))), true,
@@ -41,9 +43,20 @@ T update(T* address, Where where, const void* code, Change change) {
   return std::bit_cast<T>(old);
 }
 
+// `code` is the caller's return address.
+template <class T, class Change>
+T update(T* address, Where where, const void* code, Change change) {
+  check(address, sizeof(T), AccessKind::atomic_update, where, code);
+  return replace(address, change);
+}
+
+float add_element(float* address, float value) {
+  return replace(address, [value](float old) { return old + value; });
+}
+
 template <class T>
 T exchange(T* address, T value, Where where, const void* code) {
-  check(address, sizeof(T), internal::AccessKind::atomic_write, where, code);
+  check(address, sizeof(T), AccessKind::atomic_write, where, code);
   return std::bit_cast<T>(
       __atomic_exchange_n(reinterpret_cast<Bits<T>*>(address), std::bit_cast<Bits<T>>(value), __ATOMIC_RELAXED));
 }
@@ -70,6 +83,10 @@ CONVLAB_SIMT_ATOMIC(atomicAdd, unsigned, old + value)
 CONVLAB_SIMT_ATOMIC(atomicAdd, unsigned long long, old + value)
 CONVLAB_SIMT_ATOMIC(atomicAdd, float, old + value)
 CONVLAB_SIMT_ATOMIC(atomicAdd, double, old + value)
+CONVLAB_SIMT_ATOMIC(atomicAdd, __half, __hadd(old, value))
+CONVLAB_SIMT_ATOMIC(atomicAdd, __half2, __hadd2(old, value))
+CONVLAB_SIMT_ATOMIC(atomicAdd, __nv_bfloat16, __hadd(old, value))
+CONVLAB_SIMT_ATOMIC(atomicAdd, __nv_bfloat162, __hadd2(old, value))
 CONVLAB_SIMT_ATOMIC(atomicSub, int, static_cast<int>(static_cast<unsigned>(old) - static_cast<unsigned>(value)))
 CONVLAB_SIMT_ATOMIC(atomicSub, unsigned, old - value)
 CONVLAB_SIMT_ATOMIC(atomicMax, int, std::max(old, value))
@@ -86,15 +103,36 @@ CONVLAB_SIMT_EXCHANGE(unsigned long long)
 CONVLAB_SIMT_EXCHANGE(float)
 CONVLAB_SIMT_ATOMIC(atomicAnd, int, old& value)
 CONVLAB_SIMT_ATOMIC(atomicAnd, unsigned, old& value)
+CONVLAB_SIMT_ATOMIC(atomicAnd, unsigned long long, old& value)
 CONVLAB_SIMT_ATOMIC(atomicOr, int, old | value)
 CONVLAB_SIMT_ATOMIC(atomicOr, unsigned, old | value)
+CONVLAB_SIMT_ATOMIC(atomicOr, unsigned long long, old | value)
 CONVLAB_SIMT_ATOMIC(atomicXor, int, old ^ value)
 CONVLAB_SIMT_ATOMIC(atomicXor, unsigned, old ^ value)
+CONVLAB_SIMT_ATOMIC(atomicXor, unsigned long long, old ^ value)
 CONVLAB_SIMT_ATOMIC(atomicInc, unsigned, old >= value ? 0 : old + 1)
 CONVLAB_SIMT_ATOMIC(atomicDec, unsigned, old == 0 || old > value ? value : old - 1)
 CONVLAB_SIMT_CAS(int)
 CONVLAB_SIMT_CAS(unsigned)
 CONVLAB_SIMT_CAS(unsigned short)
 CONVLAB_SIMT_CAS(unsigned long long)
+
+float2 atomicAdd(float2* address, float2 value, Where where) noexcept {
+  check(address, sizeof(float2), AccessKind::atomic_update, where, __builtin_return_address(0));
+  return {add_element(&address->x, value.x), add_element(&address->y, value.y)};
+}
+
+float4 atomicAdd(float4* address, float4 value, Where where) noexcept {
+  check(address, sizeof(float4), AccessKind::atomic_update, where, __builtin_return_address(0));
+  return {add_element(&address->x, value.x), add_element(&address->y, value.y), add_element(&address->z, value.z),
+          add_element(&address->w, value.w)};
+}
+
+void simt_detail::check_atomic(const void* address, size_t bytes, AtomicAccess access, Where where) noexcept {
+  const AccessKind kind = access == AtomicAccess::load    ? AccessKind::volatile_read
+                          : access == AtomicAccess::store ? AccessKind::atomic_write
+                                                          : AccessKind::atomic_update;
+  check(address, bytes, kind, where, __builtin_return_address(0));
+}
 
 }  // namespace convlab::simt::cuda

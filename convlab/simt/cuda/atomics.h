@@ -1,18 +1,35 @@
 #pragma once
 
+#include <cstddef>
+
+#include "convlab/simt/cuda/cuda_half.h"
+#include "convlab/simt/vector_types.h"
 #include "convlab/simt/where.h"
 
 /// CUDA's atomic functions on global and shared memory. They are atomic between blocks, which run on several OS
-/// threads, are checked like any other access, and never race with one another. Each returns the old value.
+/// threads, are checked like any other access, and never race with one another. Each returns the old value. Those with
+/// the suffixes _block and _system are the same here: simt does not find that the scope _block is too small.
 namespace convlab::simt::cuda {
 
-#define CONVLAB_SIMT_ATOMIC(name, T) T name(T* address, T value, Where = Where::current()) noexcept;
+#define CONVLAB_SIMT_ATOMIC(name, T)                                                                            \
+  T name(T* address, T value, Where = Where::current()) noexcept;                                               \
+  [[gnu::always_inline]] inline T name##_block(T* address, T value, Where where = Where::current()) noexcept {  \
+    return name(address, value, where);                                                                         \
+  }                                                                                                             \
+  [[gnu::always_inline]] inline T name##_system(T* address, T value, Where where = Where::current()) noexcept { \
+    return name(address, value, where);                                                                         \
+  }
 
 CONVLAB_SIMT_ATOMIC(atomicAdd, int)
 CONVLAB_SIMT_ATOMIC(atomicAdd, unsigned)
 CONVLAB_SIMT_ATOMIC(atomicAdd, unsigned long long)
 CONVLAB_SIMT_ATOMIC(atomicAdd, float)
 CONVLAB_SIMT_ATOMIC(atomicAdd, double)
+CONVLAB_SIMT_ATOMIC(atomicAdd, __half)
+/// Vectors: each element is atomic, but not the whole.
+CONVLAB_SIMT_ATOMIC(atomicAdd, __half2)
+CONVLAB_SIMT_ATOMIC(atomicAdd, float2)
+CONVLAB_SIMT_ATOMIC(atomicAdd, float4)
 CONVLAB_SIMT_ATOMIC(atomicSub, int)
 CONVLAB_SIMT_ATOMIC(atomicSub, unsigned)
 CONVLAB_SIMT_ATOMIC(atomicMax, int)
@@ -29,22 +46,41 @@ CONVLAB_SIMT_ATOMIC(atomicExch, unsigned long long)
 CONVLAB_SIMT_ATOMIC(atomicExch, float)
 CONVLAB_SIMT_ATOMIC(atomicAnd, int)
 CONVLAB_SIMT_ATOMIC(atomicAnd, unsigned)
+CONVLAB_SIMT_ATOMIC(atomicAnd, unsigned long long)
 CONVLAB_SIMT_ATOMIC(atomicOr, int)
 CONVLAB_SIMT_ATOMIC(atomicOr, unsigned)
+CONVLAB_SIMT_ATOMIC(atomicOr, unsigned long long)
 CONVLAB_SIMT_ATOMIC(atomicXor, int)
 CONVLAB_SIMT_ATOMIC(atomicXor, unsigned)
+CONVLAB_SIMT_ATOMIC(atomicXor, unsigned long long)
 /// atomicInc counts up to `value`, then from 0 again; atomicDec counts down to 0, then from `value` again.
 CONVLAB_SIMT_ATOMIC(atomicInc, unsigned)
 CONVLAB_SIMT_ATOMIC(atomicDec, unsigned)
 
 #undef CONVLAB_SIMT_ATOMIC
-#define CONVLAB_SIMT_ATOMIC(T) T atomicCAS(T* address, T expected, T value, Where = Where::current()) noexcept;
+#define CONVLAB_SIMT_CAS(name, T)                                                          \
+  T name(T* address, T expected, T value, Where = Where::current()) noexcept;              \
+  [[gnu::always_inline]] inline T name##_block(T* address, T expected, T value,            \
+                                               Where where = Where::current()) noexcept {  \
+    return name(address, expected, value, where);                                          \
+  }                                                                                        \
+  [[gnu::always_inline]] inline T name##_system(T* address, T expected, T value,           \
+                                                Where where = Where::current()) noexcept { \
+    return name(address, expected, value, where);                                          \
+  }
 
-CONVLAB_SIMT_ATOMIC(int)
-CONVLAB_SIMT_ATOMIC(unsigned)
-CONVLAB_SIMT_ATOMIC(unsigned short)
-CONVLAB_SIMT_ATOMIC(unsigned long long)
+CONVLAB_SIMT_CAS(atomicCAS, int)
+CONVLAB_SIMT_CAS(atomicCAS, unsigned)
+CONVLAB_SIMT_CAS(atomicCAS, unsigned short)
+CONVLAB_SIMT_CAS(atomicCAS, unsigned long long)
 
-#undef CONVLAB_SIMT_ATOMIC
+#undef CONVLAB_SIMT_CAS
 
+namespace simt_detail {
+
+/// Checks an atomic access as the kernel's own: one that reads, writes, or does both.
+enum class AtomicAccess : unsigned char { load, store, update };
+void check_atomic(const void* address, size_t bytes, AtomicAccess access, Where where) noexcept;
+
+}  // namespace simt_detail
 }  // namespace convlab::simt::cuda

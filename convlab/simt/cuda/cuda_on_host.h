@@ -21,6 +21,8 @@
 #include "convlab/simt/cuda/integers.h"
 #include "convlab/simt/cuda/keywords.h"
 #include "convlab/simt/cuda/math.h"
+#include "convlab/simt/cuda/nv_atomics.h"
+#include "convlab/simt/cuda/removed_functions.h"
 #include "convlab/simt/cuda/rounded.h"
 #include "convlab/simt/cuda/runtime.h"
 #include "convlab/simt/cuda/special_functions.h"
