@@ -44,11 +44,15 @@ bool has_device_variables(std::string_view text) {
          });
 }
 
-/// Returns whether the declaration at `at` is of a variable whose section is not set otherwise.
+/// Returns whether the declaration at `at` is of a variable whose section is not set otherwise. That of a __managed__
+/// variable is set in keywords.h.
 bool has_place(const std::vector<Token>& tokens, size_t at) {
-  if (at > 0 && tokens[at - 1].is("__shared__")) return false;
+  if (at > 0 && (tokens[at - 1].is("__shared__") || tokens[at - 1].is("__managed__"))) return false;
   for (; at < tokens.size() && !tokens[at].is(";") && !tokens[at].is("=") && !tokens[at].is("["); ++at) {
-    if (tokens[at].is("__shared__") || tokens[at].is("__constant__") || tokens[at].is("constexpr")) return false;
+    if (tokens[at].is("__shared__") || tokens[at].is("__constant__") || tokens[at].is("constexpr") ||
+        tokens[at].is("__managed__")) {
+      return false;
+    }
     if (tokens[at].is("(") && !tokens[std::min(closing_bracket(tokens, at) + 1, tokens.size() - 1)].is(";"))
       return false;
   }

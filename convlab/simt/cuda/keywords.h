@@ -13,6 +13,9 @@
   __attribute__((noinline, patchable_function_entry(1), error("a __global__ function call must be configured")))
 
 #define __constant__
+
+/// Host and device have one variable, so it is in neither's section.
+#define __managed__ __attribute__((section("convlab_managed")))
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __forceinline__ inline __attribute__((always_inline))
