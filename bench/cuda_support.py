@@ -22,7 +22,7 @@ FEATURES = {
     "template kernel": r"binder_name\(", "__device__ variable": r"device_sections\(", "extern __shared__": r"struct DynamicShared",
     "volatile __shared__": r"#define __shared__", "__device__ lambda": r"#define __device__\n", "lambda in device code": r"#define __device__\n",
     "virtual __device__ function": r"#define __device__\n", "printf in device code": r"--wrap=printf", "assert in device code": r"--wrap=__assert_fail|__wrap___assert_fail",
-    "malloc or new in device code": r"set_device_heap_bytes\(", "clock in device code": r"\bclock_t clock\(", "texture reference": r"struct texture\b", "surface reference": r"struct surface\b",
+    "malloc or new in device code": r"set_device_heap_bytes\(", "clock in device code": r"--wrap=clock", "texture reference": r"struct texture\b", "surface reference": r"struct surface\b",
     "launch in device code": None, "runtime API in device code": None, RARE: None,
 }  # fmt: skip
 

@@ -3,18 +3,10 @@
 /// Functions that CUDA no longer has for any GPU since compute capability 7.0: each is an error that says what to call.
 namespace convlab::simt::cuda {
 
-namespace simt_detail {
-template <class...>
-inline constexpr bool kIsRemoved = false;
-}
-
-#define CONVLAB_SIMT_REMOVED(name)                                                                               \
-  template <class... Arguments>                                                                                  \
-  int name(Arguments...) {                                                                                       \
-    static_assert(simt_detail::kIsRemoved<Arguments...>,                                                         \
-                  #name " needs compute capability below 7.0; call " #name "_sync, with the mask of the lanes"); \
-    return 0;                                                                                                    \
-  }
+#define CONVLAB_SIMT_REMOVED(name)                                                                                   \
+  template <class... Arguments>                                                                                      \
+  [[gnu::error("it needs compute capability below 7.0; call " #name "_sync, with the mask of the lanes")]] int name( \
+      Arguments...);
 
 CONVLAB_SIMT_REMOVED(__shfl)
 CONVLAB_SIMT_REMOVED(__shfl_up)
