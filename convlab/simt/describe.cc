@@ -172,8 +172,8 @@ class Description {
       finding_.help = "allocate the array with cudaMalloc, copy it with cudaMemcpy, and pass the device pointer";
       return;
     }
-    if (!raw_.detail.empty()) {  // from the device heap
-      set_text("invalid free() in a kernel");
+    if (!raw_.headline.empty()) {
+      set_text(raw_.headline);
       here_.text = fmt::format("{}: {}", thread(), raw_.detail);
       return;
     }

@@ -34,6 +34,7 @@ void release_in_kernel(Worker& worker, void* memory, const void* code) {
     RawFault fault;
     fault.kind = FaultKind::out_of_bounds_global;
     fault.code = code;
+    fault.headline = "invalid free() in a kernel";
     fault.detail = "malloc() of a kernel did not return this pointer, or it is already free";
     worker.fail(std::move(fault));
   }

@@ -28,6 +28,8 @@
 #include "convlab/simt/cuda/rounded.h"
 #include "convlab/simt/cuda/runtime.h"
 #include "convlab/simt/cuda/special_functions.h"
+#include "convlab/simt/cuda/surfaces.h"
+#include "convlab/simt/cuda/texture_reads.h"
 #include "convlab/simt/cuda/video.h"
 #include "convlab/simt/cuda/wmma.h"
 #include "convlab/simt/launch.h"
