@@ -75,12 +75,13 @@ const Symbol* symbol_at(const std::vector<Symbol>& symbols, uintptr_t address) {
 }
 
 // Returns whether it is a static variable of the function or of a lambda in it: "_ZZ4demoPfE4tile" belongs to
-// "_Z4demoPf".
+// "_Z4demoPf", and "_ZZ4demoE4tile" to "demo", which has C linkage.
 bool is_local_to(const Symbol& variable, const Symbol& function) {
   if (variable.file != 0 && function.file != 0 && variable.file != function.file) return false;
   const std::string_view name = variable.mangled, of = function.mangled;
-  if (name.substr(0, 3) != "_ZZ" || of.substr(0, 2) != "_Z") return false;
-  const std::string_view local = name.substr(name.find_first_not_of('Z', 2)), encoded = of.substr(2);
+  if (name.substr(0, 3) != "_ZZ") return false;
+  const std::string_view local = name.substr(name.find_first_not_of('Z', 2));
+  const std::string encoded = of.starts_with("_Z") ? std::string(of.substr(2)) : fmt::format("{}{}", of.size(), of);
   return local.substr(0, encoded.size()) == encoded && local.substr(encoded.size(), 1) == "E";
 }
 
@@ -403,7 +404,8 @@ const SharedArrays& Module::shared_arrays_of(const Symbol* kernel) const {
     const bool is_of_device_function =
         is_near && names != names_.end() &&
         (names->second.others || names->second.kernels.empty() || names->second.kernels.count(kernel) != 0);
-    const bool is_of_file = is_at_file_scope(variable) && (!is_program_ || (file != 0 && variable.file == file));
+    // The object file of a kernel with external linkage is not known.
+    const bool is_of_file = is_at_file_scope(variable) && (!is_program_ || file == 0 || variable.file == file);
     if (!is_own && !is_of_device_function && !is_of_file) continue;
     arrays.symbols.push_back(&variable);
     const size_t end = std::min((variable.begin + variable.bytes + 3) / 4, arrays.words.size());
@@ -450,9 +452,8 @@ const Symbol* Module::object_named(std::string_view mangled) const { return name
 
 std::vector<const Symbol*> Module::static_shared_of(const Symbol& kernel) const {
   std::vector<const Symbol*> found;
-  for (const Symbol& symbol : thread_locals_) {
+  for (const Symbol& symbol : thread_locals_)
     if (is_local_to(symbol, kernel)) found.push_back(&symbol);
-  }
   return found;
 }
 
@@ -477,8 +478,7 @@ const void* Module::code_ending_in(uint32_t low, int bits) const {
     if (segment.writable) continue;
     for (uintptr_t address = (segment.base & ~(step - 1)) | low; address < segment.base + segment.bytes;
          address += step) {
-      if (address < segment.base) continue;
-      if (found == 0 || function_at(address)) found = address;
+      if (address >= segment.base && (found == 0 || function_at(address))) found = address;
     }
   }
   return reinterpret_cast<const void*>(found);
