@@ -109,6 +109,38 @@ size_t begin_of_name(const Tokens& tokens, size_t before) {
   return at;
 }
 
+/// Returns the index of the bracket that the one at `close` closes; 0 if there is none.
+size_t opening_bracket(const Tokens& tokens, size_t close) {
+  int depth = 0;
+  for (size_t at = close + 1; at-- > 0;) {
+    depth += tokens[at].is(")") || tokens[at].is("]") ? 1 : tokens[at].is("(") || tokens[at].is("[") ? -1 : 0;
+    if (depth == 0) return at;
+  }
+  return 0;
+}
+
+/// Returns the first token of what is launched if it is not a kernel's name but an expression, as in
+/// kernels[i]<<<...>>>,
+/// (*kernel)<<<...>>> and table.kernel<<<...>>>.
+size_t begin_of_expression(const Tokens& tokens, size_t before) {
+  size_t at = begin_of_name(tokens, before);
+  while (at > 0) {
+    const bool is_member = at < before && (tokens[at - 1].is(".") || tokens[at - 1].is("->"));
+    const size_t last = is_member ? at - 1 : at;
+    if (last == 0 || (!is_member && at < before && !tokens[at].is("[") && !tokens[at].is("("))) break;
+    const bool after_condition = at < before && tokens[at].is("(") && tokens[last - 1].is(")");  // if (...) (*kernel)
+    if (after_condition || tokens[last - 1].is("return") || tokens[last - 1].is("else")) break;
+    if (tokens[last - 1].is("]") || tokens[last - 1].is(")")) {
+      at = opening_bracket(tokens, last - 1);
+    } else if (const size_t name = begin_of_name(tokens, last); name < last) {
+      at = name;
+    } else {
+      break;
+    }
+  }
+  return at;
+}
+
 /// Returns the unqualified name: "kernel" in ns::kernel<16, float>.
 size_t own_name(const Tokens& tokens, size_t begin, size_t before) {
   size_t at = begin;
@@ -142,7 +174,7 @@ void make_launches_calls(const Tokens& tokens, const KnownKernels& kernels, Edit
       make_launches_calls(tokens_of(tokens[i].text.substr(1)), {}, edits);
     }
     if (!three(tokens, i, "<")) continue;
-    const size_t name = begin_of_name(tokens, i);
+    const size_t name = begin_of_expression(tokens, i);
     size_t end = i + 3;
     while (end < tokens.size() && !(three(tokens, end, ">") && end + 3 < tokens.size() && tokens[end + 3].is("(")))
       ++end;
@@ -150,7 +182,8 @@ void make_launches_calls(const Tokens& tokens, const KnownKernels& kernels, Edit
     const Token& own = tokens[own_name(tokens, name, i)];
     const auto known = kernels.find(own.text);
     const size_t open = end + 3, close = closing_bracket(tokens, open);
-    if (known != kernels.end() && known->second < own.text.data() && close < tokens.size()) {
+    const bool is_kernel = name == begin_of_name(tokens, i) && known != kernels.end();
+    if (is_kernel && known->second < own.text.data() && close < tokens.size()) {
       const std::string_view whole = text_from(tokens[name], tokens[i - 1]);
       std::string binder(whole);
       binder.replace(static_cast<size_t>(own.text.data() - whole.data()), own.text.size(), binder_name(own.text));
@@ -187,7 +220,7 @@ void make_dynamic_arrays_pointers(const Tokens& tokens, Edits& edits) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].is("{")) in_function.push_back(in_function.back() || !opens_namespace(tokens, i));
     if (tokens[i].is("}") && in_function.size() > 1) in_function.pop_back();
-    if (!tokens[i].is("extern")) continue;
+    if (!tokens[i].is("extern") || (i + 1 < tokens.size() && tokens[i + 1].kind == Token::Kind::literal)) continue;
     size_t end = i, open = 0;
     bool shared = false;
     std::string type;
@@ -227,6 +260,15 @@ void make_alignments_attributes(const Tokens& tokens, Edits& edits) {
     if (!tokens[i].is("__shared__") || !tokens[i + 1].is("alignas")) continue;
     const bool is_dynamic = i > 0 && tokens[i - 1].is("extern");  // rewritten as a pointer
     if (!is_dynamic) edits.replace(tokens[i + 1].text, "__align__");
+  }
+}
+
+/// Removes `static` from `static __shared__ float tile[32];`: __shared__ implies it.
+void make_shared_static_once(const Tokens& tokens, Edits& edits) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].is("__shared__")) continue;
+    if (i > 0 && tokens[i - 1].is("static")) edits.replace(tokens[i - 1].text, "");
+    if (i + 1 < tokens.size() && tokens[i + 1].is("static")) edits.replace(tokens[i + 1].text, "");
   }
 }
 
@@ -287,7 +329,7 @@ class Translation {
   std::string run() { return translate(source_.text, std::filesystem::absolute(source_.path)); }
 
  private:
-  static constexpr int64_t kMostHeaderBytes = 1 << 20;
+  static constexpr int64_t kMostHeaderBytes = 4 << 20;
 
   static std::filesystem::path canonical(const std::filesystem::path& path) {
     std::error_code error;
@@ -317,6 +359,7 @@ class Translation {
     for (const std::string_view cast : kernel_casts(tokens)) edits.replace(cast, line_ends(cast));
     make_dynamic_arrays_pointers(tokens, edits);
     make_alignments_attributes(tokens, edits);
+    make_shared_static_once(tokens, edits);
     make_traps_calls(tokens, edits);
     mark_and_limit_constants(tokens, edits);
     if (is_header) {
