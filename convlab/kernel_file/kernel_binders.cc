@@ -110,6 +110,21 @@ std::optional<std::vector<std::string>> names_of(TokenRange list, ReadName read)
   return names;
 }
 
+/// Returns the types of a kernel's parameters. The type of `T* __restrict__ x` in a template differs from that of the
+/// kernel's parameter for g++, unless Unrestricted removes __restrict__.
+std::string types_of(const std::vector<std::string>& names, TokenRange list) {
+  const bool restricted = std::ranges::any_of(
+      list, [](const Token& token) { return token.text.find("restrict") != std::string_view::npos; });
+  std::string types;
+  for (const std::string& each : names) {
+    const bool pack = each.ends_with("...");
+    const std::string type = fmt::format("decltype({})", each.substr(0, each.size() - (pack ? 3 : 0)));
+    types += fmt::format("{}{}{}", types.empty() ? "" : ", ",
+                         restricted ? fmt::format("::convlab::simt::Unrestricted<{}>", type) : type, pack ? "..." : "");
+  }
+  return types;
+}
+
 /// Returns the index after the `>` that closes the bracket at `open`, or `end` if it is not closed.
 size_t after_angle(const Tokens& tokens, size_t open, size_t end) {
   int depth = 0;
@@ -185,20 +200,15 @@ std::optional<KernelBinder> binder_of(const Tokens& tokens, size_t global) {
   }
   const auto names = names_of(list, parameter_name);
   if (!names) return std::nullopt;
-  std::string types, values;
-  for (const std::string& each : *names) {
-    const bool pack = each.ends_with("...");
-    types += fmt::format("{}decltype({}){}", types.empty() ? "" : ", ", each.substr(0, each.size() - (pack ? 3 : 0)),
-                         pack ? "..." : "");
-    values += ", " + each;
-  }
+  std::string values;
+  for (const std::string& each : *names) values += ", " + each;
   const std::string_view kernel = tokens[name].text;
   return KernelBinder{
       .kernel = kernel,
       .after = tokens[end].text,
       .text = fmt::format(" extern \"C++\" {{ {}static auto {}({}) {{ return ::convlab::simt::bind_kernel("
                           "static_cast<void (*)({})>(&{}{}){}); }} }}",
-                          head, binder_name(kernel), text_of(list), types, kernel, arguments, values)};
+                          head, binder_name(kernel), text_of(list), types_of(*names, list), kernel, arguments, values)};
 }
 
 }  // namespace

@@ -31,6 +31,19 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape);
 
 namespace internal {
 
+template <class T>
+struct WithoutRestrict {
+  using type = T;
+};
+template <class T>
+struct WithoutRestrict<T* __restrict__> {
+  using type = T*;
+};
+template <class T>
+struct WithoutRestrict<T* const __restrict__> {
+  using type = T*;
+};
+
 template <size_t I, class T>
 struct Argument {
   T value;
@@ -69,6 +82,10 @@ struct BoundKernel<std::index_sequence<I...>, P...> {
 };
 
 }  // namespace internal
+
+/// The type of a kernel's parameter without __restrict__.
+template <class T>
+using Unrestricted = typename internal::WithoutRestrict<T>::type;
 
 /// Returns the kernel with a copy of its arguments.
 template <class... P>
