@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
+#include <string_view>
 #include <system_error>
 
 #include "convlab/base/error.h"
@@ -63,13 +65,27 @@ std::string host_compiler() {
   throw unavailable("no C++ compiler found to compile kernel files; install g++");
 }
 
+/// Include guards of the CUDA toolkit's headers whose contents simt has itself. If a toolkit is installed, its other
+/// headers (cufft.h) would include them. Programs also test some of these names: NVIDIA's helper_cuda.h does.
+constexpr std::array<std::string_view, 14> kToolkitGuards{
+    "__BUILTIN_TYPES_H__",    "__CHANNEL_DESCRIPTOR_H__", "__CUDA_BF16_H__",    "__CUDA_DEVICE_RUNTIME_API_H__",
+    "__CUDA_FP16_H__",        "__CUDA_RUNTIME_API_H__",   "__CUDA_RUNTIME_H__", "__DEVICE_TYPES_H__",
+    "__DRIVER_FUNCTIONS_H__", "__DRIVER_TYPES_H__",       "__HOST_DEFINES_H__", "__SURFACE_TYPES_H__",
+    "__TEXTURE_TYPES_H__",    "__VECTOR_TYPES_H__"};
+
 std::vector<std::string> host_command(bool own, Toolchain toolchain, const fs::path& root) {
-  std::vector<std::string> command{host_compiler(), "-fPIC", "-I",
-                                   root.string(),   "-I",    (root / "convlab/kernel_file/include").string()};
+  std::vector<std::string> command{host_compiler(),
+                                   "-fPIC",
+                                   "-fno-semantic-interposition",
+                                   "-I",
+                                   root.string(),
+                                   "-I",
+                                   (root / "convlab/kernel_file/include").string()};
   const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
   if (const fs::path portable = portable_headers(); own && !portable.empty()) add({"-I", portable.string()});
   if (toolchain == Toolchain::simt) {
     add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
+    for (const std::string_view guard : kToolkitGuards) command.push_back(fmt::format("-D{}=", guard));
   } else {
     add({own ? "-std=gnu++20" : "-std=gnu++17", "-fopenmp"});
   }
