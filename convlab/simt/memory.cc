@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/base/limits.h"
 #include "convlab/simt/call_recorder.h"
 #include "convlab/simt/counting.h"
 #include "convlab/simt/global_shadow.h"
@@ -24,8 +25,11 @@ using internal::Ranges;
 
 constexpr size_t kAlignment = 256;
 constexpr size_t kGuardBytes = 512;  // a multiple of kAlignment
-// More than any device has. With overcommit the system might grant such a request, so we check the size ourselves.
-constexpr size_t kMaxBytes = size_t{1} << 39;
+/// Returns the memory that a device of this size has. With overcommit the system might grant more.
+size_t most_bytes() {
+  static const auto bytes = static_cast<size_t>(usable_memory_bytes());
+  return bytes;
+}
 
 uintptr_t address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
 
@@ -50,7 +54,7 @@ size_t host_bytes(size_t bytes) {
 
 void* allocate(size_t bytes, std::string_view name, const SourcePlace& place) {
   if (Recorder* const records = recorder()) return records->allocate(bytes, name);
-  if (bytes > kMaxBytes) throw unavailable("simt: cannot allocate {} bytes for '{}'", bytes, name);
+  if (bytes > most_bytes()) throw unavailable("simt: cannot allocate {} bytes for '{}'", bytes, name);
   const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   char* block = static_cast<char*>(std::aligned_alloc(kAlignment, rounded + 2 * kGuardBytes));
   uint8_t* map = static_cast<uint8_t*>(std::calloc(rounded / 4 + 1, 1));

@@ -68,6 +68,21 @@ int main() {
 )";
 }
 
+TEST_F(Cuda, AllocationsLargerThanTheMachineFail) {
+  const ProgramRun run = this->run(R"(#include <cstdio>
+int main() {
+  char* memory = nullptr;
+  int failed = 0;
+  for (size_t bytes = size_t{1} << 46; bytes >= size_t{1} << 38; bytes /= 4) failed += cudaMalloc(&memory, bytes);
+  std::printf("%d\n", failed);
+  cudaMalloc(&memory, 1024);
+  cudaFree(memory);
+}
+)");
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_EQ(run.output, "10\n");  // five times cudaErrorMemoryAllocation
+}
+
 TEST_F(Cuda, RunsAProgramAsItIs) {
   const ProgramRun run = this->run(with_kernel("__global__ void fill(int* data) { data[threadIdx.x] = threadIdx.x; }"));
   EXPECT_EQ(run.status, 0) << run.complaint;
