@@ -174,10 +174,13 @@ void Shadow::clear() {
 }
 
 void PagedShadow::begin_block() {
-  if (pages_.size() <= kKept) return;
+  const size_t used = pages_.size();
+  // The next block probably needs as many pages as this one: mapping them again would take longer than to use them.
+  needed_ = std::max(used, needed_ - needed_ / 16);
+  if (shadows_.size() > std::max(kKept, needed_)) shadows_.resize(std::max(kKept, needed_));
+  if (used <= kKept) return;
   pages_.clear();
   slots_ = {};
-  shadows_.resize(kKept);
 }
 
 Shadow& PagedShadow::find(uintptr_t number) {

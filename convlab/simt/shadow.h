@@ -115,7 +115,7 @@ class PagedShadow {
     return slot.number == number ? *slot.shadow : find(number);
   }
 
-  /// Drops pages beyond the first few to bound memory use.
+  /// Drops pages that recent blocks did not need, to bound memory use.
   void begin_block();
 
   /// Clears all cells; needed only when the worker's epochs are exhausted.
@@ -131,6 +131,7 @@ class PagedShadow {
 
   std::array<Slot, kSlots> slots_;  // direct-mapped cache of pages
   std::unordered_map<uintptr_t, Shadow*> pages_;
+  size_t needed_ = 0;                             // about the most pages that one of the last blocks used
   std::vector<std::unique_ptr<Shadow>> shadows_;  // the first pages_.size() are in use; cells of the others are stale
 };
 
