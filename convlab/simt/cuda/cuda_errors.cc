@@ -2,102 +2,37 @@
 
 #include "convlab/simt/cuda/cuda_errors.h"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 
 namespace convlab::simt::cuda {
 namespace {
+
+struct ErrorText {
+  int number;
+  const char *name, *text;
+};
+
+constexpr ErrorText kErrors[] = {
+#define CONVLAB_SIMT_ERROR(name, number, text) {number, #name, text},
+    CONVLAB_SIMT_CUDA_ERRORS(CONVLAB_SIMT_ERROR)
+#undef CONVLAB_SIMT_ERROR
+};
+
+constexpr ErrorText kUnrecognized{0, "unrecognized error code", "unrecognized error code"};
+
+const ErrorText& text_of(cudaError_t error) {
+  const auto found = std::ranges::find(kErrors, static_cast<int>(error), &ErrorText::number);
+  return found == std::end(kErrors) ? kUnrecognized : *found;
+}
 
 std::atomic<cudaError_t> last_error{cudaSuccess}, broken_by{cudaSuccess};
 
 }  // namespace
 
-const char* cudaGetErrorName(cudaError_t error) noexcept {
-  switch (error) {
-    case cudaSuccess:
-      return "cudaSuccess";
-    case cudaErrorInvalidValue:
-      return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation:
-      return "cudaErrorMemoryAllocation";
-    case cudaErrorInitializationError:
-      return "cudaErrorInitializationError";
-    case cudaErrorInvalidConfiguration:
-      return "cudaErrorInvalidConfiguration";
-    case cudaErrorInvalidSymbol:
-      return "cudaErrorInvalidSymbol";
-    case cudaErrorInvalidDevicePointer:
-      return "cudaErrorInvalidDevicePointer";
-    case cudaErrorInvalidMemcpyDirection:
-      return "cudaErrorInvalidMemcpyDirection";
-    case cudaErrorInvalidDevice:
-      return "cudaErrorInvalidDevice";
-    case cudaErrorInvalidResourceHandle:
-      return "cudaErrorInvalidResourceHandle";
-    case cudaErrorNotReady:
-      return "cudaErrorNotReady";
-    case cudaErrorIllegalAddress:
-      return "cudaErrorIllegalAddress";
-    case cudaErrorLaunchOutOfResources:
-      return "cudaErrorLaunchOutOfResources";
-    case cudaErrorAssert:
-      return "cudaErrorAssert";
-    case cudaErrorIllegalInstruction:
-      return "cudaErrorIllegalInstruction";
-    case cudaErrorMisalignedAddress:
-      return "cudaErrorMisalignedAddress";
-    case cudaErrorLaunchFailure:
-      return "cudaErrorLaunchFailure";
-    case cudaErrorCooperativeLaunchTooLarge:
-      return "cudaErrorCooperativeLaunchTooLarge";
-    case cudaErrorUnknown:
-      break;
-  }
-  return "cudaErrorUnknown";
-}
-
-const char* cudaGetErrorString(cudaError_t error) noexcept {
-  switch (error) {
-    case cudaSuccess:
-      return "no error";
-    case cudaErrorInvalidValue:
-      return "invalid argument";
-    case cudaErrorMemoryAllocation:
-      return "out of memory";
-    case cudaErrorInitializationError:
-      return "initialization error";
-    case cudaErrorInvalidConfiguration:
-      return "invalid configuration argument";
-    case cudaErrorInvalidSymbol:
-      return "invalid device symbol";
-    case cudaErrorInvalidDevicePointer:
-      return "invalid device pointer";
-    case cudaErrorInvalidMemcpyDirection:
-      return "invalid copy direction for memcpy";
-    case cudaErrorInvalidDevice:
-      return "invalid device ordinal";
-    case cudaErrorInvalidResourceHandle:
-      return "invalid resource handle";
-    case cudaErrorNotReady:
-      return "device not ready";
-    case cudaErrorIllegalAddress:
-      return "an illegal memory access was encountered";
-    case cudaErrorLaunchOutOfResources:
-      return "too many resources requested for launch";
-    case cudaErrorAssert:
-      return "device-side assert triggered";
-    case cudaErrorIllegalInstruction:
-      return "an illegal instruction was encountered";
-    case cudaErrorMisalignedAddress:
-      return "misaligned address";
-    case cudaErrorLaunchFailure:
-      return "unspecified launch failure";
-    case cudaErrorCooperativeLaunchTooLarge:
-      return "too many blocks in cooperative launch";
-    case cudaErrorUnknown:
-      break;
-  }
-  return "unknown error";
-}
+const char* cudaGetErrorName(cudaError_t error) noexcept { return text_of(error).name; }
+const char* cudaGetErrorString(cudaError_t error) noexcept { return text_of(error).text; }
 
 cudaError_t cudaGetLastError() noexcept { return last_error.exchange(broken_by); }
 cudaError_t cudaPeekAtLastError() noexcept { return last_error; }

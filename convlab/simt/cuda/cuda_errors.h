@@ -1,30 +1,16 @@
 #pragma once
 
+#include "convlab/simt/cuda/error_table.h"
+
 /// The errors of the CUDA runtime API.
 namespace convlab::simt::cuda {
 
-enum cudaError_t {
-  cudaSuccess = 0,
-  cudaErrorInvalidValue = 1,
-  cudaErrorMemoryAllocation = 2,
-  cudaErrorInitializationError = 3,
-  cudaErrorInvalidConfiguration = 9,
-  cudaErrorInvalidSymbol = 13,
-  cudaErrorInvalidDevicePointer = 17,
-  cudaErrorInvalidMemcpyDirection = 21,
-  cudaErrorInvalidDevice = 101,
-  cudaErrorInvalidResourceHandle = 400,
-  cudaErrorNotReady = 600,
-  cudaErrorIllegalAddress = 700,
-  cudaErrorLaunchOutOfResources = 701,
-  cudaErrorAssert = 710,
-  cudaErrorIllegalInstruction = 715,
-  cudaErrorMisalignedAddress = 716,
-  cudaErrorLaunchFailure = 719,
-  cudaErrorCooperativeLaunchTooLarge = 720,
-  cudaErrorUnknown = 999,
+enum cudaError {
+#define CONVLAB_SIMT_ERROR(name, number, text) name = number,
+  CONVLAB_SIMT_CUDA_ERRORS(CONVLAB_SIMT_ERROR)
+#undef CONVLAB_SIMT_ERROR
 };
-using cudaError = cudaError_t;
+using cudaError_t = cudaError;
 
 const char* cudaGetErrorString(cudaError_t error) noexcept;
 const char* cudaGetErrorName(cudaError_t error) noexcept;

@@ -12,11 +12,12 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "convlab/base/error.h"
 #include "convlab/simt/call_recorder.h"
 #include "convlab/simt/cuda/copy_checks.h"
+#include "convlab/simt/cuda/device_models.h"
+#include "convlab/simt/cuda/function_attributes.h"
 #include "convlab/simt/failed_call.h"
 #include "convlab/simt/host_arrays.h"
 #include "convlab/simt/host_code.h"
@@ -37,11 +38,17 @@ struct Allocation {
   bool reported = false;  // as a leak
 };
 
+struct HostMemory {
+  RegisteredRange range;
+  size_t bytes = 0;
+  bool allocated = false;  // by cudaMallocHost and related functions; otherwise registered
+  bool managed = false;
+};
+
 struct State {
   std::mutex mutex;
   std::map<void*, Allocation> device;                      // allocated by cudaMalloc
-  std::map<void*, RegisteredRange> host;                   // host memory that kernels may access
-  std::unordered_set<void*> host_allocations;              // allocated by cudaMallocHost and related functions
+  std::map<void*, HostMemory> host;                        // host memory that kernels may access
   std::unordered_map<const void*, size_t> dynamic_limits;  // by kernel, as set by cudaFuncSetAttribute()
   int64_t allocations = 0;
 };
@@ -94,26 +101,75 @@ std::string_view variable_of(std::string_view expression) {
 
 namespace runtime {
 
-bool can_launch(const void* kernel, const LaunchShape& shape) noexcept {
-  if (device_error() != cudaSuccess) return false;
+namespace {
+
+// Returns why the device refuses the launch; nullopt if it accepts it.
+std::optional<FailedCall> refusal(const void* kernel, const LaunchShape& shape) {
   State& s = state();
   std::lock_guard lock(s.mutex);
   const auto raised = s.dynamic_limits.find(kernel);
-  std::optional<FailedCall> refused =
-      refused_launch(kernel, shape, raised != s.dynamic_limits.end() ? std::optional(raised->second) : std::nullopt);
-  if (!refused) return true;
-  failed(std::move(*refused));
-  return false;
+  return refused_launch(kernel, shape, raised != s.dynamic_limits.end() ? std::optional(raised->second) : std::nullopt);
+}
+
+}  // namespace
+
+cudaError_t launch(const KernelCall& call, const LaunchShape& shape, cudaStream_t stream) {
+  if (const cudaError_t broken = device_error(); broken != cudaSuccess) return broken;
+  if (std::optional<FailedCall> refused = refusal(call.function, shape)) return failed(std::move(*refused));
+  if (is_capturing(stream)) return capture_kernel(stream, call, shape);
+  if (const cudaError_t error = implicit_use_error(stream); error != cudaSuccess) return set_last_error(error);
+  on_stream(stream);
+  launch_grid(call, shape);
+  return device_error();
 }
 
 cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noexcept {
-  if (bytes < 0 || static_cast<size_t>(bytes) > kMaxSharedBytes) {
+  const DeviceModel& model = played_device();
+  const size_t most = std::min(kMaxSharedBytes, static_cast<size_t>(model.block_shared_kib) * 1024);
+  if (bytes < 0 || static_cast<size_t>(bytes) > most) {
     return failed(cudaErrorInvalidValue, "cudaFuncSetAttribute", where,
-                  fmt::format("the limit is {} bytes of shared memory per block", kMaxSharedBytes));
+                  fmt::format("the limit is {} bytes of shared memory per block", most));
   }
   std::lock_guard lock(state().mutex);
   state().dynamic_limits[kernel] = static_cast<size_t>(bytes);
   return cudaSuccess;
+}
+
+size_t dynamic_limit_of(const void* kernel) noexcept {
+  {
+    std::lock_guard lock(state().mutex);
+    if (const auto raised = state().dynamic_limits.find(kernel); raised != state().dynamic_limits.end()) {
+      return raised->second;
+    }
+  }
+  return kUsualSharedBytes - std::min(kUsualSharedBytes, static_shared_of(kernel));
+}
+
+std::optional<KnownMemory> known_memory(const void* address) noexcept {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto holder = [&](auto& blocks) {
+    auto at = blocks.upper_bound(const_cast<void*>(address));
+    if (at == blocks.begin()) return blocks.end();
+    --at;
+    const size_t offset = static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(at->first));
+    return offset < std::max<size_t>(at->second.bytes, 1) ? at : blocks.end();
+  };
+  if (const auto at = holder(s.device); at != s.device.end()) {
+    return KnownMemory{KnownMemory::Kind::device, at->first, at->second.bytes};
+  }
+  if (const auto at = holder(s.host); at != s.host.end()) {
+    return KnownMemory{at->second.managed ? KnownMemory::Kind::managed : KnownMemory::Kind::host, at->first,
+                       at->second.bytes};
+  }
+  return std::nullopt;
+}
+
+size_t allocated_device_bytes() noexcept {
+  std::lock_guard lock(state().mutex);
+  size_t sum = 0;
+  for (const auto& [memory, each] : state().device) sum += each.bytes;
+  return sum;
 }
 
 cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept {
@@ -137,8 +193,8 @@ cudaError_t allocate_on_host(void** memory, size_t bytes, const char* call, Wher
   if (array == nullptr) return failed(cudaErrorMemoryAllocation, call, where, "out of host memory");
   std::memset(array, 0, rounded);
   std::lock_guard lock(state().mutex);
-  state().host.emplace(array, RegisteredRange(array, bytes, "a host array"));
-  state().host_allocations.insert(array);
+  const bool managed = std::string_view(call) == "cudaMallocManaged";
+  state().host[array] = {RegisteredRange(array, bytes, "a host array"), bytes, true, managed};
   *memory = array;
   return cudaSuccess;
 }
@@ -196,8 +252,8 @@ cudaError_t cudaFree(void* memory, Where where) noexcept {
       release(memory, "cudaFree frees it here", place_of(where));
       return cudaSuccess;
     }
-    if (s.host_allocations.erase(memory) > 0) {
-      s.host.erase(memory);
+    if (const auto at = s.host.find(memory); at != s.host.end() && at->second.allocated) {
+      s.host.erase(at);
       std::free(memory);
       return cudaSuccess;
     }
@@ -210,10 +266,11 @@ cudaError_t cudaFreeHost(void* memory, Where where) noexcept {
   simt::internal::wait_for_all();
   State& s = state();
   std::lock_guard lock(s.mutex);
-  if (s.host_allocations.erase(memory) == 0) {
+  const auto at = s.host.find(memory);
+  if (at == s.host.end() || !at->second.allocated) {
     return failed(cudaErrorInvalidValue, "cudaFreeHost", where, "cudaMallocHost did not return this pointer");
   }
-  s.host.erase(memory);
+  s.host.erase(at);
   std::free(memory);
   return cudaSuccess;
 }
@@ -224,23 +281,28 @@ cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned, Where where) 
   if (memory == nullptr || bytes == 0) {
     return failed(cudaErrorInvalidValue, "cudaHostRegister", where, "the pointer is null or the size is 0");
   }
-  s.host.try_emplace(memory, memory, bytes, "a host array");
+  if (s.host.contains(memory)) {
+    return failed(cudaErrorHostMemoryAlreadyRegistered, "cudaHostRegister", where, "the memory is already registered");
+  }
+  s.host[memory] = {RegisteredRange(memory, bytes, "a host array"), bytes};
   return cudaSuccess;
 }
 
 cudaError_t cudaHostUnregister(void* memory, Where where) noexcept {
   State& s = state();
   std::lock_guard lock(s.mutex);
-  if (s.host.erase(memory) == 0) {
-    return failed(cudaErrorInvalidValue, "cudaHostUnregister", where, "the memory is not registered");
+  const auto at = s.host.find(memory);
+  if (at == s.host.end() || at->second.allocated) {
+    return failed(cudaErrorHostMemoryNotRegistered, "cudaHostUnregister", where, "the memory is not registered");
   }
+  s.host.erase(at);
   return cudaSuccess;
 }
 
 void forget_host_memory(void* memory) noexcept {
   State& s = state();
   std::lock_guard lock(s.mutex);
-  if (!s.host_allocations.contains(memory)) s.host.erase(memory);
+  if (const auto at = s.host.find(memory); at != s.host.end() && !at->second.allocated) s.host.erase(at);
 }
 
 namespace {
@@ -280,9 +342,11 @@ cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind 
   return error;
 }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
-                            Where where) noexcept {
-  runtime::on_stream(stream);
+namespace {
+
+// Copies in a stream that on_stream() has set.
+cudaError_t copy_in_stream(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
+                           const Where& where) {
   const cudaError_t error = checked_copy(to, from, bytes, kind, where);
   if (error != cudaSuccess || recorder() != nullptr) return error;
   const Side target = side_of(to, bytes), source = side_of(from, bytes);
@@ -291,6 +355,14 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   // A copy to memory that is not page-locked returns when it is done.
   if (target == Side::host) simt::internal::wait_for_stream(stream);
   return error;
+}
+
+}  // namespace
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
+                            Where where) noexcept {
+  return runtime::submit(stream, cudaGraphNodeTypeMemcpy,
+                         [=](cudaStream_t runs_in) { return copy_in_stream(to, from, bytes, kind, runs_in, where); });
 }
 
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
@@ -306,11 +378,23 @@ cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t fro
   return cudaSuccess;
 }
 
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream, Where where) noexcept {
+  return runtime::submit(stream, cudaGraphNodeTypeMemcpy, [=](cudaStream_t) {
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind, where);
+  });
+}
+
 cudaError_t cudaMemset(void* memory, int byte, size_t bytes, Where where) noexcept {
   if (bytes == 0) return cudaSuccess;
   if (std::optional<CallError> error = fill_error(memory, bytes)) return failed("cudaMemset", where, std::move(*error));
   fill_on_device(memory, byte, bytes);
   return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void* memory, int byte, size_t bytes, cudaStream_t stream, Where where) noexcept {
+  return runtime::submit(stream, cudaGraphNodeTypeMemset,
+                         [=](cudaStream_t) { return cudaMemset(memory, byte, bytes, where); });
 }
 
 }  // namespace cuda

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "convlab/simt/cuda/cuda_errors.h"
-#include "convlab/simt/cuda/device_properties.h"
+#include "convlab/simt/cuda/devices.h"
 #include "convlab/simt/cuda/memcpy_kind.h"
+#include "convlab/simt/cuda/stream_capture.h"
 #include "convlab/simt/cuda/streams.h"
-#include "convlab/simt/device_heap.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/vector_types.h"
 #include "convlab/simt/warp.h"
@@ -29,7 +30,7 @@ namespace cuda {
 inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2,
                           cudaHostAllocWriteCombined = 4;
 inline constexpr unsigned cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2;
-inline constexpr unsigned cudaMemAttachGlobal = 1, cudaMemAttachHost = 2;
+inline constexpr unsigned cudaHostRegisterIoMemory = 4, cudaHostRegisterReadOnly = 8;
 
 namespace runtime {
 
@@ -44,10 +45,32 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
 /// From now on the host may set the variable through its address.
 void expose_symbol(const void* symbol, size_t bytes) noexcept;
 
-/// Returns whether a device can launch this shape. If not, nothing is launched, and the error is kept for
-/// cudaGetLastError() and as a FailedCall.
-bool can_launch(const void* kernel, const LaunchShape& shape) noexcept;
+/// Launches the kernel, or adds it to the graph that the stream is captured into. For a shape that no device can launch
+/// returns an error, which is kept for cudaGetLastError() and as a FailedCall.
+cudaError_t launch(const KernelCall& call, const LaunchShape& shape, cudaStream_t stream);
+/// The same for a kernel from bind_kernel().
+template <class Bound>
+cudaError_t launch_call(Bound bound, const LaunchShape& shape, cudaStream_t stream) {
+  bound.clear_gaps();
+  const auto places = bound.places();
+  return launch({reinterpret_cast<const void*>(bound.kernel), &Bound::invoke, &bound, sizeof(bound), places}, shape,
+                stream);
+}
 cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noexcept;
+/// Returns the limit that raise_dynamic_limit() set; the usual one without the kernel's static memory otherwise.
+size_t dynamic_limit_of(const void* kernel) noexcept;
+
+/// Memory that the program has allocated or registered.
+struct KnownMemory {
+  enum class Kind { host, managed, device } kind{};
+  const void* base = nullptr;
+  size_t bytes = 0;
+};
+/// Returns the memory that contains the address; nullopt if no call allocated or registered it.
+std::optional<KnownMemory> known_memory(const void* address) noexcept;
+
+/// Returns the bytes of device memory that are allocated.
+size_t allocated_device_bytes() noexcept;
 
 }  // namespace runtime
 
@@ -58,13 +81,7 @@ cudaError_t convlab_malloc(T** memory, size_t bytes, const char* name, Where whe
   return runtime::allocate(reinterpret_cast<void**>(memory), bytes, name, where);
 }
 #define cudaMalloc(memory, bytes) convlab_malloc(memory, bytes, #memory)
-#define cudaMallocAsync(memory, bytes, stream) \
-  (convlab::simt::cuda::runtime::on_stream(stream), convlab_malloc(memory, bytes, #memory))
 cudaError_t cudaFree(void* memory, Where where = Where::current()) noexcept;
-inline cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream, Where where = Where::current()) noexcept {
-  runtime::on_stream(stream);
-  return cudaFree(memory, where);
-}
 
 template <class T>
 cudaError_t cudaMallocHost(T** memory, size_t bytes, unsigned = 0, Where where = Where::current()) {
@@ -77,6 +94,12 @@ cudaError_t cudaHostAlloc(T** memory, size_t bytes, unsigned = 0, Where where = 
 template <class T>
 cudaError_t cudaMallocManaged(T** memory, size_t bytes, unsigned = 0, Where where = Where::current()) {
   return runtime::allocate_on_host(reinterpret_cast<void**>(memory), bytes, "cudaMallocManaged", where);
+}
+/// Flags of cudaHostAlloc() have no effect: all host memory is mapped.
+inline cudaError_t cudaHostGetFlags(unsigned* flags, void* memory) {
+  *flags = cudaHostAllocMapped;
+  const bool known = runtime::known_memory(memory).has_value();
+  return known ? cudaSuccess : runtime::set_last_error(cudaErrorInvalidValue);
 }
 cudaError_t cudaFreeHost(void* memory, Where where = Where::current()) noexcept;
 cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned flags, Where where = Where::current()) noexcept;
@@ -91,23 +114,17 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                        Where where = Where::current()) noexcept;
+/// With cudaMemcpyDefault, the addresses tell the direction.
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr, Where where = Where::current()) noexcept;
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind, Where where = Where::current()) noexcept;
-inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                                     size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr,
-                                     Where where = Where::current()) noexcept {
-  runtime::on_stream(stream);
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind, where);
-}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr,
+                              Where where = Where::current()) noexcept;
 cudaError_t cudaMemset(void* memory, int byte, size_t bytes, Where where = Where::current()) noexcept;
-inline cudaError_t cudaMemsetAsync(void* memory, int byte, size_t bytes, cudaStream_t stream = nullptr,
-                                   Where where = Where::current()) noexcept {
-  runtime::on_stream(stream);
-  return cudaMemset(memory, byte, bytes, where);
-}
-inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) { return cudaSuccess; }
+cudaError_t cudaMemsetAsync(void* memory, int byte, size_t bytes, cudaStream_t stream = nullptr,
+                            Where where = Where::current()) noexcept;
 
 template <class T>
 cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
@@ -119,13 +136,27 @@ template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                     cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr,
                                     Where where = Where::current()) {
-  runtime::on_stream(stream);
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset, cudaMemcpyHostToDevice, where);
+  return runtime::submit(stream, cudaGraphNodeTypeMemcpy, [=, &symbol](cudaStream_t) {
+    return cudaMemcpyToSymbol(symbol, from, bytes, offset, cudaMemcpyHostToDevice, where);
+  });
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                  cudaMemcpyKind = cudaMemcpyDeviceToHost, Where where = Where::current()) {
   return runtime::copy_from_symbol(to, &symbol, sizeof(T), bytes, offset, where);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                      cudaMemcpyKind = cudaMemcpyDeviceToHost, cudaStream_t stream = nullptr,
+                                      Where where = Where::current()) {
+  return runtime::submit(stream, cudaGraphNodeTypeMemcpy, [=, &symbol](cudaStream_t) {
+    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, cudaMemcpyDeviceToHost, where);
+  });
+}
+template <class T>
+cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {
+  *bytes = sizeof(T);
+  return cudaSuccess;
 }
 template <class P, class T>
 cudaError_t cudaGetSymbolAddress(P** address, T& symbol) {
@@ -133,62 +164,6 @@ cudaError_t cudaGetSymbolAddress(P** address, T& symbol) {
   runtime::expose_symbol(&symbol, sizeof(T));
   return cudaSuccess;
 }
-
-// ---- The device ----
-
-inline cudaError_t cudaDeviceReset() {
-  runtime::repair_device();
-  return cudaSuccess;
-}
-inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
-inline cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
-}
-inline cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
-  return cudaSuccess;
-}
-
-enum cudaFuncAttribute {
-  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-  cudaFuncAttributePreferredSharedMemoryCarveout = 9,
-};
-enum cudaFuncCache {
-  cudaFuncCachePreferNone,
-  cudaFuncCachePreferShared,
-  cudaFuncCachePreferL1,
-  cudaFuncCachePreferEqual
-};
-enum cudaSharedMemConfig {
-  cudaSharedMemBankSizeDefault,
-  cudaSharedMemBankSizeFourByte,
-  cudaSharedMemBankSizeEightByte
-};
-template <class Function>
-cudaError_t cudaFuncSetAttribute(Function kernel, cudaFuncAttribute attribute, int value,
-                                 Where where = Where::current()) {
-  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-  return runtime::raise_dynamic_limit(reinterpret_cast<const void*>(kernel), value, where);
-}
-template <class Function>
-cudaError_t cudaFuncSetCacheConfig(Function, cudaFuncCache) {
-  return cudaSuccess;
-}
-template <class Function>
-cudaError_t cudaFuncSetSharedMemConfig(Function, cudaSharedMemConfig) {
-  return cudaSuccess;
-}
-inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
-inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
-
-enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
-inline cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t bytes) {
-  if (limit == cudaLimitMallocHeapSize) set_device_heap_bytes(bytes);
-  return cudaSuccess;
-}
-inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
-inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 // ---- Launches ----
 
@@ -199,9 +174,7 @@ struct Configuration {
 
   template <class Bound>
   void operator()(const Bound& bound) const {
-    if (!runtime::can_launch(reinterpret_cast<const void*>(bound.kernel), shape)) return;
-    runtime::on_stream(stream);
-    launch_bound(bound, shape);
+    runtime::launch_call(bound, shape, stream);
   }
 };
 inline Configuration convlab_launch(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr,

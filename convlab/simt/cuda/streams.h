@@ -5,56 +5,63 @@
 /// Streams and events. Work is done at submission, so streams are only names and events are timestamps.
 namespace convlab::simt::cuda {
 
-struct StreamTag;
-using cudaStream_t = StreamTag*;
-struct EventTag;
-using cudaEvent_t = EventTag*;
+struct CUstream_st;
+using cudaStream_t = CUstream_st*;
+struct CUevent_st;
+using cudaEvent_t = CUevent_st*;
+
+/// Both mean the default stream here.
+#define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
+#define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
 
 inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
-inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
+inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
+                          cudaEventInterprocess = 4;
+inline constexpr unsigned cudaEventRecordDefault = 0, cudaEventRecordExternal = 1, cudaEventWaitDefault = 0,
+                          cudaEventWaitExternal = 1;
 
 namespace runtime {
 
 /// Sets the stream of the work that follows. Because work is done at submission, only a Recorder (call_recorder.h) and
 /// the check for missing waits (in_flight.h) need it.
 void on_stream(cudaStream_t stream) noexcept;
-cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event) noexcept;
+
+/// Returns whether the stream waits for work in the default stream.
+bool is_blocking(cudaStream_t stream) noexcept;
 
 /// Waits for all work.
 cudaError_t synchronize() noexcept;
 
-/// Tells a Recorder that the host waits; it does not distinguish streams.
-void record_wait() noexcept;
-
-/// Records that the host has waited for a stream or an event, or has queried that its work is done.
-cudaError_t waited_for(cudaStream_t stream) noexcept;
-cudaError_t waited_for(cudaEvent_t event) noexcept;
-
 }  // namespace runtime
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) noexcept;
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
-inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return cudaStreamCreate(stream);
-}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) noexcept;
+/// The priority is only kept: streams do not compete here.
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) noexcept;
 cudaError_t cudaStreamDestroy(cudaStream_t stream) noexcept;
-inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  runtime::record_wait();
-  return runtime::waited_for(stream);
-}
-inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return runtime::waited_for(stream); }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
-  return runtime::wait_for_event(stream, event);
-}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) noexcept;
+cudaError_t cudaStreamQuery(cudaStream_t stream) noexcept;
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0) noexcept;
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) noexcept;
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) noexcept;
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) noexcept;
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) noexcept;
+/// The range of a GPU: 0 to -5.
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) noexcept;
+
 cudaError_t cudaEventCreate(cudaEvent_t* event) noexcept;
-inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
-cudaError_t cudaEventDestroy(cudaEvent_t event) noexcept;
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) noexcept;
-inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  runtime::record_wait();
-  return runtime::waited_for(event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) noexcept;
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
+  return cudaEventCreateWithFlags(event, flags);
 }
-inline cudaError_t cudaEventQuery(cudaEvent_t event) { return runtime::waited_for(event); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) noexcept;
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) noexcept;
+inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr, unsigned = 0) {
+  return cudaEventRecord(event, stream);
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) noexcept;
+cudaError_t cudaEventQuery(cudaEvent_t event) noexcept;
+/// Returns the time that simt took, not that of a GPU. Both events must be recorded and have timing.
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) noexcept;
 
 inline cudaError_t cudaDeviceSynchronize() { return runtime::synchronize(); }

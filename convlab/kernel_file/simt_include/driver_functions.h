@@ -1,0 +1,3 @@
+#pragma once
+
+#include "convlab/simt/cuda/cuda_on_host.h"
