@@ -31,7 +31,8 @@ void set(CudaOptions& options, const std::string& value) {
   options.environment[kVariable] = value;
 }
 constexpr char kFormat[] = "CONVLAB_FORMAT", kJson[] = "CONVLAB_JSON", kColor[] = "CONVLAB_COLOR",
-               kExit[] = "CONVLAB_FINDINGS_EXIT", kTimeout[] = "CONVLAB_TIMEOUT", kThreads[] = "CONVLAB_THREADS";
+               kExit[] = "CONVLAB_FINDINGS_EXIT", kTimeout[] = "CONVLAB_TIMEOUT", kThreads[] = "CONVLAB_THREADS",
+               kAs[] = "CONVLAB_AS";
 
 enum class Value { none, joined, separate };  ///< joined: -Ifolder, too; separate: --name VALUE or --name=VALUE
 
@@ -65,6 +66,7 @@ constexpr KnownOption kOptions[] = {
     {"--findings-exit", Value::separate, set<kExit>},
     {"--timeout", Value::separate, set<kTimeout>},
     {"--threads", Value::separate, set<kThreads>},
+    {"--as", Value::separate, set<kAs>},
     {"--all", Value::none, [](CudaOptions& o, const std::string&) { o.environment["CONVLAB_ALL"] = "1"; }},
     {"--help", Value::none, [](CudaOptions& o, const std::string&) { o.help = true; }},
     {"-h", Value::none, [](CudaOptions& o, const std::string&) { o.help = true; }},
@@ -197,6 +199,8 @@ Options:
   --json FILE                           also write results there
   --findings-exit N                     exit status if an error was found (default: 1)
   --timeout SECONDS                     end the program after this time
+  --as DEVICE                           properties that the program reads: those of a100, h100, t4, ...
+                                        (default: simt's own)
   --threads N                           host threads that execute blocks (default: all)
   --color auto|always|never             (default: auto)
   --all                                 show all findings with all details

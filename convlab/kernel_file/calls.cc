@@ -189,7 +189,9 @@ std::string function_calls(const KernelSource& source) {
 
 std::string headers_before(FileKind kind, bool cuda) {
   if (kind == FileKind::own) return "";
-  if (kind == FileKind::program) return cuda ? "#include <cuda_runtime.h>\n" : "";
+  if (kind == FileKind::program) {
+    return cuda ? "#include \"convlab/simt/cuda/nvcc_macros.h\"\n#include <cuda_runtime.h>\n" : "";
+  }
   return fmt::format("#include <{}>\n#include \"convlab/kernel_file/entry.h\"\n{}", cuda ? "cuda_runtime.h" : "cmath",
                      kind == FileKind::mxnet ? "#include \"convlab/kernel_file/include/mxnet/base.h\"\n" : "");
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/simt/cuda/device_models.h"
 
 namespace convlab::simt {
 namespace {
@@ -59,6 +60,10 @@ ProgramSettings program_settings() {
                          std::pair{std::string_view("always"), std::string("always")},
                          std::pair{std::string_view("never"), std::string("never")}},
               settings.color);
+  settings.as = variable("CONVLAB_AS");
+  if (!settings.as.empty() && find_device_model(settings.as) == nullptr) {
+    throw bad_input("CONVLAB_AS={}: expected one of {}", settings.as, device_model_keys());
+  }
   settings.json = variable("CONVLAB_JSON");
   settings.all = !variable("CONVLAB_ALL").empty();
   read_number("CONVLAB_FINDINGS_EXIT", 0, 255, settings.findings_exit);

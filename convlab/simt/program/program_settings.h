@@ -15,6 +15,7 @@ struct ProgramSettings {
   int findings_exit = 1;       ///< CONVLAB_FINDINGS_EXIT=N: exit status if it was 0 and something was found
   std::string color = "auto";  ///< CONVLAB_COLOR=auto|always|never
   bool all = false;            ///< CONVLAB_ALL=1: all findings with all details
+  std::string as;              ///< CONVLAB_AS=NAME: the device whose properties the program reads; "": simt's own
   double timeout_s = 0;        ///< CONVLAB_TIMEOUT=SECONDS: then the program is ended; 0: never
   int threads = 0;             ///< CONVLAB_THREADS=N: host threads that execute blocks; 0: all
 };
