@@ -33,10 +33,8 @@ int64_t resident_blocks(const void* kernel, const LaunchShape& shape) {
 
 namespace runtime {
 
-cudaError_t can_launch_together(const void* kernel, const LaunchShape& shape) noexcept {
-  if (!can_launch(kernel, shape)) {
-    return device_error() != cudaSuccess ? device_error() : cudaPeekAtLastError();
-  }
+cudaError_t residency_error(const void* kernel, const LaunchShape& shape) noexcept {
+  if (refused_launch(kernel, shape, kMaxSharedBytes)) return cudaSuccess;  // launch() tells why
   const int64_t blocks = shape.grid.x * shape.grid.y * shape.grid.z, most = resident_blocks(kernel, shape);
   if (blocks <= most) return cudaSuccess;
   return failed(cudaErrorCooperativeLaunchTooLarge, "cudaLaunchCooperativeKernel", shape.where,

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "convlab/simt/cuda/cuda_errors.h"
-#include "convlab/simt/cuda/streams.h"
-#include "convlab/simt/launch.h"
+#include "convlab/simt/cuda/launch_calls.h"
 #include "convlab/simt/where.h"
 
 /// Cooperative launches: all blocks run at once and may wait for each other, by grid.sync() of cooperative groups or in
@@ -14,8 +13,8 @@ namespace convlab::simt::cuda {
 
 namespace runtime {
 
-/// Returns an error if a device cannot launch the kernel with this shape, or cannot run all of its blocks at once.
-cudaError_t can_launch_together(const void* kernel, const LaunchShape& shape) noexcept;
+/// Returns an error if a device cannot run all blocks of this shape at once; launch() returns other errors.
+cudaError_t residency_error(const void* kernel, const LaunchShape& shape) noexcept;
 
 }  // namespace runtime
 
@@ -27,14 +26,9 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 bl
                                         Where where = Where::current()) {
   const LaunchShape shape{
       .grid = grid, .block = block, .shared_bytes = shared_bytes, .cooperative = true, .where = where};
-  const cudaError_t error = runtime::can_launch_together(reinterpret_cast<const void*>(kernel), shape);
+  const cudaError_t error = runtime::residency_error(reinterpret_cast<const void*>(kernel), shape);
   if (error != cudaSuccess) return error;
-  runtime::on_stream(stream);
-  [&]<size_t... I>(std::index_sequence<I...>) {
-    launch_bound(bind_kernel(kernel, *static_cast<P*>(arguments[I])...), shape);
-  }
-  (std::index_sequence_for<P...>());
-  return cudaSuccess;
+  return runtime::launch_typed(kernel, shape, arguments, stream, std::index_sequence_for<P...>());
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* untyped_kernel, dim3 grid, dim3 block, void** arguments,
                                         size_t shared_bytes = 0, cudaStream_t stream = nullptr) = delete;
