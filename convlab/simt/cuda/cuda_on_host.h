@@ -21,6 +21,7 @@
 #include "convlab/simt/cuda/dpx.h"
 #include "convlab/simt/cuda/function_attributes.h"
 #include "convlab/simt/cuda/graph_nodes.h"
+#include "convlab/simt/cuda/header_guards.h"
 #include "convlab/simt/cuda/integers.h"
 #include "convlab/simt/cuda/interprocess.h"
 #include "convlab/simt/cuda/keywords.h"
