@@ -143,6 +143,7 @@ fs::path build_program(const ProgramSources& program) {
 
   const fs::path libraries = library_folder();
   std::vector<std::string> command{host_compiler(), "-rdynamic", "-pthread"};
+  std::ranges::copy(program.host_options, std::back_inserter(command));  // -fopenmp needs its library
   for (const fs::path& input : inputs) command.push_back(input.string());
   std::ranges::move(simt_link_flags(), std::back_inserter(command));
   command.insert(command.end(), program.link_options.begin(), program.link_options.end());

@@ -83,6 +83,21 @@ int main() {
   EXPECT_EQ(run.output, "10\n");  // five times cudaErrorMemoryAllocation
 }
 
+TEST_F(Cuda, OptionsOfTheHostCompilerAreThoseOfTheLinkerToo) {
+  const ProgramRun run = this->run(R"(#include <cstdio>
+#include <omp.h>
+int main() {
+  int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < 10; ++i) sum += i * (omp_get_num_threads() > 0);
+  std::printf("%d\n", sum);
+}
+)",
+                                   {"-Xcompiler", "-fopenmp"});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_EQ(run.output, "45\n");
+}
+
 TEST_F(Cuda, RunsAProgramAsItIs) {
   const ProgramRun run = this->run(with_kernel("__global__ void fill(int* data) { data[threadIdx.x] = threadIdx.x; }"));
   EXPECT_EQ(run.status, 0) << run.complaint;
