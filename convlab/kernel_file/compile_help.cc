@@ -236,12 +236,27 @@ std::string missing_argument(const std::vector<Token>& tokens, Finding& error) {
   return fmt::format("pass an argument for '{}'", parameters[left_out(parameters, arguments)]);
 }
 
+/// Functions of CUDA that simt does not support are deleted ones.
+std::string unsupported_function(std::string_view text) {
+  constexpr std::string_view kOwner = "convlab::simt::cuda::";
+  const std::string_view before = text.substr(0, text.find('('));
+  const size_t at = before.rfind(kOwner);
+  if (at == std::string_view::npos) return "";
+  const std::string_view name = before.substr(at + kOwner.size());
+  if (!std::ranges::all_of(name, is_name_character)) return "";  // a class's own
+  return fmt::format("simt does not support '{}'; compile it with nvcc on a machine with a GPU", name);
+}
+
 std::string help_for_error(const KernelSource& source, const std::vector<Token>& tokens, Finding& error) {
   const std::string& text = error.text;
   const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
   if (has("No such file or directory")) return missing_header(source, text);
+  if (has("use of deleted function")) return unsupported_function(text);
   if (has("does not name a type")) {
     const std::string name = first_name(text);
+    if (name == "texture" || name == "surface") {
+      return "CUDA 12 removed texture and surface references; use cudaCreateTextureObject or cudaCreateSurfaceObject";
+    }
     const std::string nearest =
         closest(name, {"__global__", "__device__", "__host__", "__constant__", "__shared__", "__launch_bounds__"});
     return nearest.empty() || nearest == name ? "" : fmt::format("did you mean '{}'?", nearest);
