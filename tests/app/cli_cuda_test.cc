@@ -235,7 +235,8 @@ TEST_F(Cuda, EndsAProgramAfterItsTime) {
 }
 
 TEST_F(Cuda, BuildsAProgramThatRunsByItself) {
-  const std::string source = written("program.cu", with_kernel(R"(__global__ void fill(int* data) { data[threadIdx.x] = 1; })"));
+  const std::string kernel = "__global__ void fill(int* data) { data[threadIdx.x] = 1; }";
+  const std::string source = written("program.cu", with_kernel(kernel));
   const std::string target = (folder_.path() / "program").string();
   EXPECT_EQ(run_program({"cuda", "build", source, "-o", target}).status, 0);
   const ProcessRun run = run_process(target, {target});

@@ -3,13 +3,13 @@
 #include <cstdlib>
 #include <vector>
 
-#define CHECK(call)                                                                   \
-  do {                                                                                \
-    const cudaError_t error = (call);                                                 \
-    if (error != cudaSuccess) {                                                       \
+#define CHECK(call)                                                              \
+  do {                                                                           \
+    const cudaError_t error = (call);                                            \
+    if (error != cudaSuccess) {                                                  \
       std::printf("%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error)); \
-      std::exit(1);                                                                   \
-    }                                                                                 \
+      std::exit(1);                                                              \
+    }                                                                            \
   } while (0)
 
 template <class T, class F>

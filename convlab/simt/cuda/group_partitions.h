@@ -13,7 +13,8 @@ inline coalesced_group coalesced_threads(Where where = Where::current()) {
   return group_access::make<coalesced_group>(__activemask(where), 0, 1);
 }
 
-/// Returns the running thread's tile of `Size` threads. As in CUDA, the parent is a block or a tile that is no smaller.
+/// Returns the running thread's tile of `Size` threads. As in CUDA, the parent is a block or a tile of at least this
+/// size.
 template <unsigned Size, class Parent>
 thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
   static_assert(!std::is_same_v<Parent, coalesced_group>,

@@ -11,9 +11,9 @@
 /// "Texture Fetching": fractions of coordinates have 8 bits. A GPU computes coordinates and weights with a precision
 /// that is not documented, so results may differ from a GPU's in the last bits.
 ///
-/// Each texel that contributes to a result is checked as a load of the kernel. A texel with weight 0 is not read. Mipmaps
-/// are not supported, so levels and gradients have no effect. Reads see what the same kernel wrote before; on a GPU that
-/// is undefined.
+/// Each texel that contributes to a result is checked as a load of the kernel. A texel with weight 0 is not read.
+/// Mipmaps are not supported, so levels and gradients have no effect. Reads see what the same kernel wrote before; on a
+/// GPU that is undefined.
 namespace convlab::simt::cuda {
 namespace runtime {
 

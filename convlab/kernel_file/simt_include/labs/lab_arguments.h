@@ -31,7 +31,7 @@ inline void set_inputs(Arguments& arguments, const std::string& list) {
 
 }  // namespace internal
 
-/// Reads the command line. As in libwb, the first letter of an option is enough, and arguments that are no options are
+/// Reads the command line. As in libwb, the first letter of an option is enough, and arguments other than options are
 /// ignored.
 inline Arguments read_arguments(int count, char** values) {
   Arguments arguments;

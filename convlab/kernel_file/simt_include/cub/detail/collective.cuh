@@ -55,7 +55,7 @@ struct WarpLanes {
   unsigned mask;
 };
 
-/// Returns the logical warp of kThreads lanes. If kThreads is no power of two, it is the first lanes of a warp. The
+/// Returns the logical warp of kThreads lanes. If kThreads is not a power of two, it is the first lanes of a warp. The
 /// last warp of a block may have fewer threads.
 template <int kThreads>
 WarpLanes warp_lanes() {
