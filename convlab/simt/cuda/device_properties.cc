@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <string_view>
 
 #include "convlab/base/limits.h"
 #include "convlab/simt/cuda/device_models.h"
@@ -79,7 +80,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) noex
   const DeviceModel& model = played_device();
   cudaDeviceProp& p = *properties;
   p = {};
-  std::strcpy(p.name, model.name);
+  std::string_view(model.name).copy(p.name, sizeof(p.name) - 1);  // the rest is zero
   std::memcpy(p.uuid.bytes, "convlab's simt 0", sizeof(p.uuid.bytes));
   p.totalGlobalMem =
       model.memory_mib > 0 ? static_cast<size_t>(model.memory_mib) << 20 : static_cast<size_t>(usable_memory_bytes());

@@ -12,7 +12,8 @@ int main() {
   Box box = {1, 2};
   cudaMalloc(&y, 32 * sizeof(int));
   void* arguments[] = {&y, &box};
-  const cudaError_t error = cudaLaunchKernel((void*)fill, dim3(1), dim3(32), arguments, 0, nullptr);
+  const void* kernel = (const void*)fill;
+  const cudaError_t error = cudaLaunchKernel(kernel, dim3(1), dim3(32), arguments, 0, nullptr);
   cudaFree(y);
   return error == cudaSuccess ? 0 : 1;
 }
