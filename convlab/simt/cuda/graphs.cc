@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "convlab/simt/cuda/graph_state.h"
@@ -52,7 +53,7 @@ runtime::GraphStep* step_of(cudaGraphExec_t executable, cudaGraphNode_t node) {
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) noexcept {
   if (graph == nullptr || flags != 0) return invalid();
-  *graph = new CUgraph_st;
+  *graph = std::make_unique<CUgraph_st>().release();
   return cudaSuccess;
 }
 
@@ -65,7 +66,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) noexcept {
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) noexcept {
   if (clone == nullptr || original == nullptr) return invalid();
   std::map<const CUgraphNode_st*, CUgraphNode_st*> copies;
-  *clone = new CUgraph_st;
+  *clone = std::make_unique<CUgraph_st>().release();
   for (const auto& node : original->nodes) {
     (*clone)->nodes.push_back(std::make_unique<CUgraphNode_st>(*node));
     copies[node.get()] = (*clone)->nodes.back().get();
