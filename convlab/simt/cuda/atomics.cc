@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "convlab/simt/cuda/cuda_bfloat16.h"
 #include "convlab/simt/worker.h"
 
 namespace convlab::simt::cuda {

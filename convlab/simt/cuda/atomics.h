@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "convlab/simt/cuda/cuda_bfloat16.h"
 #include "convlab/simt/cuda/cuda_half.h"
 #include "convlab/simt/vector_types.h"
 #include "convlab/simt/where.h"
@@ -28,6 +29,8 @@ CONVLAB_SIMT_ATOMIC(atomicAdd, double)
 CONVLAB_SIMT_ATOMIC(atomicAdd, __half)
 /// Vectors: each element is atomic, but not the whole.
 CONVLAB_SIMT_ATOMIC(atomicAdd, __half2)
+CONVLAB_SIMT_ATOMIC(atomicAdd, __nv_bfloat16)
+CONVLAB_SIMT_ATOMIC(atomicAdd, __nv_bfloat162)
 CONVLAB_SIMT_ATOMIC(atomicAdd, float2)
 CONVLAB_SIMT_ATOMIC(atomicAdd, float4)
 CONVLAB_SIMT_ATOMIC(atomicSub, int)

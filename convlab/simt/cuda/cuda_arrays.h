@@ -2,11 +2,11 @@
 
 #include <cstddef>
 
-#include "convlab/simt/cuda/channels.h"
 #include "convlab/simt/cuda/cuda_errors.h"
 #include "convlab/simt/cuda/memcpy_kind.h"
 #include "convlab/simt/cuda/pitched_memory.h"
 #include "convlab/simt/cuda/streams.h"
+#include "convlab/simt/cuda/texel_channels.h"
 #include "convlab/simt/where.h"
 
 /// CUDA arrays: memory that textures and surfaces access, and pointers do not. The layout of a device is opaque; here

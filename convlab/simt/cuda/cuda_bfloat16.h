@@ -1,6 +1,5 @@
 #pragma once
 
-#include "convlab/simt/cuda/atomics.h"
 #include "convlab/simt/cuda/cuda_half.h"
 
 /// The types and functions of cuda_bf16.h: bfloat16 in software, rounded as cuda_half.h says. A program has them if it
@@ -82,9 +81,5 @@ inline __nv_bfloat162 __low2bfloat162(__nv_bfloat162 v) { return {v.x, v.x}; }
 inline __nv_bfloat162 __high2bfloat162(__nv_bfloat162 v) { return {v.y, v.y}; }
 inline __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return {a.x, b.x}; }
 inline __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return {a.y, b.y}; }
-
-__nv_bfloat16 atomicAdd(__nv_bfloat16* address, __nv_bfloat16 value, Where = Where::current()) noexcept;
-/// Each element is atomic, but not the whole.
-__nv_bfloat162 atomicAdd(__nv_bfloat162* address, __nv_bfloat162 value, Where = Where::current()) noexcept;
 
 }  // namespace convlab::simt::cuda

@@ -7,6 +7,7 @@
 
 #include "convlab/simt/cuda/call_errors.h"
 #include "convlab/simt/cuda/device_models.h"
+#include "convlab/simt/cuda/kernel_symbols.h"
 #include "convlab/simt/cuda/runtime.h"
 #include "convlab/simt/kernel_call.h"
 #include "convlab/simt/symbols.h"
@@ -14,32 +15,11 @@
 namespace convlab::simt::cuda {
 namespace {
 
-/// Returns the symbol of a function; nullptr if there is none.
-const simt::internal::Symbol* symbol_of(const void* function) noexcept {
-  try {
-    return simt::internal::Module::of(function).function_at(reinterpret_cast<uintptr_t>(function));
-  } catch (const std::exception&) {  // the address is in no module
-    return nullptr;
-  }
-}
-
 constexpr const char* kNotKernel = "the function is not a kernel";
 
 }  // namespace
 
 namespace runtime {
-
-size_t static_shared_of(const void* kernel) noexcept {
-  const simt::internal::Symbol* const symbol = symbol_of(kernel);
-  return symbol == nullptr ? 0 : simt::internal::Module::of(kernel).static_shared_bytes(*symbol);
-}
-
-bool is_kernel(const void* function) noexcept {
-  const simt::internal::Symbol* const symbol = symbol_of(function);
-  if (symbol == nullptr) return false;
-  const auto& kernels = simt::internal::Module::of(function).kernels();
-  return std::ranges::find(kernels, symbol) != kernels.end();
-}
 
 cudaError_t function_attributes(cudaFuncAttributes* attributes, const void* kernel, const Where& where) noexcept {
   if (attributes == nullptr) return set_last_error(cudaErrorInvalidValue);

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "convlab/simt/cuda/cuda_errors.h"
-#include "convlab/simt/cuda/devices.h"
+#include "convlab/simt/cuda/device_calls.h"
 #include "convlab/simt/where.h"
 
 /// Attributes of kernels.
@@ -38,10 +38,6 @@ namespace runtime {
 
 /// With 32 registers per thread, registers do not limit how many blocks are resident.
 inline constexpr int kAssumedRegisters = 32;
-
-/// Returns the static shared memory of a kernel, in bytes.
-size_t static_shared_of(const void* kernel) noexcept;
-bool is_kernel(const void* function) noexcept;
 
 cudaError_t function_attributes(cudaFuncAttributes* attributes, const void* kernel, const Where& where) noexcept;
 cudaError_t set_function_attribute(const void* kernel, cudaFuncAttribute attribute, int value,

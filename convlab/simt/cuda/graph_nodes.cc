@@ -38,7 +38,7 @@ std::shared_ptr<const runtime::StoredKernel> stored_kernel(const cudaKernelNodeP
                           .block = parameters->blockDim,
                           .shared_bytes = parameters->sharedMemBytes,
                           .where = where};
-  return std::make_shared<const runtime::StoredKernel>(erased->call(), shape);
+  return std::make_shared<const runtime::StoredKernel>(erased->call(), shape, &runtime::launch);
 }
 
 runtime::StreamWork copy_work(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const Where& where) {

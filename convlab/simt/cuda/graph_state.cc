@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "convlab/base/error.h"
-#include "convlab/simt/cuda/runtime.h"
 
 namespace convlab::simt::cuda::runtime {
 namespace {
@@ -18,9 +17,10 @@ constexpr std::align_val_t kAlignment{256};  // enough for every parameter
 
 }  // namespace
 
-StoredKernel::StoredKernel(const KernelCall& call, const LaunchShape& shape)
+StoredKernel::StoredKernel(const KernelCall& call, const LaunchShape& shape, LaunchFunction launch)
     : call_(call),
       shape_(shape),
+      launch_(launch),
       places_(call.places.begin(), call.places.end()),
       arguments_(new (kAlignment) std::byte[call.argument_bytes],
                  [](std::byte* memory) { ::operator delete[](memory, kAlignment); }) {
@@ -31,7 +31,7 @@ StoredKernel::StoredKernel(const KernelCall& call, const LaunchShape& shape)
 
 void* StoredKernel::argument(size_t index) const { return arguments_.get() + places_[index].offset; }
 
-cudaError_t StoredKernel::run(cudaStream_t stream) const { return launch(call_, shape_, stream); }
+cudaError_t StoredKernel::run(cudaStream_t stream) const { return launch_(call_, shape_, stream); }
 
 std::vector<GraphStep> ordered_steps(const CUgraph_st& graph) {
   std::vector<GraphStep> steps;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "convlab/simt/cuda/graph_types.h"
-#include "convlab/simt/cuda/stream_capture.h"
 #include "convlab/simt/kernel_call.h"
 
 /// What the handles of graphs point to.
@@ -15,7 +14,7 @@ namespace runtime {
 /// A kernel with a copy of its arguments, and the shape of its launch.
 class StoredKernel {
  public:
-  StoredKernel(const KernelCall& call, const LaunchShape& shape);
+  StoredKernel(const KernelCall& call, const LaunchShape& shape, LaunchFunction launch);
   StoredKernel(const StoredKernel&) = delete;
   StoredKernel& operator=(const StoredKernel&) = delete;
 
@@ -28,6 +27,7 @@ class StoredKernel {
  private:
   KernelCall call_;
   LaunchShape shape_;
+  LaunchFunction launch_;
   std::vector<ArgumentPlace> places_;
   std::shared_ptr<std::byte[]> arguments_;
 };

@@ -1,5 +1,11 @@
 #pragma once
 
+#include <functional>
+
+#include "convlab/simt/cuda/cuda_errors.h"
+#include "convlab/simt/cuda/stream_handles.h"
+#include "convlab/simt/kernel_call.h"
+
 /// Handles and constants of CUDA graphs, which streams need, too.
 namespace convlab::simt::cuda {
 
@@ -37,4 +43,13 @@ enum cudaStreamCaptureMode {
   cudaStreamCaptureModeRelaxed
 };
 
+namespace runtime {
+
+/// What a stream or a node of a graph does. It gets the stream that it runs in; its errors are kept.
+using StreamWork = std::function<cudaError_t(cudaStream_t)>;
+
+/// Launches a kernel in a stream: runtime::launch().
+using LaunchFunction = cudaError_t (*)(const KernelCall& call, const LaunchShape& shape, cudaStream_t stream);
+
+}  // namespace runtime
 }  // namespace convlab::simt::cuda

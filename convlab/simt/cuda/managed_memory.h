@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "convlab/simt/cuda/devices.h"
+#include "convlab/simt/cuda/device_calls.h"
 #include "convlab/simt/cuda/runtime.h"
 
 /// Managed memory, and what is known about an address. Host and device share one memory here, so advice and prefetches

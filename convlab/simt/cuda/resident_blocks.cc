@@ -2,6 +2,8 @@
 
 #include "convlab/simt/cuda/resident_blocks.h"
 
+#include "convlab/simt/cuda/kernel_symbols.h"
+
 #include <algorithm>
 
 #include "convlab/simt/cuda/runtime.h"

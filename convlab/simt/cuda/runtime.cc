@@ -17,7 +17,7 @@
 #include "convlab/simt/call_recorder.h"
 #include "convlab/simt/cuda/copy_checks.h"
 #include "convlab/simt/cuda/device_models.h"
-#include "convlab/simt/cuda/function_attributes.h"
+#include "convlab/simt/cuda/kernel_symbols.h"
 #include "convlab/simt/failed_call.h"
 #include "convlab/simt/host_arrays.h"
 #include "convlab/simt/host_code.h"
@@ -116,7 +116,7 @@ std::optional<FailedCall> refusal(const void* kernel, const LaunchShape& shape) 
 cudaError_t launch(const KernelCall& call, const LaunchShape& shape, cudaStream_t stream) {
   if (const cudaError_t broken = device_error(); broken != cudaSuccess) return broken;
   if (std::optional<FailedCall> refused = refusal(call.function, shape)) return failed(std::move(*refused));
-  if (is_capturing(stream)) return capture_kernel(stream, call, shape);
+  if (is_capturing(stream)) return capture_kernel(stream, call, shape, &launch);
   if (const cudaError_t error = implicit_use_error(stream); error != cudaSuccess) return set_last_error(error);
   on_stream(stream);
   launch_grid(call, shape);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "convlab/simt/cuda/cuda_errors.h"
-#include "convlab/simt/cuda/devices.h"
+#include "convlab/simt/cuda/device_calls.h"
 #include "convlab/simt/cuda/memcpy_kind.h"
 #include "convlab/simt/cuda/stream_capture.h"
 #include "convlab/simt/cuda/streams.h"

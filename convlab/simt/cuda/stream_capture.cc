@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "convlab/simt/cuda/graph_state.h"
+#include "convlab/simt/cuda/stream_table.h"
 
 namespace convlab::simt::cuda {
 namespace {
@@ -102,8 +103,9 @@ bool is_captured(cudaEvent_t event) noexcept {
   return state().events.contains(event);
 }
 
-cudaError_t capture_kernel(cudaStream_t stream, const KernelCall& call, const LaunchShape& shape) {
-  auto kernel = std::make_shared<const StoredKernel>(call, shape);
+cudaError_t capture_kernel(cudaStream_t stream, const KernelCall& call, const LaunchShape& shape,
+                           LaunchFunction launch) {
+  auto kernel = std::make_shared<const StoredKernel>(call, shape, launch);
   std::lock_guard lock(state().mutex);
   CUgraphNode_st* const node =
       add(stream, cudaGraphNodeTypeKernel, [kernel](cudaStream_t runs_in) { return kernel->run(runs_in); });

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <functional>
-
 #include "convlab/simt/cuda/cuda_errors.h"
 #include "convlab/simt/cuda/graph_types.h"
-#include "convlab/simt/cuda/streams.h"
-#include "convlab/simt/kernel_call.h"
+#include "convlab/simt/cuda/stream_handles.h"
 
 /// Stream capture: while a stream is captured, work submitted to it becomes nodes of a graph. Events order captured
 /// streams, and an event of a captured stream takes a stream that waits for it into the capture. A call that is not
@@ -14,17 +11,15 @@ namespace convlab::simt::cuda {
 
 namespace runtime {
 
-/// What a stream or a node of a graph does. It gets the stream that it runs in; its errors are kept.
-using StreamWork = std::function<cudaError_t(cudaStream_t)>;
-
 /// Does the work, or adds it to the graph that the stream is captured into.
 cudaError_t submit(cudaStream_t stream, cudaGraphNodeType type, StreamWork work);
 
 bool is_capturing(cudaStream_t stream) noexcept;
 bool is_captured(cudaEvent_t event) noexcept;
 
-/// Adds a kernel with a copy of its arguments to the graph.
-cudaError_t capture_kernel(cudaStream_t stream, const KernelCall& call, const LaunchShape& shape);
+/// Adds a kernel with a copy of its arguments to the graph, which launches it by `launch`.
+cudaError_t capture_kernel(cudaStream_t stream, const KernelCall& call, const LaunchShape& shape,
+                           LaunchFunction launch);
 /// Keeps the event for streams that wait for it, and returns true if the stream is captured.
 bool capture_record(cudaEvent_t event, cudaStream_t stream) noexcept;
 cudaError_t capture_wait(cudaStream_t stream, cudaEvent_t event) noexcept;

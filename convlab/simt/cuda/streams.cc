@@ -10,40 +10,18 @@
 
 #include "convlab/simt/call_recorder.h"
 #include "convlab/simt/cuda/stream_capture.h"
+#include "convlab/simt/cuda/stream_table.h"
 #include "convlab/simt/in_flight.h"
 
 namespace convlab::simt::cuda {
 namespace {
 
-constexpr int kLeastPriority = 0, kGreatestPriority = -5;
+using runtime::named;
+using State = runtime::StreamTable;
+using runtime::StreamInfo;
 
-struct RecordedEvent {
-  std::chrono::steady_clock::time_point at;
-  cudaStream_t stream = nullptr;
-  uint64_t work = 0;  // see in_flight.h
-  unsigned flags = cudaEventDefault;
-  bool recorded = false;
-};
-
-struct StreamInfo {
-  unsigned flags = cudaStreamDefault;
-  int priority = kLeastPriority;
-};
-
-struct State {
-  std::mutex mutex;
-  std::map<cudaEvent_t, RecordedEvent> events;
-  std::map<cudaStream_t, StreamInfo> streams;
-  uintptr_t next_handle = 0x1000;  // above cudaStreamPerThread
-};
-
-State& state() {
-  static State& one = *new State;  // never destroyed: a file's static objects may still use streams at exit
-  return one;
-}
-
-bool is_default(cudaStream_t stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
-cudaStream_t named(cudaStream_t stream) { return is_default(stream) ? nullptr : stream; }
+State& state() { return runtime::stream_table(); }
+bool is_default(cudaStream_t stream) { return named(stream) == nullptr; }
 
 /// Tells a Recorder that the host waits; it does not distinguish streams.
 void record_wait() {
@@ -88,18 +66,6 @@ cudaError_t with_stream(cudaStream_t stream, const Use& use) {
 
 namespace runtime {
 
-void on_stream(cudaStream_t stream) noexcept {
-  if (Recorder* const records = recorder()) records->on_stream(named(stream));
-  simt::internal::give_to_stream(named(stream));
-}
-
-bool is_blocking(cudaStream_t stream) noexcept {
-  State& s = state();
-  std::lock_guard lock(s.mutex);
-  const auto at = s.streams.find(stream);
-  return at != s.streams.end() && (at->second.flags & cudaStreamNonBlocking) == 0;
-}
-
 cudaError_t synchronize() noexcept {
   if (const cudaError_t error = synchronize_error(); error != cudaSuccess) return set_last_error(error);
   record_wait();
@@ -110,16 +76,16 @@ cudaError_t synchronize() noexcept {
 }  // namespace runtime
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) noexcept {
-  return cudaStreamCreateWithPriority(stream, cudaStreamDefault, kLeastPriority);
+  return cudaStreamCreateWithPriority(stream, cudaStreamDefault, runtime::kLeastPriority);
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) noexcept {
-  return cudaStreamCreateWithPriority(stream, flags, kLeastPriority);
+  return cudaStreamCreateWithPriority(stream, flags, runtime::kLeastPriority);
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) noexcept {
   if (stream == nullptr || flags > cudaStreamNonBlocking) return runtime::set_last_error(cudaErrorInvalidValue);
   std::lock_guard lock(state().mutex);
   *stream = reinterpret_cast<cudaStream_t>(state().next_handle++);
-  state().streams[*stream] = {flags, std::clamp(priority, kGreatestPriority, kLeastPriority)};
+  state().streams[*stream] = {flags, std::clamp(priority, runtime::kGreatestPriority, runtime::kLeastPriority)};
   return cudaSuccess;
 }
 
@@ -157,8 +123,8 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) noexcept {
   return with_stream(stream, [&](const StreamInfo&) { *device = 0; });
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) noexcept {
-  if (least != nullptr) *least = kLeastPriority;
-  if (greatest != nullptr) *greatest = kGreatestPriority;
+  if (least != nullptr) *least = runtime::kLeastPriority;
+  if (greatest != nullptr) *greatest = runtime::kGreatestPriority;
   return cudaSuccess;
 }
 

@@ -1,33 +1,12 @@
 #pragma once
 
 #include "convlab/simt/cuda/cuda_errors.h"
+#include "convlab/simt/cuda/stream_handles.h"
 
 /// Streams and events. Work is done at submission, so streams are only names and events are timestamps.
 namespace convlab::simt::cuda {
 
-struct CUstream_st;
-using cudaStream_t = CUstream_st*;
-struct CUevent_st;
-using cudaEvent_t = CUevent_st*;
-
-/// Both mean the default stream here.
-#define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(1))
-#define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(2))
-
-inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
-inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
-                          cudaEventInterprocess = 4;
-inline constexpr unsigned cudaEventRecordDefault = 0, cudaEventRecordExternal = 1, cudaEventWaitDefault = 0,
-                          cudaEventWaitExternal = 1;
-
 namespace runtime {
-
-/// Sets the stream of the work that follows. Because work is done at submission, only a Recorder (call_recorder.h) and
-/// the check for missing waits (in_flight.h) need it.
-void on_stream(cudaStream_t stream) noexcept;
-
-/// Returns whether the stream waits for work in the default stream.
-bool is_blocking(cudaStream_t stream) noexcept;
 
 /// Waits for all work.
 cudaError_t synchronize() noexcept;

@@ -1,6 +1,6 @@
 // Keeps the choice, flags and limits of the simulated device.
 
-#include "convlab/simt/cuda/devices.h"
+#include "convlab/simt/cuda/device_calls.h"
 
 #include <algorithm>
 #include <array>
