@@ -15,6 +15,7 @@
 
 #include "convlab/base/names.h"
 #include "convlab/base/resources.h"
+#include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
 #include "convlab/kernel_file/tokens.h"
 
@@ -263,7 +264,9 @@ std::string help_for_error(const KernelSource& source, const std::vector<Token>&
   }
   if (has("operator<<") && has("dim3")) return "write kernel<<<grid, block>>>(arguments): three '<' and three '>'";
   if (has("__global__ function call must be configured")) {
-    const std::string kernel = first_name(std::string_view(text).substr(std::string_view("call to ").size()));
+    // g++ may print the name mangled.
+    const std::string kernel =
+        short_symbol(first_name(std::string_view(text).substr(std::string_view("call to ").size())));
     error.text = fmt::format("kernel '{}' is called without <<<grid, block>>>", kernel);
     return fmt::format("write {}<<<grid, block>>>(arguments)", kernel);
   }

@@ -389,7 +389,8 @@ TEST_F(FileCauses, HintsAreForNamesThatTheFileLacks) {
   };
   EXPECT_THAT(why("other.cu", "int n = 2 * TILE_OF_ANOTHER_FILE;"),
               HasSubstr("the file does not declare 'TILE_OF_ANOTHER_FILE'"));
-  EXPECT_THAT(why("cuda.cu", "cudaGraphLaunch(0, 0);"), HasSubstr("simt does not support 'cudaGraphLaunch'"));
+  EXPECT_THAT(why("cuda.cu", "cudaGraphicsMapResources(0, 0);"),
+              HasSubstr("simt does not support 'cudaGraphicsMapResources'"));
   const std::string missing = why("semicolon.cu", "int first = 1\n  int second = first;\n  first = second;");
   EXPECT_THAT(missing,
               AllOf(HasSubstr("expected"), Not(HasSubstr("convlab compiles")), Not(HasSubstr("simt does not"))));
