@@ -59,6 +59,22 @@ fs::path Cache::place_for(const std::string& name) const {
   return folder_ / fmt::format("{}.{}.{}", name, ::getpid(), count++);
 }
 
+fs::path Cache::find_or_make(const std::string& name, const std::function<void(const fs::path& made)>& make) const {
+  constexpr uintmax_t kMostBytes = uintmax_t{512} << 20;
+  fs::path kept = path_of(name);
+  std::error_code error;
+  if (fs::exists(kept, error)) {
+    fs::last_write_time(kept, fs::file_time_type::clock::now(), error);
+    return kept;
+  }
+  const fs::path made = place_for(name);
+  make(made);
+  fs::rename(made, kept, error);
+  if (error) throw unavailable("{}: cannot store in the cache: {}", kept.string(), error.message());
+  shrink(kMostBytes);
+  return kept;
+}
+
 void Cache::shrink(uintmax_t most_bytes) const {
   struct File {
     fs::file_time_type time;

@@ -2,13 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace convlab {
-
-/// What the cache of compiled files may hold.
-inline constexpr uintmax_t kMostCacheBytes = uintmax_t{512} << 20;
 
 /// A folder that stores files by name. Files are created by rename, so readers never see a partial file and several
 /// processes can share the folder.
@@ -26,6 +24,11 @@ class Cache {
 
   /// Returns a unique path next to path_of(name), for writing the file before it is renamed.
   std::filesystem::path place_for(const std::string& name) const;
+
+  /// Returns the path of the file `name`. If the folder lacks it, `make` writes it to the path that it gets, and old
+  /// files make room for it. Throws Error(unavailable) if it cannot be stored.
+  std::filesystem::path find_or_make(const std::string& name,
+                                     const std::function<void(const std::filesystem::path& made)>& make) const;
 
   /// Removes the oldest files until the folder holds at most `most_bytes` bytes.
   void shrink(uintmax_t most_bytes) const;

@@ -105,11 +105,8 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
 /// preprocessed text, which includes nothing.
 void take_precompiled(CompilerCommand& command, FileKind kind, bool counted, const fs::path& root, const Cache& cache) {
   const auto include = std::ranges::find(command.words, kInclude);
-  if (include == command.words.end() || counted || cache.is_temporary()) return;
-  const bool own = kind == FileKind::own;
-  std::vector<std::string> headers = host_command(own, Toolchain::simt, root);
-  for (std::string& flag : simt_flags(own, counted)) headers.push_back(std::move(flag));
-  const fs::path header = precompiled_headers(kind, headers, first_header(root), root, cache);
+  if (include == command.words.end() || counted) return;
+  const fs::path header = precompiled_headers(kind, root, cache);
   if (header.empty()) return;
   *std::next(include) = header.string();
   command.shown.push_back(header.parent_path());
@@ -194,20 +191,16 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
   }
 
   const std::string name = fingerprint_of(source, unit, command.words, root) + ".so";
-  const fs::path library = cache.path_of(name);
-  std::error_code error;
-  if (fs::exists(library, error)) {
-    fs::last_write_time(library, fs::file_time_type::clock::now(), error);
-    return {.library = library};
-  }
-  const fs::path made = cache.place_for(name);
-  const ProcessRun run = compile(made);
-  if (options.output == CompilerOutput::registers || options.output == CompilerOutput::warnings)
-    write_file(made, run.complaint + run.output);
-  fs::rename(made, library, error);
-  if (error) throw unavailable("{}: cannot store in the cache: {}", library.string(), error.message());
-  cache.shrink(kMostCacheBytes);
-  return {.library = library, .seconds = run.elapsed_s, .complaints = run.complaint + run.output};
+  CompiledFile compiled;
+  compiled.library = cache.find_or_make(name, [&](const fs::path& made) {
+    const ProcessRun run = compile(made);
+    compiled.seconds = run.elapsed_s;
+    compiled.complaints = run.complaint + run.output;
+    if (options.output == CompilerOutput::registers || options.output == CompilerOutput::warnings) {
+      write_file(made, compiled.complaints);
+    }
+  });
+  return compiled;
 }
 
 std::map<std::string, int> registers_in(std::string_view words_of_ptxas) {

@@ -12,6 +12,7 @@
 #include "convlab/base/fingerprint.h"
 #include "convlab/base/process.h"
 #include "convlab/kernel_file/calls.h"
+#include "convlab/kernel_file/host_command.h"
 #include "convlab/kernel_file/inputs.h"
 
 namespace convlab {
@@ -77,6 +78,14 @@ fs::path precompiled_headers(FileKind kind, const std::vector<std::string>& comm
   return folder / kHeader;
 } catch (const Error&) {
   return {};  // the file compiles without it, only more slowly
+}
+
+fs::path precompiled_headers(FileKind kind, const fs::path& root, const Cache& cache) {
+  if (cache.is_temporary()) return {};
+  const bool own = kind == FileKind::own;
+  std::vector<std::string> command = host_command(own, Toolchain::simt, root);
+  for (std::string& flag : simt_flags(own, false)) command.push_back(std::move(flag));
+  return precompiled_headers(kind, command, first_header(root), root, cache);
 }
 
 }  // namespace convlab

@@ -61,23 +61,6 @@ std::vector<std::string> compile_command(const KernelSource& source, const Progr
   return command;
 }
 
-/// Returns the object or program of this fingerprint, which `make` writes to a path if the cache does not have it.
-template <class Make>
-fs::path cached(const std::string& name, Make&& make) {
-  fs::path kept = cache().path_of(name);
-  std::error_code error;
-  if (fs::exists(kept, error)) {
-    fs::last_write_time(kept, fs::file_time_type::clock::now(), error);
-    return kept;
-  }
-  const fs::path made = cache().place_for(name);
-  make(made);
-  fs::rename(made, kept, error);
-  if (error) throw unavailable("{}: cannot store in the cache: {}", kept.string(), error.message());
-  cache().shrink(kMostCacheBytes);
-  return kept;
-}
-
 }  // namespace
 
 bool is_cuda_source(const fs::path& file) { return file.extension() == ".cu"; }
@@ -101,15 +84,12 @@ fs::path compile_program_source(const fs::path& file, const ProgramSources& prog
   std::vector<fs::path> searched{fs::absolute(file).parent_path(), root, root / "convlab/kernel_file/simt_include"};
   searched.insert(searched.end(), folders.begin(), folders.end());
   add_headers(unit, searched, key);
-  return cached(key.hex() + ".o", [&](const fs::path& made) {
+  return cache().find_or_make(key.hex() + ".o", [&](const fs::path& made) {
     command.made = made;
     command.text = made.string() + ".cc";
     fs::path first = first_header(root);
     if (source.cuda) {
-      // Its flags are those of the precompiled header: the file's own come later.
-      std::vector<std::string> words = host_command(false, Toolchain::simt, root);
-      std::ranges::move(simt_flags(false, false), std::back_inserter(words));
-      if (fs::path header = precompiled_headers(FileKind::program, words, first, root, cache()); !header.empty()) {
+      if (fs::path header = precompiled_headers(FileKind::program, root, cache()); !header.empty()) {
         first = std::move(header);
       }
     }
@@ -156,7 +136,7 @@ fs::path build_program(const ProgramSources& program) {
     std::error_code error;
     key.add(fmt::format("{}", fs::last_write_time(file, error).time_since_epoch().count()));
   }
-  return cached(key.hex() + ".program", [&](const fs::path& made) {
+  return cache().find_or_make(key.hex() + ".program", [&](const fs::path& made) {
     command.insert(command.begin() + 1, {"-o", made.string()});
     const ProcessRun run = run_process(command.front(), command, program.limit_s);
     if (run.status != 0) throw bad_input("the program does not link:\n{}{}", run.complaint, run.output);
