@@ -197,10 +197,6 @@ void raise_faults(const Grid& grid) {
   internal::raise(std::move(found));
 }
 
-}  // namespace
-
-namespace {
-
 // A cooperative launch needs an OS thread for each block.
 void run_blocks(Grid& grid) {
   const int64_t wanted = grid.barrier ? grid.blocks : std::min<int64_t>(workers(), grid.blocks);

@@ -2,15 +2,11 @@
 
 #include "convlab/simt/cuda/function_attributes.h"
 
-#include <algorithm>
-#include <exception>
-
 #include "convlab/simt/cuda/call_errors.h"
 #include "convlab/simt/cuda/device_models.h"
 #include "convlab/simt/cuda/kernel_symbols.h"
 #include "convlab/simt/cuda/runtime.h"
 #include "convlab/simt/kernel_call.h"
-#include "convlab/simt/symbols.h"
 
 namespace convlab::simt::cuda {
 namespace {

@@ -2,10 +2,9 @@
 
 #include "convlab/simt/cuda/resident_blocks.h"
 
-#include "convlab/simt/cuda/kernel_symbols.h"
-
 #include <algorithm>
 
+#include "convlab/simt/cuda/kernel_symbols.h"
 #include "convlab/simt/cuda/runtime.h"
 
 namespace convlab::simt::cuda::runtime {

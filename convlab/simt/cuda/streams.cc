@@ -17,10 +17,8 @@ namespace convlab::simt::cuda {
 namespace {
 
 using runtime::named;
-using State = runtime::StreamTable;
 using runtime::StreamInfo;
 
-State& state() { return runtime::stream_table(); }
 bool is_default(cudaStream_t stream) { return named(stream) == nullptr; }
 
 /// Tells a Recorder that the host waits; it does not distinguish streams.
@@ -39,7 +37,7 @@ cudaError_t waited_for(cudaStream_t stream) {
 
 cudaError_t waited_for(cudaEvent_t event) {
   if (runtime::is_captured(event)) return runtime::set_last_error(cudaErrorCapturedEvent);
-  State& s = state();
+  runtime::StreamTable& s = runtime::stream_table();
   std::lock_guard lock(s.mutex);
   const auto at = s.events.find(event);
   if (at == s.events.end()) return runtime::set_last_error(cudaErrorInvalidResourceHandle);
@@ -50,7 +48,7 @@ cudaError_t waited_for(cudaEvent_t event) {
 /// Calls use(info) for a stream that exists; the default stream has default flags.
 template <class Use>
 cudaError_t with_stream(cudaStream_t stream, const Use& use) {
-  State& s = state();
+  runtime::StreamTable& s = runtime::stream_table();
   std::lock_guard lock(s.mutex);
   if (is_default(stream)) {
     use(StreamInfo{});
@@ -83,14 +81,15 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) noex
 }
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) noexcept {
   if (stream == nullptr || flags > cudaStreamNonBlocking) return runtime::set_last_error(cudaErrorInvalidValue);
-  std::lock_guard lock(state().mutex);
-  *stream = reinterpret_cast<cudaStream_t>(state().next_handle++);
-  state().streams[*stream] = {flags, std::clamp(priority, runtime::kGreatestPriority, runtime::kLeastPriority)};
+  std::lock_guard lock(runtime::stream_table().mutex);
+  *stream = reinterpret_cast<cudaStream_t>(runtime::stream_table().next_handle++);
+  runtime::stream_table().streams[*stream] = {
+      flags, std::clamp(priority, runtime::kGreatestPriority, runtime::kLeastPriority)};
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) noexcept {
-  State& s = state();
+  runtime::StreamTable& s = runtime::stream_table();
   std::lock_guard lock(s.mutex);
   return s.streams.erase(stream) > 0 ? cudaSuccess : runtime::set_last_error(cudaErrorInvalidResourceHandle);
 }
@@ -104,7 +103,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) noexcept { return waited_for(st
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) noexcept {
   if (runtime::is_captured(event)) return runtime::capture_wait(stream, event);
   if (Recorder* const records = recorder()) records->wait_for_event(named(stream), event);
-  State& s = state();
+  runtime::StreamTable& s = runtime::stream_table();
   std::lock_guard lock(s.mutex);
   if (const auto at = s.events.find(event); at != s.events.end()) simt::internal::join_streams(at->second.stream);
   return cudaSuccess;
@@ -132,14 +131,14 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) noexcept { return cudaEventCreat
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) noexcept {
   const bool shared = (flags & cudaEventInterprocess) != 0, timed = (flags & cudaEventDisableTiming) == 0;
   if (event == nullptr || flags > 7 || (shared && timed)) return runtime::set_last_error(cudaErrorInvalidValue);
-  std::lock_guard lock(state().mutex);
-  *event = reinterpret_cast<cudaEvent_t>(state().next_handle++);
-  state().events[*event] = {.at = {}, .flags = flags};
+  std::lock_guard lock(runtime::stream_table().mutex);
+  *event = reinterpret_cast<cudaEvent_t>(runtime::stream_table().next_handle++);
+  runtime::stream_table().events[*event] = {.at = {}, .flags = flags};
   return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) noexcept {
-  State& s = state();
+  runtime::StreamTable& s = runtime::stream_table();
   std::lock_guard lock(s.mutex);
   return s.events.erase(event) > 0 ? cudaSuccess : runtime::set_last_error(cudaErrorInvalidResourceHandle);
 }
@@ -147,7 +146,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) noexcept {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) noexcept {
   if (runtime::capture_record(event, stream)) return cudaSuccess;
   if (Recorder* const records = recorder()) records->record_event(event, named(stream));
-  State& s = state();
+  runtime::StreamTable& s = runtime::stream_table();
   std::lock_guard lock(s.mutex);
   const auto at = s.events.find(event);
   if (at == s.events.end()) return runtime::set_last_error(cudaErrorInvalidResourceHandle);
@@ -162,7 +161,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) noexcept {
 cudaError_t cudaEventQuery(cudaEvent_t event) noexcept { return waited_for(event); }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) noexcept {
-  State& s = state();
+  runtime::StreamTable& s = runtime::stream_table();
   std::lock_guard lock(s.mutex);
   const auto first = s.events.find(begin), last = s.events.find(end);
   const auto has_time = [&](auto at) {
