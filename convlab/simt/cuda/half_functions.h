@@ -16,7 +16,7 @@ inline CONVLAB_HALF __hadd_rn(CONVLAB_HALF a, CONVLAB_HALF b) { return __hadd(a,
 inline CONVLAB_HALF __hsub_rn(CONVLAB_HALF a, CONVLAB_HALF b) { return __hsub(a, b); }
 inline CONVLAB_HALF __hmul_rn(CONVLAB_HALF a, CONVLAB_HALF b) { return __hmul(a, b); }
 
-inline bool __hisnan(CONVLAB_HALF a) { return static_cast<float>(a) != static_cast<float>(a); }
+bool __hisnan(CONVLAB_HALF a) noexcept;
 /// -1 or 1 for an infinity
 inline int __hisinf(CONVLAB_HALF a) { return __builtin_isinf_sign(static_cast<float>(a)); }
 
@@ -37,11 +37,9 @@ inline CONVLAB_HALF __hfma_relu(CONVLAB_HALF a, CONVLAB_HALF b, CONVLAB_HALF c) 
 }
 
 // Comparisons with NaN are false, and with a u at the end of the name true.
-#define CONVLAB_SIMT_COMPARISON(name, operation)                                                                     \
-  inline bool __h##name(CONVLAB_HALF a, CONVLAB_HALF b) {                                                            \
-    return !__hisnan(a) && !__hisnan(b) && static_cast<float>(a) operation static_cast<float>(b);                    \
-  }                                                                                                                  \
-  inline bool __h##name##u(CONVLAB_HALF a, CONVLAB_HALF b) { return __hisnan(a) || __hisnan(b) || __h##name(a, b); } \
+#define CONVLAB_SIMT_COMPARISON(name)                                                                                \
+  bool __h##name(CONVLAB_HALF a, CONVLAB_HALF b) noexcept;                                                           \
+  bool __h##name##u(CONVLAB_HALF a, CONVLAB_HALF b) noexcept;                                                        \
   /* 1 or 0; a mask of 16 bits; whether both are true. */                                                            \
   inline CONVLAB_HALF2 __h##name##2(CONVLAB_HALF2 a, CONVLAB_HALF2 b) {                                              \
     return {CONVLAB_HALF(__h##name(a.x, b.x) ? 1.0f : 0.0f), CONVLAB_HALF(__h##name(a.y, b.y) ? 1.0f : 0.0f)};       \
@@ -59,31 +57,19 @@ inline CONVLAB_HALF __hfma_relu(CONVLAB_HALF a, CONVLAB_HALF b, CONVLAB_HALF c) 
   inline bool __hb##name##u2(CONVLAB_HALF2 a, CONVLAB_HALF2 b) {                                                     \
     return __h##name##u(a.x, b.x) && __h##name##u(a.y, b.y);                                                         \
   }
-CONVLAB_SIMT_COMPARISON(eq, ==)
-CONVLAB_SIMT_COMPARISON(ne, !=)
-CONVLAB_SIMT_COMPARISON(lt, <)
-CONVLAB_SIMT_COMPARISON(le, <=)
-CONVLAB_SIMT_COMPARISON(gt, >)
-CONVLAB_SIMT_COMPARISON(ge, >=)
+CONVLAB_SIMT_COMPARISON(eq)
+CONVLAB_SIMT_COMPARISON(ne)
+CONVLAB_SIMT_COMPARISON(lt)
+CONVLAB_SIMT_COMPARISON(le)
+CONVLAB_SIMT_COMPARISON(gt)
+CONVLAB_SIMT_COMPARISON(ge)
 #undef CONVLAB_SIMT_COMPARISON
 
 /// For a number and a NaN these return the number; those with _nan return NaN. -0 is less than +0.
-inline CONVLAB_HALF __hmax(CONVLAB_HALF a, CONVLAB_HALF b) {
-  if (__hisnan(a) || __hisnan(b)) return __hisnan(a) ? (__hisnan(b) ? simt_nan(a) : b) : a;
-  if (static_cast<float>(a) == static_cast<float>(b)) return __builtin_signbit(static_cast<float>(a)) ? b : a;
-  return static_cast<float>(a) > static_cast<float>(b) ? a : b;
-}
-inline CONVLAB_HALF __hmin(CONVLAB_HALF a, CONVLAB_HALF b) {
-  if (__hisnan(a) || __hisnan(b)) return __hisnan(a) ? (__hisnan(b) ? simt_nan(a) : b) : a;
-  if (static_cast<float>(a) == static_cast<float>(b)) return __builtin_signbit(static_cast<float>(a)) ? a : b;
-  return static_cast<float>(a) < static_cast<float>(b) ? a : b;
-}
-inline CONVLAB_HALF __hmax_nan(CONVLAB_HALF a, CONVLAB_HALF b) {
-  return __hisnan(a) || __hisnan(b) ? simt_nan(a) : __hmax(a, b);
-}
-inline CONVLAB_HALF __hmin_nan(CONVLAB_HALF a, CONVLAB_HALF b) {
-  return __hisnan(a) || __hisnan(b) ? simt_nan(a) : __hmin(a, b);
-}
+CONVLAB_HALF __hmax(CONVLAB_HALF a, CONVLAB_HALF b) noexcept;
+CONVLAB_HALF __hmin(CONVLAB_HALF a, CONVLAB_HALF b) noexcept;
+CONVLAB_HALF __hmax_nan(CONVLAB_HALF a, CONVLAB_HALF b) noexcept;
+CONVLAB_HALF __hmin_nan(CONVLAB_HALF a, CONVLAB_HALF b) noexcept;
 
 inline CONVLAB_HALF operator+(CONVLAB_HALF a, CONVLAB_HALF b) { return __hadd(a, b); }
 inline CONVLAB_HALF operator-(CONVLAB_HALF a, CONVLAB_HALF b) { return __hsub(a, b); }

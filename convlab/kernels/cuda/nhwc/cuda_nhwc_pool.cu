@@ -34,14 +34,7 @@ struct PixelPool {
 };
 
 /// Returns the larger of each pair, or NaN if either is NaN.
-__device__ __half2 larger(__half2 a, __half2 b) {
-#ifdef __CUDACC__
-  return __hmax2_nan(a, b);
-#else
-  const auto of = [](__half x, __half y) { return x > y || x != x ? x : y; };
-  return __halves2half2(of(__low2half(a), __low2half(b)), of(__high2half(a), __high2half(b)));
-#endif
-}
+__device__ __half2 larger(__half2 a, __half2 b) { return __hmax2_nan(a, b); }
 __device__ float2 larger(float2 a, float2 b) {
   const auto of = [](float x, float y) { return x > y || x != x ? x : y; };
   return make_float2(of(a.x, b.x), of(a.y, b.y));
