@@ -55,10 +55,27 @@ std::vector<std::string> compile_command(const KernelSource& source, const Progr
   const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
   add({"-iquote", fs::absolute(source.path).parent_path().string(), "-c"});
   for (const fs::path& folder : absolute(program.folders)) add({"-I", folder.string()});
-  add(program.definitions);
   add(simt_flags(false, false));
   add(program.host_options);
   return command;
+}
+
+/// Returns what -D, -U and -include ask for as lines of the source. They come after simt's own headers, which they must
+/// not change: those have names such as N, too.
+std::string first_lines(const ProgramSources& program) {
+  std::string lines;
+  for (const std::string& each : program.definitions) {
+    const size_t equals = each.find('=');
+    if (each.starts_with('-')) {
+      lines += fmt::format("#undef {}\n", each.substr(1));
+    } else if (equals == std::string::npos) {
+      lines += fmt::format("#define {} 1\n", each);
+    } else {
+      lines += fmt::format("#define {} {}\n", each.substr(0, equals), each.substr(equals + 1));
+    }
+  }
+  for (const fs::path& each : program.includes) lines += fmt::format("#include \"{}\"\n", fs::absolute(each).string());
+  return lines;
 }
 
 }  // namespace
@@ -74,9 +91,7 @@ fs::path compile_program_source(const fs::path& file, const ProgramSources& prog
   const fs::path root = header_root();
   const KernelSource source = read_program_source(file, is_cuda_source(file));
   const std::vector<fs::path> folders = absolute(program.folders);
-  std::string unit;
-  for (const fs::path& each : program.includes) unit += fmt::format("#include \"{}\"\n", fs::absolute(each).string());
-  unit += program_unit(source, folders);
+  const std::string unit = program_unit(source, folders, first_lines(program));
   CompilerCommand command{.words = compile_command(source, program, root), .limit_s = program.limit_s};
   Fingerprint key;
   key.add(unit);

@@ -10,7 +10,7 @@ namespace convlab {
 struct ProgramSources {
   std::vector<std::filesystem::path> files;     ///< .cu and .cpp sources, and objects and archives made from others
   std::vector<std::filesystem::path> folders;   ///< -I
-  std::vector<std::string> definitions;         ///< "-DN=8", "-UN"
+  std::vector<std::string> definitions;         ///< "N=8" of -D, "-N" of -U, in their order
   std::vector<std::filesystem::path> includes;  ///< -include: files that each source includes first
   std::vector<std::string> host_options;        ///< of -Xcompiler
   std::vector<std::string> link_options;        ///< -L, -l and those of -Xlinker, in order

@@ -464,8 +464,10 @@ std::string translated(const KernelSource& source, Toolchain toolchain, std::spa
   return Translation(source, toolchain, marks).run();
 }
 
-std::string program_unit(const KernelSource& source, std::span<const std::filesystem::path> folders) {
+std::string program_unit(const KernelSource& source, std::span<const std::filesystem::path> folders,
+                         std::string_view first) {
   std::string text = headers_before(source.kind, source.cuda);
+  text += first;
   text += fmt::format("#line 1 \"{}\"\n", std::filesystem::absolute(source.path).string());
   // Plain C++ has no launches to translate, but its accesses of device memory are found, too.
   text += source.cuda ? Translation(source, Toolchain::simt, {}, folders).run() : source.text;

@@ -26,8 +26,9 @@ std::string translated(const KernelSource& source, Toolchain toolchain, std::spa
 std::string compilation_unit(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks = {});
 
 /// Returns the compiler input for a source file of a whole CUDA program on simt: its translated text, preceded by what
-/// nvcc includes. Headers in the file's folder or in `folders` (those of -I) that need translation are inlined; their
-/// device variables get sections, too.
-std::string program_unit(const KernelSource& source, std::span<const std::filesystem::path> folders);
+/// nvcc includes and then `first`, lines of definitions and includes. Headers in the file's folder or in `folders`
+/// (those of -I) that need translation are inlined; their device variables get sections, too.
+std::string program_unit(const KernelSource& source, std::span<const std::filesystem::path> folders,
+                         std::string_view first);
 
 }  // namespace convlab

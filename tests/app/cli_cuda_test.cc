@@ -173,11 +173,14 @@ void scale_all(int* data) { scale<FACTOR><<<1, 32>>>(data); }
 )");
   const std::string host = written("host.cpp", R"(int sum_of(const int* data) {
   int sum = 0;
-  for (int i = 0; i < 32; ++i) sum += data[i];
+  for (int i = 0; i < N; ++i) sum += data[i];
   return sum;
 }
 )");
   const std::string main = written("main.cu", R"(#include <cstdio>
+#ifdef USED
+#error -U has no effect
+#endif
 void scale_all(int* data);
 int sum_of(const int* data);
 int main() {
@@ -192,7 +195,7 @@ int main() {
 }
 )");
   const ProgramRun run = run_program({"cuda", "run", main, kernels, host, "-I", (folder_.path() / "include").string(),
-                                      "-DFACTOR=3", "-arch=sm_80", "-O3", "-std=c++17"});
+                                      "-DFACTOR=3", "-DN=32", "-DUSED", "-UUSED", "-arch=sm_80", "-O3", "-std=c++17"});
   EXPECT_EQ(run.status, 0) << run.complaint;
   EXPECT_EQ(run.output, "1648\n");
 }

@@ -39,6 +39,7 @@ class Workplace {
     fs::copy_file(root / "convlab/kernel_file/templates/mxnet.cuh", here / "new-forward.cuh");
     fs::copy_file(root / "convlab/kernel_file/templates/minidnn.cu", here / "new-forward.cu");
     fs::copy_file(root / "convlab/kernel_file/templates/streams.cu", here / "streams.cu");
+    write_programs(here);
     constexpr int64_t kSide = 28;
     Tensor x(ElementType::f32, {1, 1, kSide, kSide});
     std::ranges::fill(x.values<float>(), 0.5f);
@@ -95,6 +96,26 @@ class Workplace {
   }
 
  private:
+  /// Writes CUDA programs: vecadd.cu, and main.cu with kernels.cu, host.cpp, include/size.h and input.txt.
+  static void write_programs(const std::filesystem::path& folder) {
+    write_file(folder / "vecadd.cu", "__global__ void add() {}\nint main() { add<<<1, 32>>>(); }\n");
+    write_file(folder / "kernels.cu", "__global__ void wait() {}\nvoid launch(int n) { wait<<<1, n>>>(); }\n");
+    write_file(folder / "host.cpp", "int expected_arguments() { return 2; }\n");
+    write_file(folder / "main.cu", R"(#include "include/size.h"
+#ifndef N
+#define N kSize
+#endif
+void launch(int n);
+int main(int argc, char**) {
+  launch(N);
+  return argc == 2 && cudaDeviceSynchronize() == cudaSuccess ? 0 : 3;
+}
+)");
+    std::filesystem::create_directory(folder / "include");
+    write_file(folder / "include/size.h", "constexpr int kSize = 256;\n");
+    write_file(folder / "input.txt", "1 2 3\n");
+  }
+
   /// Writes ece408-0001.params and ece408-symbol.json.
   static void write_checkpoint(const std::filesystem::path& folder) {
     MxnetSymbolText symbol;
