@@ -15,8 +15,8 @@
 #include "convlab/device/simt.h"
 #include "convlab/kernel_file/source.h"
 #include "convlab/profile/count_kernel.h"
-#include "convlab/profile/kernel_lessons.h"
-#include "convlab/profile/occupancy.h"
+#include "convlab/warps/kernel_lessons.h"
+#include "convlab/warps/occupancy.h"
 
 namespace convlab::app {
 namespace {

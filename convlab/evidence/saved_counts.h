@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "convlab/profile/kernel_lessons.h"
-#include "convlab/profile/occupancy.h"
 #include "convlab/warps/kernel_counts.h"
+#include "convlab/warps/kernel_lessons.h"
+#include "convlab/warps/occupancy.h"
 
 namespace convlab {
 

@@ -33,10 +33,10 @@
 #include "convlab/kernel_file/translation.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/json_members.h"
-#include "convlab/profile/occupancy.h"
 #include "convlab/simt/call_recorder.h"
 #include "convlab/simt/settings.h"
 #include "convlab/verify/noticed.h"
+#include "convlab/warps/occupancy.h"
 
 namespace convlab::judge {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "convlab/measure/ceilings.h"
-#include "convlab/profile/occupancy.h"
+#include "convlab/warps/occupancy.h"
 
 namespace convlab {
 

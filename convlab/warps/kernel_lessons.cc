@@ -1,13 +1,13 @@
 // Derives lessons from the counts of a kernel.
 
-#include "convlab/profile/kernel_lessons.h"
+#include "convlab/warps/kernel_lessons.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "convlab/profile/occupancy.h"
+#include "convlab/warps/occupancy.h"
 
 namespace convlab {
 namespace {

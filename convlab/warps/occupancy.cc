@@ -1,6 +1,6 @@
 // Computes a kernel's occupancy.
 
-#include "convlab/profile/occupancy.h"
+#include "convlab/warps/occupancy.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Tests the occupancy calculation: how many blocks of a kernel fit on a multiprocessor. Expected values are worked out
 // by hand from the tables in the CUDA C++ Programming Guide and agree with CUDA's occupancy calculator.
 
-#include "convlab/profile/occupancy.h"
+#include "convlab/warps/occupancy.h"
 
 #include <gtest/gtest.h>
 
