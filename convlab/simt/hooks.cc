@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "convlab/simt/host_access.h"
+#include "convlab/simt/initialized_bytes.h"
 #include "convlab/simt/worker.h"
 
 namespace convlab::simt::internal {
@@ -119,9 +120,10 @@ template <size_t kBytes, bool kWrite>
       bool initialized = true;
       if (site.initialized) {
         uint8_t* const words = site.initialized + offset / 4;
+        const unsigned bits = kBytes >= 4 ? kAllBytes : ((1u << kBytes) - 1) << (offset % 4);
         for (size_t i = 0; i < (kBytes + 3) / 4; ++i) {
-          if constexpr (kWrite) set_initialised(words + i);
-          if constexpr (!kWrite) initialized = initialized && is_initialised(words + i);
+          if constexpr (kWrite) set_initialised(words + i, bits);
+          if constexpr (!kWrite) initialized = initialized && is_initialised(words + i, bits);
         }
       }
       if (initialized) {

@@ -15,6 +15,7 @@
 #include "convlab/simt/call_recorder.h"
 #include "convlab/simt/counting.h"
 #include "convlab/simt/global_shadow.h"
+#include "convlab/simt/initialized_bytes.h"
 #include "convlab/simt/last_writer.h"
 
 namespace convlab::simt {
@@ -38,11 +39,13 @@ const Range* tracked_range(const Ranges& ranges, const void* memory) {
   return range && range->initialized ? range : nullptr;
 }
 
-// Returns the map's entries for [memory, memory + bytes), clipped to the range.
-std::pair<uint8_t*, size_t> map_part(const Range& range, const void* memory, size_t bytes) {
-  const size_t begin = address_of(memory) - range.base;
-  const size_t end = std::min(begin + bytes, range.bytes);
-  return {range.initialized.get() + begin / 4, (end + 3) / 4 - begin / 4};
+/// A part of a range, in bytes from its begin.
+struct Part {
+  size_t offset, bytes;
+};
+Part part_of(const Range& range, const void* memory, size_t bytes) {
+  const size_t offset = address_of(memory) - range.base;
+  return {offset, std::min(bytes, range.bytes - offset)};
 }
 
 }  // namespace
@@ -100,8 +103,8 @@ void mark_initialised(const void* memory, size_t bytes) {
   if (bytes == 0) return;
   const auto ranges = internal::current_ranges();
   if (const Range* range = tracked_range(*ranges, memory)) {
-    const auto [map, count] = map_part(*range, memory, bytes);
-    std::memset(map, 1, count);
+    const Part part = part_of(*range, memory, bytes);
+    internal::mark_bytes(range->initialized.get(), part.offset, part.bytes);
   }
 }
 
@@ -128,11 +131,11 @@ void copy_on_device(void* to, const void* from, size_t bytes) {
   const Range* source = tracked_range(*ranges, from);
   const Range* target = tracked_range(*ranges, to);
   if (!target) return;
-  // The maps have one byte per 4 bytes of memory. A copy between different alignments counts as initialized.
+  // A copy between different alignments counts as initialized.
   if (!source || (address_of(from) - address_of(to)) % 4 != 0) return mark_initialised(to, bytes);
-  const auto [from_map, from_count] = map_part(*source, from, bytes);
-  const auto [to_map, to_count] = map_part(*target, to, bytes);
-  std::memmove(to_map, from_map, std::min(from_count, to_count));
+  const Part out = part_of(*source, from, bytes), in = part_of(*target, to, bytes);
+  internal::copy_marks(target->initialized.get(), in.offset, source->initialized.get(), out.offset,
+                       std::min(out.bytes, in.bytes));
 }
 
 void fill_on_device(void* memory, int byte, size_t bytes) {

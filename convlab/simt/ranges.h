@@ -26,7 +26,7 @@ struct Range {
   size_t bytes = 0;
   uintptr_t owner = 0;  ///< the address passed to release() or ~RegisteredRange; differs from `base` after narrow()
   bool writable = true;
-  std::shared_ptr<uint8_t[]> initialized;  ///< one byte per 4 bytes of memory; nullptr: all are initialized
+  std::shared_ptr<uint8_t[]> initialized;  ///< see initialized_bytes.h; nullptr: all are initialized
   std::shared_ptr<GlobalCell[]> cells;     ///< one cell per 4 bytes of memory; nullptr: nothing writes to it
   std::string name;
   SourcePlace allocated = {};  ///< the line of its cudaMalloc(); without a line if it has none

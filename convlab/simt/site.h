@@ -18,10 +18,6 @@ struct SiteEntry {
   GlobalCell& cell(uintptr_t address) const { return cells[address / 4 - base / 4]; }
 };
 
-// Several workers read and set entries of a range's map; the order does not matter.
-inline bool is_initialised(const uint8_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED) != 0; }
-inline void set_initialised(uint8_t* word) { __atomic_store_n(word, uint8_t{1}, __ATOMIC_RELAXED); }
-
 /// Returns the array or variable that a kernel may access there. Its `bytes` are 0 if there is none: then `wrong` is
 /// the fault.
 SiteEntry accessible_memory(const Grid& grid, uintptr_t address, size_t bytes, bool writes, FaultKind& wrong);
