@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
 
 #include "convlab/base/names.h"
 
@@ -107,6 +108,24 @@ size_t closing(std::string_view code, size_t open) {
 
 int line_of(std::string_view text, size_t at) {
   return static_cast<int>(std::ranges::count(text.substr(0, at), '\n')) + 1;
+}
+
+bool updates_in_place(std::string_view line, std::string_view array) {
+  const std::string code = code_of(line), name = std::string(array) + "[";
+  const size_t at = code.find(name);
+  if (array.empty() || at == std::string::npos || code.find(name, at + 1) != std::string::npos) return false;
+  size_t after = at + name.size() - 1;
+  while (after < code.size() && code[after] == '[') {
+    const size_t end = closing(code, after);
+    if (end == kNone) return false;
+    after = code.find_first_not_of(' ', end + 1);
+  }
+  const std::string_view before = std::string_view(code).substr(0, at);
+  const auto follows = [&](std::string_view operation) {
+    return after != kNone && std::string_view(code).substr(after).starts_with(operation);
+  };
+  return std::ranges::any_of(std::array{"+=", "-=", "*=", "|=", "&=", "^=", "++", "--"}, follows) ||
+         before.ends_with("++") || before.ends_with("--");
 }
 
 std::vector<LoopLines> loops_in(std::string_view source) {

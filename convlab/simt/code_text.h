@@ -16,6 +16,9 @@ size_t closing(std::string_view code, size_t open);
 /// Returns the line of the character at an offset.
 int line_of(std::string_view text, size_t at);
 
+/// Whether the line changes an element of the array and uses no other one of it: "counts[i] += 1", "++counts[i]".
+bool updates_in_place(std::string_view line, std::string_view array);
+
 /// A loop, from its first line to the last one of its body.
 struct LoopLines {
   int first = 0, last = 0;

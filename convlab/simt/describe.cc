@@ -15,6 +15,7 @@
 #include "convlab/simt/barriers.h"
 #include "convlab/simt/bounds_help.h"
 #include "convlab/simt/causes.h"
+#include "convlab/simt/code_text.h"
 #include "convlab/simt/grid.h"
 #include "convlab/simt/host_memory.h"
 #include "convlab/simt/source_text.h"
@@ -287,6 +288,8 @@ class Description {
       finding_.help = missing_barrier(source, first, last);
     } else if (same_file && raw_.is_write && raw_.other_wrote) {
       finding_.help = "possibly two threads compute the same index; to add up results, use atomicAdd";
+    } else if (same_file && updates_in_place(source_line(here_.place.file, line), target_.subject)) {
+      finding_.help = "threads change the element at once: use an atomic operation such as atomicAdd";
     } else if (same_file) {
       finding_.help = fmt::format("split line {}: put __syncthreads() between the write and the read", line);
     } else {

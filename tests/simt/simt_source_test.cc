@@ -25,6 +25,17 @@ TEST(CodeText, CommentsLiteralsAndDirectivesAreBlank) {
   EXPECT_THAT(code, HasSubstr("int d = 10'000;"));
 }
 
+TEST(CodeText, AnUpdateInPlaceUsesOneElement) {
+  EXPECT_TRUE(updates_in_place("  counts[values[i]] += 1;", "counts"));
+  EXPECT_TRUE(updates_in_place("if (i < n) ++counts[i];", "counts"));
+  EXPECT_TRUE(updates_in_place("tile[i][j] *= 2;", "tile"));
+  EXPECT_TRUE(updates_in_place("counts[i]--;", "counts"));
+  EXPECT_FALSE(updates_in_place("sums[i] += sums[i + step];", "sums"));
+  EXPECT_FALSE(updates_in_place("counts[i] = counts[i] + 1;", "counts"));
+  EXPECT_FALSE(updates_in_place("total += counts[i];", "counts"));
+  EXPECT_FALSE(updates_in_place("counts[i] = 1;  // counts[i] += 1", "counts"));
+}
+
 TEST(CodeText, LoopsEndWithTheirBodies) {
   const std::string source =
       "void f() {\n"                             // 1
