@@ -91,6 +91,7 @@ RawFault fault_of(const CandidateRace& candidate) {
 }  // namespace
 
 void Grid::report_candidates() {
+  if (!checks.has(Check::races_global)) return;
   for (const CandidateRace& candidate : races.candidates()) {
     if (goes_on) {
       keep_passed(candidate.block, fault_of(candidate));

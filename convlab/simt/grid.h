@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "convlab/simt/checks.h"
 #include "convlab/simt/code_counts.h"
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/grid_barrier.h"
@@ -18,6 +19,7 @@
 #include "convlab/simt/ranges.h"
 #include "convlab/simt/raw_fault.h"
 #include "convlab/simt/redundant.h"
+#include "convlab/simt/schedule.h"
 #include "convlab/simt/symbols.h"
 
 namespace convlab::simt::internal {
@@ -30,7 +32,8 @@ struct Grid {
   KernelCall call;
   cuda::dim3 grid, block;
   int block_threads = 0;
-  int64_t blocks = 0;
+  int64_t blocks = 0;  ///< they are numbered in the order in which they begin, here and where the text says `linear`
+  BlockOrder order;
   size_t shared_bytes = 0;
   Where where;  ///< of the launch
   const Module* module = nullptr;
@@ -42,6 +45,7 @@ struct Grid {
   StoresUnderWay stores;
   Printed printed;
   std::unique_ptr<GridBarrier> barrier;  ///< of a cooperative launch; nullptr in others
+  Checks checks = simt::checks();
   bool counted = false;
   bool apart = false;    ///< kernels may not access host variables: see host_code.h
   bool goes_on = false;  ///< after faults that let it: see lets_kernel_go_on()
@@ -57,7 +61,7 @@ struct Grid {
   CodeCounts counts;
   std::exception_ptr error;
 
-  Position block_position(int64_t linear) const { return position_of(linear, grid); }
+  Position block_position(int64_t linear) const { return position_of(order.block_at(linear), grid); }
   Position thread_position(int linear) const { return position_of(linear, block); }
 
   /// Returns the kernel's name: "tile_kernel<16>".

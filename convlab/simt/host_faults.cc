@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "convlab/simt/checks.h"
+
 namespace convlab::simt {
 namespace {
 
@@ -22,6 +24,7 @@ State& state() {
 }  // namespace
 
 void internal::keep_host_fault(Fault fault) {
+  if (!is_reported(fault.kind)) return;
   std::lock_guard lock(state().mutex);
   std::vector<Fault>& faults = state().faults;
   const auto known = std::ranges::find_if(faults, [&](const Fault& each) {

@@ -20,6 +20,7 @@ constexpr size_t kMost = 1024;  // launches, copies, and host writes each
 struct PastLaunch {
   uint64_t begin, end;  // serial numbers of its blocks: as many for each interval between barriers of the grid
   uint64_t blocks;
+  BlockOrder order;
   std::string kernel;
   cuda::dim3 grid, block;
   const Module* module;
@@ -71,7 +72,7 @@ void remember_launch(Grid& grid) {
   Memory& all = memory();
   std::lock_guard lock(all.mutex);
   keep(all.launches, {grid.races.first_serial(), grid.races.end_serial(), static_cast<uint64_t>(grid.blocks),
-                      grid.kernel_name(), grid.grid, grid.block, grid.module, grid.races.take_sites()});
+                      grid.order, grid.kernel_name(), grid.grid, grid.block, grid.module, grid.races.take_sites()});
 }
 
 void remember_copy(void* host, const void* device, size_t bytes) {
@@ -129,7 +130,8 @@ std::optional<LastWriter> last_writer(const void* host) {
   if (launch == all.launches.rend()) return LastWriter{};
   LastWriter writer;
   writer.kernel = launch->kernel;
-  writer.block = internal::position_of(static_cast<int64_t>((serial - launch->begin) % launch->blocks), launch->grid);
+  const auto turn = static_cast<int64_t>((serial - launch->begin) % launch->blocks);
+  writer.block = internal::position_of(launch->order.block_at(turn), launch->grid);
   writer.thread = internal::position_of(internal::record::thread_of(record), launch->block);
   const uint64_t site = internal::record::site_of(record);
   if (site < launch->sites.size()) writer.place = internal::place_of(*launch->module, launch->sites[site]);

@@ -239,6 +239,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   grid.block_threads = static_cast<int>(shape.block.x * shape.block.y * shape.block.z);
   // The limits keep the product below 2^31 * 2^16 * 2^16 = 2^63.
   grid.blocks = shape.grid.x * shape.grid.y * shape.grid.z;
+  grid.order = internal::BlockOrder(schedule(), grid.blocks);
   grid.shared_bytes = shape.shared_bytes;
   grid.where = shape.where;
   grid.module = &internal::Module::of(call.function);

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "convlab/simt/checks.h"
 #include "convlab/simt/settings.h"
 
 namespace convlab::simt::internal {
@@ -12,6 +13,7 @@ namespace convlab::simt::internal {
 using boost::context::detail::jump_fcontext;
 
 void RunningBlock::report(const RawFault& fault) {
+  if (!is_reported(fault)) return;
   const bool uninitialized =
       fault.kind == FaultKind::uninitialized_shared || fault.kind == FaultKind::uninitialized_global;
   if (uninitialized && is_lenient()) return note(fault);

@@ -111,6 +111,7 @@ void Scheduler::begin_block(int64_t linear) {
     for (int i = kMaxThreads - 1; i >= 0; --i) free_stacks_.push_back(i);
   }
   if (is_lenient()) forget_shared_memory();
+  order_.begin_block(grid.order.schedule(), linear, (grid.block_threads + kWarpSize - 1) / kWarpSize);
   cuda::uint3 index{0, 0, 0};
   for (int t = 0; t < grid.block_threads; ++t) {
     CudaThread& thread = worker_.threads[t];
@@ -139,9 +140,9 @@ void Scheduler::begin_block(int64_t linear) {
 void Scheduler::run_block(int64_t linear) {
   begin_block(linear);
   const Grid& grid = *worker_.grid;
-  const int count = grid.block_threads, warp_count = (count + kWarpSize - 1) / kWarpSize;
+  const int count = grid.block_threads;
   while (true) {
-    for (int w = 0; w < warp_count; ++w) {
+    for (const int w : order_.next_warps()) {
       do {
         if (grid.first_fault_block.load(std::memory_order_relaxed) < linear || worker_.is_dead) return;
       } while (run_warp(worker_.warps[w]));
@@ -175,7 +176,7 @@ bool Scheduler::run_warp(Warp& warp) {
   const int first_thread = worker_.first_thread_of(warp);
   do {
     while (warp.ready != 0) {
-      const int lane = std::countr_zero(warp.ready);
+      const int lane = order_.next_lane(warp.ready);
       resume(warp, worker_.threads[first_thread + lane], lane);
       if (worker_.is_dead) return false;
     }

@@ -3,13 +3,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "convlab/simt/schedule.h"
 #include "convlab/simt/signals.h"
 #include "convlab/simt/worker.h"
 
-/// Execution of a grid. Each worker (an OS thread) takes blocks in order and runs one at a time. Each CUDA thread of
-/// the block is a fiber, which runs until it has to wait for others; then the next lane runs, and then the next warp.
-/// The blocks of a cooperative launch all run at once, each by a worker of its own. The schedule inside a block is
-/// deterministic. The stack of a thread that faults is reused, not unwound.
+/// Execution of a grid. Each worker (an OS thread) takes blocks in turn (see Schedule) and runs one at a time. Each
+/// CUDA thread of the block is a fiber, which runs until it has to wait for others; then the next lane runs, and then
+/// the next warp. The blocks of a cooperative launch all run at once, each by a worker of its own. The schedule inside
+/// a block is deterministic. The stack of a thread that faults is reused, not unwound.
 namespace convlab::simt::internal {
 
 /// One OS thread's part in a launch. Reused by later launches: its stacks and shadow memory are large.
@@ -52,6 +53,7 @@ class Scheduler final : SignalReceiver {
   Memory stacks_, dynamic_memory_, signal_stack_;
   std::vector<int> free_stacks_;
   Worker worker_;
+  ThreadOrder order_;
   SignalScope* signals_ = nullptr;
 };
 

@@ -13,6 +13,8 @@ namespace {
 
 std::atomic<int> worker_count{0};
 std::atomic<Strictness> strictness_now{Strictness::strict};
+std::atomic<Schedule::Order> order_now{Schedule::Order::in_order};
+std::atomic<uint64_t> seed_now{0};
 
 int usable_cpus() {
   cpu_set_t set;
@@ -31,6 +33,12 @@ int workers() {
 }
 
 void set_strictness(Strictness strictness) { strictness_now = strictness; }
+
+void set_schedule(Schedule schedule) {
+  order_now = schedule.order;
+  seed_now = schedule.seed;
+}
+Schedule schedule() { return {order_now, seed_now}; }
 
 bool internal::is_lenient() { return strictness_now == Strictness::lenient; }
 bool internal::is_strict() { return strictness_now == Strictness::strict; }

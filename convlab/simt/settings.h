@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 /// Settings of the process for all launches.
 namespace convlab::simt {
 
@@ -25,6 +27,17 @@ int workers();
 ///     barrier waits only for the remaining threads.
 enum class Strictness { strict, usual, lenient };
 void set_strictness(Strictness strictness);
+
+/// The order in which a launch starts its blocks, and a block runs its warps and their lanes until they wait for
+/// others. A GPU may choose any. in_order (the default): by index. reverse: from the last one to the first. random: in
+/// an order that the seed determines, and with one worker the whole run.
+struct Schedule {
+  enum class Order { in_order, reverse, random };
+  Order order = Order::in_order;
+  uint64_t seed = 0;
+};
+void set_schedule(Schedule schedule);
+Schedule schedule();
 
 namespace internal {
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "convlab/simt/initialized_bytes.h"
 #include "convlab/simt/settings.h"
 
 namespace convlab::simt::internal {
@@ -90,6 +91,7 @@ void Worker::pause() {
 void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where) {
   if (bytes == 0) return;
   fail_if_stuck(code, where);
+  if (grid->checks.is_empty()) return;
   accessor.at(code, kind == AccessKind::read ? address : 0);
   if (const size_t offset = address - static_shared.base; offset < static_shared.span) {
     check_shared(static_shared, RawFault::Space::static_shared, offset, bytes, kind, {code, where});
@@ -233,6 +235,7 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
     inside = region.used[word] != 0 && region.used[word] == region.used[offset / 4];
   }
   if (!inside) {
+    if (!grid->checks.has(Check::bounds)) return;
     fault.kind = FaultKind::out_of_bounds_shared;
     fail(std::move(fault));
   }
@@ -257,8 +260,10 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
 void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) {
   const bool writes = is_write(kind);
   RawFault fault = fault_at(RawFault::Space::global, address, bytes, kind, site);
-  const SiteEntry found = accessible_memory(*grid, address, bytes, writes, fault.kind);
+  SiteEntry found = accessible_memory(*grid, address, bytes, writes, fault.kind);
+  if (!grid->checks.has_races()) found.cells = nullptr;
   if (found.bytes == 0) {
+    if (!grid->checks.has(Check::bounds)) return;
     const uintptr_t from = static_shared.base - kStaticNear;
     if (fault.kind == FaultKind::out_of_bounds_global && address - from < static_shared.span + 2 * kStaticNear &&
         !grid->shared_arrays->symbols.empty() && !is_in_device_block(address) && !released_at(address)) {
@@ -281,16 +286,15 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
     return add_candidate(kNobody, std::move(fault));
   }
   if (!found.initialized) return;
-  const size_t first = (address - found.base) / 4, last = (address - found.base + bytes - 1) / 4;
-  if (!writes || kind == AccessKind::atomic_update) {
-    for (size_t word = first; word <= last; ++word) {
-      if (is_initialised(found.initialized + word)) continue;
-      fault.kind = FaultKind::uninitialized_global;
-      add_candidate(kNobody, std::move(fault));
-      break;
-    }
-  }
-  for (size_t word = first; writes && word <= last; ++word) set_initialised(found.initialized + word);
+  bool known = true;
+  for_each_word(address - found.base, bytes, [&](size_t word, unsigned bits) {
+    uint8_t* const entry = found.initialized + word;
+    if (!writes || kind == AccessKind::atomic_update) known = known && is_initialised(entry, bits);
+    if (writes) set_initialised(entry, bits);
+  });
+  if (known) return;
+  fault.kind = FaultKind::uninitialized_global;
+  add_candidate(kNobody, std::move(fault));
 }
 
 void Worker::check_order(const SiteEntry& entry, uintptr_t address, size_t bytes, AccessKind kind, const Site& site) {
@@ -407,6 +411,7 @@ RawFault::Space Worker::space_of(uintptr_t& address) const {
 }
 
 void Worker::fail_misaligned(uintptr_t address, size_t bytes, bool is_write, const void* code, Where where) {
+  if (!grid->checks.has(Check::alignment)) return;
   RawFault fault;
   fault.kind = FaultKind::misaligned;
   fault.access_bytes = static_cast<int>(bytes);

@@ -111,7 +111,8 @@ class Worker : public HookState, public RunningBlock {
     fence_block();
     global_accessor.fenced = true;
   }
-  [[noreturn]] void fail_misaligned(uintptr_t address, size_t bytes, bool is_write, const void* code, Where where = {});
+  /// Ends the thread, unless misaligned addresses are not reported.
+  void fail_misaligned(uintptr_t address, size_t bytes, bool is_write, const void* code, Where where = {});
   void fail_if_stuck(const void* code, Where where) {
     if (progress.is_stuck()) fail_stuck(code, where);
   }

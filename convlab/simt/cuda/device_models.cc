@@ -3,11 +3,17 @@
 #include "convlab/simt/cuda/device_models.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <iterator>
 
+#include "convlab/base/limits.h"
+
 namespace convlab::simt {
 namespace {
+
+std::atomic<size_t> memory_limit{SIZE_MAX};
 
 /// Sources: the data sheets of the devices, and CUDA C++ Programming Guide, "Technical Specifications per Compute
 /// Capability". The first one is simt's own.
@@ -48,5 +54,12 @@ const DeviceModel& played_device() noexcept {
   }();
   return model;
 }
+
+size_t device_memory_bytes() noexcept {
+  const auto mib = static_cast<size_t>(played_device().memory_mib);
+  return std::min(memory_limit.load(), mib > 0 ? mib << 20 : static_cast<size_t>(usable_memory_bytes()));
+}
+
+void limit_device_memory(size_t bytes) noexcept { memory_limit = bytes; }
 
 }  // namespace convlab::simt

@@ -34,4 +34,8 @@ std::string device_model_keys();
 /// Returns the model that the environment variable CONVLAB_AS names; simt's own if it is not set or unknown.
 const DeviceModel& played_device() noexcept;
 
+/// Returns the memory of the played device in bytes, or the limit if that is less.
+size_t device_memory_bytes() noexcept;
+void limit_device_memory(size_t bytes) noexcept;
+
 }  // namespace convlab::simt

@@ -82,8 +82,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) noex
   p = {};
   std::string_view(model.name).copy(p.name, sizeof(p.name) - 1);  // the rest is zero
   std::memcpy(p.uuid.bytes, "convlab's simt 0", sizeof(p.uuid.bytes));
-  p.totalGlobalMem =
-      model.memory_mib > 0 ? static_cast<size_t>(model.memory_mib) << 20 : static_cast<size_t>(usable_memory_bytes());
+  p.totalGlobalMem = device_memory_bytes();
   p.totalConstMem = 65536;
   p.memPitch = 2147483647;
   p.major = model.major;

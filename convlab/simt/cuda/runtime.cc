@@ -174,6 +174,12 @@ size_t allocated_device_bytes() noexcept {
 
 cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept {
   if (const cudaError_t broken = device_error(); broken != cudaSuccess) return broken;
+  const size_t most = device_memory_bytes(), taken = allocated_device_bytes();
+  if (bytes > most - std::min(most, taken)) {
+    return failed(
+        cudaErrorMemoryAllocation, "cudaMalloc", where,
+        fmt::format("{} bytes are asked for, and {} of the device's {} bytes are allocated", bytes, taken, most));
+  }
   try {
     const std::string_view variable = variable_of(name);
     void* const array = simt::allocate(bytes, variable, place_of(where));

@@ -25,6 +25,9 @@
 #include "convlab/diagnostics/text_form.h"
 #include "convlab/diagnostics/text_style.h"
 #include "convlab/diagnostics/tool_forms.h"
+#include "convlab/simt/checks.h"
+#include "convlab/simt/counting.h"
+#include "convlab/simt/cuda/device_models.h"
 #include "convlab/simt/cuda/runtime.h"
 #include "convlab/simt/failed_call.h"
 #include "convlab/simt/fault.h"
@@ -32,6 +35,8 @@
 #include "convlab/simt/launch_log.h"
 #include "convlab/simt/program/program_settings.h"
 #include "convlab/simt/settings.h"
+#include "convlab/warps/kernel_counts_json.h"
+#include "convlab/warps/kernel_lessons.h"
 
 namespace convlab::simt {
 namespace {
@@ -44,6 +49,7 @@ struct Program {
   std::mutex mutex;  ///< guards the members below
   std::vector<Finding> findings;
   std::vector<PastLaunches> launches;
+  std::vector<KernelCounts> counts;
   bool reported = false;
 };
 
@@ -94,6 +100,7 @@ void keep_faults(std::vector<Fault> faults) {
 }
 
 void keep_call(const FailedCall& call) {
+  if (!checks().has(Check::api)) return;
   Finding finding = finding_of(call);
   if (finding.kind == kFailedCall) finding.severity = Severity::warning;  // the program may handle the error
   keep(std::move(finding));
@@ -110,35 +117,44 @@ void keep_launches() {
 void gather() {
   keep_faults(take_host_faults());
   for (Fault& note : take_notes()) keep(std::move(note.finding));
-  if (const std::string leaks = take_runtime_leaks(); !leaks.empty()) {
+  if (const std::string leaks = take_runtime_leaks(); !leaks.empty() && checks().has(Check::leaks)) {
     keep({.severity = Severity::warning,
           .kind = "memory leak",
           .text = fmt::format("device memory is never freed: {}", leaks),
           .help = "call cudaFree for each cudaMalloc"});
   }
   keep_launches();
+  if (program().settings.counters) program().counts = stop_counting();
 }
 
 int64_t count_of(const std::vector<Finding>& findings, Severity severity) {
   return std::ranges::count(findings, severity, &Finding::severity);
 }
 
-std::string summary(const std::vector<Finding>& findings, const std::vector<PastLaunches>& launches) {
-  const int64_t errors = count_of(findings, Severity::error), warnings = count_of(findings, Severity::warning);
+/// "3 kernel launches checked".
+std::string launches_text(const Program& all) {
   int64_t count = 0;
-  for (const PastLaunches& each : launches) count += each.count;
-  const std::string checked = fmt::format("{} kernel launch{} checked", count, count == 1 ? "" : "es");
-  if (errors + warnings == 0) return fmt::format("convlab: no errors found; {}", checked);
+  for (const PastLaunches& each : all.launches) count += each.count;
+  const char* const how = all.settings.counters            ? "counted, not checked"
+                          : all.settings.checks.is_empty() ? "ran unchecked"
+                                                           : "checked";
+  return fmt::format("{} kernel launch{} {}", count, count == 1 ? "" : "es", how);
+}
+
+std::string summary(const Program& all) {
+  const int64_t errors = count_of(all.findings, Severity::error), warnings = count_of(all.findings, Severity::warning);
+  const std::string launches = launches_text(all);
+  if (errors + warnings == 0) return fmt::format("convlab: no errors found; {}", launches);
   const auto number = [](int64_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
-  if (warnings == 0) return fmt::format("convlab: {} found; {}", number(errors, "error"), checked);
-  if (errors == 0) return fmt::format("convlab: no errors, {} found; {}", number(warnings, "warning"), checked);
-  return fmt::format("convlab: {} and {} found; {}", number(errors, "error"), number(warnings, "warning"), checked);
+  if (warnings == 0) return fmt::format("convlab: {} found; {}", number(errors, "error"), launches);
+  if (errors == 0) return fmt::format("convlab: no errors, {} found; {}", number(warnings, "warning"), launches);
+  return fmt::format("convlab: {} and {} found; {}", number(errors, "error"), number(warnings, "warning"), launches);
 }
 
 Json results(const Program& all, int status) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  Json findings = Json::array(), kernels = Json::array();
+  Json findings = Json::array(), kernels = Json::array(), counts = Json::array();
   for (const Finding& each : all.findings) findings.push_back(to_json(each));
   for (const PastLaunches& each : all.launches) {
     const auto extent = [](const cuda::dim3& e) { return Json{e.x, e.y, e.z}; };
@@ -148,12 +164,10 @@ Json results(const Program& all, int status) {
                        {"block", extent(each.block)},
                        {"launches", each.count}});
   }
+  for (const KernelCounts& each : all.counts) counts.push_back(to_json(each));
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - all.begin;
-  return {{"exit_status", status},
-          {"findings", std::move(findings)},
-          {"kernels", std::move(kernels)},
-          {"wall_s", wall.count()},
-          {"max_rss_kb", usage.ru_maxrss}};
+  return {{"exit_status", status},       {"findings", std::move(findings)}, {"kernels", std::move(kernels)},
+          {"counts", std::move(counts)}, {"wall_s", wall.count()},          {"max_rss_kb", usage.ru_maxrss}};
 }
 
 /// Shortens the paths of files below the current folder, as the user names them.
@@ -182,7 +196,9 @@ void print(const Program& all, int status) {
       const size_t shown = all.settings.all ? findings.size() : std::min(findings.size(), kMostTexts);
       for (size_t i = 0; i < shown; ++i) text += text_form(findings[i], lines, style) + "\n";
       if (shown < findings.size()) text += fmt::format("and {} more; --all shows them\n", findings.size() - shown);
-      text += summary(findings, all.launches) + "\n";
+      if (!all.counts.empty()) text += std::string(counts_legend());
+      for (const KernelCounts& each : all.counts) text += "\n" + to_text(each);
+      text += summary(all) + "\n";
       break;
     }
     case FindingsFormat::gcc:
@@ -251,6 +267,10 @@ void report_at_exit() try {
   Program& all = program();
   all.settings = program_settings();
   set_workers(all.settings.threads);
+  set_checks(all.settings.checks);
+  set_schedule(all.settings.schedule);
+  limit_device_memory(all.settings.max_memory);
+  if (all.settings.counters) start_counting();
   set_strictness(Strictness::usual);
   set_fault_receiver(&keep_faults);
   set_failed_call_receiver(&keep_call);

@@ -2,6 +2,7 @@
 
 #include "convlab/simt/program/program_settings.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -44,6 +45,38 @@ void read_choice(const char* name, const std::array<std::pair<std::string_view, 
   throw bad_input("{}={}: expected one of {}", name, text, known);
 }
 
+Schedule schedule_of(std::string_view text) {
+  constexpr std::string_view kRandom = "random:";
+  if (text.empty() || text == "in-order") return {};
+  if (text == "reverse") return {Schedule::Order::reverse};
+  Schedule schedule{Schedule::Order::random};
+  const std::string_view seed = text.substr(std::min(text.size(), kRandom.size()));
+  const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), schedule.seed);
+  if (!text.starts_with(kRandom) || error != std::errc() || end != seed.data() + seed.size()) {
+    throw bad_input("CONVLAB_SCHEDULE={}: expected in-order, reverse or random:SEED, such as random:1", text);
+  }
+  return schedule;
+}
+
+/// Returns the bytes of "1048576", "512M" or "2G".
+size_t memory_of(std::string_view text) {
+  if (text.empty()) return SIZE_MAX;
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
+  const int shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
+  if (error != std::errc() || (shift == 0 && !unit.empty()) || number == 0 || number > SIZE_MAX >> shift) {
+    throw bad_input("CONVLAB_MAX_MEMORY={}: expected a number of bytes, such as 1048576, 512M or 2G", text);
+  }
+  return number << shift;
+}
+
+Checks checks_of(std::string_view text) try {
+  return text.empty() ? Checks::all() : parse_checks(text);
+} catch (const Error& error) {
+  throw bad_input("CONVLAB_CHECK={}: {}", text, error.what());
+}
+
 }  // namespace
 
 ProgramSettings program_settings() {
@@ -64,6 +97,10 @@ ProgramSettings program_settings() {
   if (!settings.as.empty() && find_device_model(settings.as) == nullptr) {
     throw bad_input("CONVLAB_AS={}: expected one of {}", settings.as, device_model_keys());
   }
+  settings.checks = checks_of(variable("CONVLAB_CHECK"));
+  settings.schedule = schedule_of(variable("CONVLAB_SCHEDULE"));
+  settings.max_memory = memory_of(variable("CONVLAB_MAX_MEMORY"));
+  settings.counters = !variable("CONVLAB_COUNTERS").empty();
   settings.json = variable("CONVLAB_JSON");
   settings.all = !variable("CONVLAB_ALL").empty();
   read_number("CONVLAB_FINDINGS_EXIT", 0, 255, settings.findings_exit);
