@@ -1,6 +1,8 @@
 // The program convlab: its table of commands.
 
 #include <array>
+#include <string_view>
+#include <vector>
 
 #include "app/class_program.h"
 #include "app/guests/guest_kernels.h"
@@ -134,7 +136,13 @@ const ProgramInfo kProgram{"convlab",
 
 int main(int argc, char** argv) {
   using namespace convlab::app;
-  const int status = run_program(kProgram, kCommands, argc, argv);
+  // convlab-nvcc, for Makefiles, is this program under another name.
+  std::vector<char*> words(argv, argv + argc);
+  static char cuda[] = "cuda", build[] = "build";
+  if (argc > 0 && std::string_view(argv[0]).ends_with("convlab-nvcc")) words.insert(words.begin() + 1, {cuda, build});
+  const int count = static_cast<int>(words.size());
+  words.push_back(nullptr);
+  const int status = run_program(kProgram, kCommands, count, words.data());
   end_program(status);
   return status;
 }

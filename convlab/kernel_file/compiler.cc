@@ -91,7 +91,7 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
     if (!own) add({"-w", "-fpermissive"});
     return command;
   }
-  add(simt_flags(own, options.counted));
+  add(simt_flags(own, {.counted = options.counted}));
 #ifndef __clang__
   add({kInclude, first_header(root).string()});
 #endif
@@ -148,6 +148,24 @@ ProcessRun run_plainly(const CompilerCommand& command) {
 
 }  // namespace
 
+ProcessRun run_compiler(CompilerCommand command, const std::string& unit, bool counted, const CompilerRunner& runner) {
+  write_file(command.text, unit);
+  ProcessRun run;
+  if (counted) {
+    CompilerCommand preprocess = command;
+    preprocess.words.push_back("-E");
+    run = runner(preprocess);
+    if (run.status == 0) write_file(command.text, unrolled(read_text(command.made, kMostPreprocessedBytes)));
+    // The preprocessed text already contains the forced include.
+    const auto included = std::ranges::find(command.words, kInclude);
+    if (included != command.words.end()) command.words.erase(included, included + 2);
+  }
+  if (run.status <= 0) run = runner(command);
+  std::error_code error;
+  fs::remove(command.text, error);
+  return run;
+}
+
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options) {
   const fs::path root = header_root();
   const std::string unit = compilation_unit(source, toolchain);
@@ -164,21 +182,9 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
     // The input precedes the libraries that it needs on the command line.
     command.words.insert(command.words.begin() + 1, {"-o", made.string(), command.text.string()});
     if (toolchain == Toolchain::simt) check_sides(source, command, runner);
-    write_file(command.text, unit);
-    ProcessRun run;
-    if (options.counted) {
-      CompilerCommand preprocess = command;
-      preprocess.words.push_back("-E");
-      run = runner(preprocess);
-      if (run.status == 0) write_file(command.text, unrolled(read_text(made, kMostPreprocessedBytes)));
-      // The preprocessed text already contains the forced include.
-      const auto included = std::ranges::find(command.words, kInclude);
-      if (included != command.words.end()) command.words.erase(included, included + 2);
-    }
-    if (run.status <= 0) run = runner(command);
-    std::error_code error;
-    fs::remove(command.text, error);
+    ProcessRun run = run_compiler(command, unit, options.counted, runner);
     if (run.status == 0) return run;
+    std::error_code error;
     fs::remove(made, error);
     throw_compile_error(source, command, run);
   };

@@ -29,6 +29,10 @@ struct CompilerCommand {
 };
 using CompilerRunner = std::function<ProcessRun(const CompilerCommand& command)>;
 
+/// Writes the unit to the command's text file, runs the compiler and removes the text. `counted`: the unit is compiled
+/// with loops unrolled (see unrolled.h), from its preprocessed text.
+ProcessRun run_compiler(CompilerCommand command, const std::string& unit, bool counted, const CompilerRunner& runner);
+
 /// What the compiler produces. `machine_code` and `registers` need nvcc; `warnings` needs the host compiler.
 enum class CompilerOutput {
   library,       ///< a loadable shared library

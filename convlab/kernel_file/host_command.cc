@@ -92,12 +92,15 @@ std::vector<std::string> host_command(bool own, Toolchain toolchain, const fs::p
   return command;
 }
 
-std::vector<std::string> simt_flags(bool own, bool counted) {
+std::vector<std::string> simt_flags(bool own, Instrumentation seen) {
   std::vector<std::string> flags = words(CONVLAB_SIMT_FLAGS);
   const auto add = [&](std::vector<std::string> more) { flags.insert(flags.end(), more.begin(), more.end()); };
+  if (!seen.accesses) add({"-fno-sanitize=thread"});
+  if (!seen.bounds) add({"-fno-sanitize=bounds"});
+  if (!seen.alignment) add({"-fno-sanitize=alignment"});
   // trace-pc makes each basic block report its start. Bounds and alignment checks would split basic blocks that are
   // whole on a GPU, and SRA would split vector loads.
-  if (counted) {
+  if (seen.counted) {
     add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds,alignment", "-fno-tree-sra"});
 #ifndef __clang__
     add({kNoRuntimeUnrolling});

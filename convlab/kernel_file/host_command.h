@@ -27,8 +27,16 @@ std::string host_compiler();
 /// kind.
 std::vector<std::string> host_command(bool own, Toolchain toolchain, const std::filesystem::path& root);
 
-/// Returns the flags that instrument a kernel file for simt. `counted`: for its operation counters.
-std::vector<std::string> simt_flags(bool own, bool counted);
+/// What simt is to see of a kernel file's code.
+struct Instrumentation {
+  bool accesses = true;   ///< loads and stores
+  bool bounds = true;     ///< indices of arrays whose sizes the compiler knows
+  bool alignment = true;  ///< misaligned pointers
+  bool counted = false;   ///< basic blocks, for its operation counters
+};
+
+/// Returns the flags that instrument a kernel file for simt.
+std::vector<std::string> simt_flags(bool own, Instrumentation seen = {});
 
 /// Returns the linker's flags by which the calls of instrumented code reach simt. In kernels, calls of malloc() and the
 /// like use the device heap: see convlab/simt/device_heap.h and hooks.cc. On the host, simt records array sizes: see

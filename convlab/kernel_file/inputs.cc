@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -17,23 +18,30 @@ namespace {
 
 constexpr int64_t kMostHeaderBytes = 4 << 20;
 
-void add_headers(std::string_view text, const std::vector<fs::path>& folders, std::set<fs::path>& seen,
-                 Fingerprint& fingerprint) {
+struct Headers {
+  std::set<fs::path> seen;
+  std::vector<fs::path> in_order;
+};
+
+/// Adds the headers that the text includes. Calls `each` with the text of each new one.
+void find_headers(std::string_view text, const std::vector<fs::path>& folders, Headers& headers,
+                  const std::function<void(std::string_view)>& each) {
   for (const Token& token : tokens_of(text)) {
     if (token.kind != Token::Kind::directive) continue;
     const std::optional<std::string_view> name = included_header(token.text);
     if (!name) continue;
     for (const fs::path& folder : folders) {
-      const fs::path path = folder / *name;
+      const fs::path path = (folder / *name).lexically_normal();
       std::error_code error;
       if (!fs::is_regular_file(path, error)) continue;
-      if (!seen.insert(path.lexically_normal()).second) break;
+      if (!headers.seen.insert(path).second) break;
+      headers.in_order.push_back(path);
       const std::vector<uint8_t> bytes = read_file(path, kMostHeaderBytes);
       const std::string_view header{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-      fingerprint.add(header);
+      each(header);
       std::vector<fs::path> within{path.parent_path()};
       within.insert(within.end(), folders.begin() + 1, folders.end());
-      add_headers(header, within, seen, fingerprint);
+      find_headers(header, within, headers, each);
       break;
     }
   }
@@ -42,8 +50,14 @@ void add_headers(std::string_view text, const std::vector<fs::path>& folders, st
 }  // namespace
 
 void add_headers(std::string_view text, const std::vector<fs::path>& folders, Fingerprint& fingerprint) {
-  std::set<fs::path> seen;
-  add_headers(text, folders, seen, fingerprint);
+  Headers headers;
+  find_headers(text, folders, headers, [&](std::string_view header) { fingerprint.add(header); });
+}
+
+std::vector<fs::path> included_headers(std::string_view text, const std::vector<fs::path>& folders) {
+  Headers headers;
+  find_headers(text, folders, headers, [](std::string_view) {});
+  return headers.in_order;
 }
 
 void add_command(const std::vector<std::string>& command, Fingerprint& fingerprint) {

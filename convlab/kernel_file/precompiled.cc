@@ -80,11 +80,11 @@ fs::path precompiled_headers(FileKind kind, const std::vector<std::string>& comm
   return {};  // the file compiles without it, only more slowly
 }
 
-fs::path precompiled_headers(FileKind kind, const fs::path& root, const Cache& cache) {
+fs::path precompiled_headers(FileKind kind, const fs::path& root, const Cache& cache, Instrumentation seen) {
   if (cache.is_temporary()) return {};
   const bool own = kind == FileKind::own;
   std::vector<std::string> command = host_command(own, Toolchain::simt, root);
-  for (std::string& flag : simt_flags(own, false)) command.push_back(std::move(flag));
+  for (std::string& flag : simt_flags(own, seen)) command.push_back(std::move(flag));
   return precompiled_headers(kind, command, first_header(root), root, cache);
 }
 

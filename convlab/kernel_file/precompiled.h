@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "convlab/kernel_file/cache.h"
+#include "convlab/kernel_file/host_command.h"
 #include "convlab/kernel_file/source.h"
 
 namespace convlab {
@@ -22,6 +23,7 @@ std::filesystem::path precompiled_headers(FileKind kind, const std::vector<std::
 
 /// The same with the command and the first header of simt's kernel files (host_command.h). Returns "" for a temporary
 /// cache, where it would take longer than it saves.
-std::filesystem::path precompiled_headers(FileKind kind, const std::filesystem::path& root, const Cache& cache);
+std::filesystem::path precompiled_headers(FileKind kind, const std::filesystem::path& root, const Cache& cache,
+                                          Instrumentation seen = {});
 
 }  // namespace convlab

@@ -19,6 +19,7 @@
 #include "convlab/base/resources.h"
 #include "convlab/kernel_file/cache.h"
 #include "convlab/kernel_file/compile_failure.h"
+#include "convlab/kernel_file/compiler.h"
 #include "convlab/kernel_file/host_command.h"
 #include "convlab/kernel_file/inputs.h"
 #include "convlab/kernel_file/precompiled.h"
@@ -55,7 +56,7 @@ std::vector<std::string> compile_command(const KernelSource& source, const Progr
   const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
   add({"-iquote", fs::absolute(source.path).parent_path().string(), "-c"});
   for (const fs::path& folder : absolute(program.folders)) add({"-I", folder.string()});
-  add(simt_flags(false, false));
+  add(simt_flags(false, program.seen));
   add(program.host_options);
   return command;
 }
@@ -89,7 +90,7 @@ bool is_program_source(const fs::path& file) {
 
 fs::path compile_program_source(const fs::path& file, const ProgramSources& program) {
   const fs::path root = header_root();
-  const KernelSource source = read_program_source(file, is_cuda_source(file));
+  const KernelSource source = read_program_source(file, program.all_cuda || is_cuda_source(file));
   const std::vector<fs::path> folders = absolute(program.folders);
   const std::string unit = program_unit(source, folders, first_lines(program));
   CompilerCommand command{.words = compile_command(source, program, root), .limit_s = program.limit_s};
@@ -103,21 +104,26 @@ fs::path compile_program_source(const fs::path& file, const ProgramSources& prog
     command.made = made;
     command.text = made.string() + ".cc";
     fs::path first = first_header(root);
-    if (source.cuda) {
-      if (fs::path header = precompiled_headers(FileKind::program, root, cache()); !header.empty()) {
-        first = std::move(header);
-      }
+    if (source.cuda && !program.seen.counted) {
+      fs::path header = precompiled_headers(FileKind::program, root, cache(), program.seen);
+      if (!header.empty()) first = std::move(header);
     }
     command.words.insert(command.words.begin() + 1,
                          {"-o", made.string(), command.text.string(), "-include", first.string()});
-    write_file(command.text, unit);
-    const ProcessRun run = run_process(command.words.front(), command.words, command.limit_s);
-    std::error_code error;
-    fs::remove(command.text, error);
+    const ProcessRun run = run_compiler(command, unit, program.seen.counted, [](const CompilerCommand& each) {
+      return run_process(each.words.front(), each.words, each.limit_s);
+    });
     if (run.status == 0) return;
+    std::error_code error;
     fs::remove(made, error);
     throw_compile_error(source, command, run);
   });
+}
+
+std::vector<fs::path> program_headers(const fs::path& file, const ProgramSources& program) {
+  std::vector<fs::path> searched{file.parent_path()};
+  searched.insert(searched.end(), program.folders.begin(), program.folders.end());
+  return included_headers(read_program_source(file, false).text, searched);
 }
 
 fs::path build_program(const ProgramSources& program) {
@@ -137,7 +143,7 @@ fs::path build_program(const ProgramSources& program) {
   for (std::future<void>& each : compiling) each.get();
 
   const fs::path libraries = library_folder();
-  std::vector<std::string> command{host_compiler(), "-rdynamic", "-pthread"};
+  std::vector<std::string> command{host_compiler(), program.shared_library ? "-shared" : "-rdynamic", "-pthread"};
   std::ranges::copy(program.host_options, std::back_inserter(command));  // -fopenmp needs its library
   for (const fs::path& input : inputs) command.push_back(input.string());
   std::ranges::move(simt_link_flags(), std::back_inserter(command));

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "convlab/kernel_file/host_command.h"
+
 namespace convlab {
 
 /// What a compiler is asked to make of a whole CUDA program, as nvcc's options say it.
@@ -14,6 +16,9 @@ struct ProgramSources {
   std::vector<std::filesystem::path> includes;  ///< -include: files that each source includes first
   std::vector<std::string> host_options;        ///< of -Xcompiler
   std::vector<std::string> link_options;        ///< -L, -l and those of -Xlinker, in order
+  bool all_cuda = false;                        ///< -x cu: sources of other names have CUDA code, too
+  bool shared_library = false;                  ///< -shared: instead of a program
+  Instrumentation seen;                         ///< of all sources
   double limit_s = 300;                         ///< of each run of the compiler
 };
 
@@ -26,6 +31,9 @@ bool is_program_source(const std::filesystem::path& file);
 /// Compiles one source for simt and returns the object in the cache, which also has results of earlier runs. Throws
 /// FindingError(bad_input) with the compiler's errors, and Error(unavailable) if there is no compiler.
 std::filesystem::path compile_program_source(const std::filesystem::path& file, const ProgramSources& program);
+
+/// Returns the headers that a source includes, directly or indirectly, from its folder and those of -I.
+std::vector<std::filesystem::path> program_headers(const std::filesystem::path& file, const ProgramSources& program);
 
 /// Compiles all sources, several at a time, links them, and returns the program in the cache. It needs the shared
 /// library convlab-cuda of this installation. Errors as above.
