@@ -28,7 +28,9 @@ class Workplace {
     namespace fs = std::filesystem;
     const fs::path here = folder_.path(), root = source_folder();
     fs::create_directories(here / "build/cpu/bin");
-    fs::create_symlink(convlab_program(), here / "build/cpu/bin/convlab");
+    for (const char* name : {"convlab", "convlab-nvcc"}) {
+      fs::create_symlink(convlab_program(), here / "build/cpu/bin" / name);
+    }
     write_file(here / "run.sh", "#!/bin/sh\nexec build/cpu/bin/convlab run \"$@\"\n");
     fs::permissions(here / "run.sh", fs::perms::owner_all);
     fs::create_directory_symlink(root / "shapes", here / "shapes");
