@@ -46,6 +46,14 @@ void store(T* to, T value, const void* code) {
     convlab::simt::internal::store(to, stored, __builtin_return_address(0)); \
     return result;                                                           \
   }
+#define CONVLAB_SIMT_STORES_BOTH(name, T)                                         \
+  extern "C" void __real_##name(T x, T* sine, T* cosine) noexcept;                \
+  extern "C" void __wrap_##name(T x, T* sine, T* cosine) noexcept {               \
+    T both[2];                                                                    \
+    __real_##name(x, &both[0], &both[1]);                                         \
+    convlab::simt::internal::store(sine, both[0], __builtin_return_address(0));   \
+    convlab::simt::internal::store(cosine, both[1], __builtin_return_address(0)); \
+  }
 
 CONVLAB_SIMT_STORES(modf, double, double)
 CONVLAB_SIMT_STORES(modff, float, float)
@@ -53,4 +61,6 @@ CONVLAB_SIMT_STORES(frexp, double, int)
 CONVLAB_SIMT_STORES(frexpf, float, int)
 CONVLAB_SIMT_STORES_QUOTIENT(remquo, double)
 CONVLAB_SIMT_STORES_QUOTIENT(remquof, float)
+CONVLAB_SIMT_STORES_BOTH(sincos, double)
+CONVLAB_SIMT_STORES_BOTH(sincosf, float)
 // NOLINTEND(bugprone-reserved-identifier)
