@@ -117,6 +117,18 @@ check_threads() {
   run_tests cpu-tsan -R '^(session|plan_shared_weights|engine_in_flight|ready_model|device|library)_test\.'
 }
 
+# simt for arm64, under qemu: its tests, and whole programs. The translation is that of the build for this machine.
+check_arm64() {
+  dpkg --print-foreign-architectures | grep -qx arm64 || as_root dpkg --add-architecture arm64
+  install_missing cmake/packages-arm64.txt
+  local tests=(simt_unit_test simt_right_test simt_fault_test simt_races_test simt_source_test simt_schedule_test
+    simt_initialized_test)
+  configure arm64
+  build arm64 convlab_cuda "${tests[@]}"
+  run_tests arm64 -R "^($(IFS='|' && echo "${tests[*]}"))\\."
+  tests/tools/arm64_programs.sh
+}
+
 # check_fuzz SECONDS: fuzzes all targets, each for an equal part of the time.
 check_fuzz() {
   configure fuzz

@@ -5,6 +5,7 @@
 // device memory: see host_access.h.
 
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -191,6 +192,19 @@ void on_mismatch(const MismatchSite* site, uintptr_t address, const void* code) 
   std::abort();
 }
 
+// Processors on which an integer division by zero raises no signal check it in instrumented code.
+[[noreturn]] void on_division(const void* code) {
+  if (Worker* const worker = active_worker) {
+    const HostScope host;
+    RawFault fault;
+    fault.kind = FaultKind::division;
+    fault.code = code;
+    worker->fail(std::move(fault));
+  }
+  std::raise(SIGFPE);
+  std::abort();
+}
+
 }  // namespace
 }  // namespace convlab::simt::internal
 
@@ -317,6 +331,9 @@ void __ubsan_handle_type_mismatch_v1(const MismatchSite* site, uintptr_t address
 }
 void __ubsan_handle_out_of_bounds(const SubscriptSite* site, uint64_t index) { on_subscript(site, index); }
 void __ubsan_handle_out_of_bounds_abort(const SubscriptSite* site, uint64_t index) { on_subscript(site, index); }
+
+void __ubsan_handle_divrem_overflow(const void*, uint64_t, uint64_t) { on_division(__builtin_return_address(0)); }
+void __ubsan_handle_divrem_overflow_abort(const void*, uint64_t, uint64_t) { on_division(__builtin_return_address(0)); }
 
 }  // extern "C"
 // NOLINTEND(bugprone-reserved-identifier)

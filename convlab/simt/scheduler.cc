@@ -356,7 +356,7 @@ void Scheduler::on_instruction(int signal, uintptr_t counter) {
     fault.kind = FaultKind::division;
   } else {
     fault.kind = FaultKind::processor;
-    fault.detail = signal == SIGILL ? "an invalid instruction" : "an unmapped address";
+    fault.detail = signal == SIGILL || signal == SIGTRAP ? "an invalid instruction" : "an unmapped address";
   }
   worker_.fail(std::move(fault));
 }

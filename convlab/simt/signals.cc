@@ -16,7 +16,11 @@
 namespace convlab::simt::internal {
 namespace {
 
+#ifdef __aarch64__
+constexpr int kOfInstructions[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL, SIGTRAP};  // __builtin_trap() raises SIGTRAP
+#else
 constexpr int kOfInstructions[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL};
+#endif
 struct sigaction action_before[NSIG];
 
 // Of this OS thread, whether or not a CUDA thread is running.

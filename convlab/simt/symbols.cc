@@ -20,6 +20,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/names.h"
 #include "convlab/base/symbol.h"
+#include "convlab/simt/thread_local_code.h"
 
 #ifdef CONVLAB_SIMT_HAS_BACKTRACE
 #include <backtrace.h>
@@ -92,32 +93,6 @@ bool is_at_file_scope(const Symbol& variable) {
   return std::none_of(std::begin(kOthers), std::end(kOthers),
                       [&](std::string_view other) { return variable.mangled.starts_with(other); });
 }
-
-#ifdef __x86_64__
-// Returns whether x86-64 code reads the thread pointer, which is at FS:0.
-bool reads_thread_pointer(const uint8_t* code, size_t bytes) {
-  constexpr uint8_t kInstruction[] = {0x64, 0x48, 0, 0x04, 0x25, 0, 0, 0, 0},
-                    kMask[] = {0xff, 0xf8, 0, 0xc7, 0xff, 0xff, 0xff, 0xff, 0xff};
-  for (size_t at = 0; at + sizeof(kInstruction) <= bytes; ++at) {
-    size_t same = 0;
-    while (same < sizeof(kInstruction) && (code[at + same] & kMask[same]) == kInstruction[same]) ++same;
-    if (same == sizeof(kInstruction)) return true;
-  }
-  return false;
-}
-
-// Calls `found` with each possible offset of a thread-local variable from the thread pointer in x86-64 code: 32-bit
-// numbers inside its instructions. These include bytes that only look like a number, but no branch targets.
-template <class Found>
-void each_distance(const uint8_t* code, size_t bytes, Found&& found) {
-  for (size_t at = 2; at + 4 <= bytes; ++at) {
-    const bool is_branch = (code[at - 1] & 0xfe) == 0xe8 && (code[at - 2] & 0xc7) != 0x84;  // call, jmp; no SIB byte
-    int32_t value;
-    std::memcpy(&value, code + at, sizeof(value));
-    if (value < 0 && !is_branch) found(value);
-  }
-}
-#endif
 
 #ifdef CONVLAB_SIMT_HAS_BACKTRACE
 struct Line {
@@ -345,18 +320,15 @@ bool Module::is_host_variable(const Symbol& variable) const {
       host_sections_, [&](const Segment& section) { return variable.begin + bias_ - section.base < section.bytes; });
 }
 
-// Determines which code uses which array of a device function. Only x86-64 code is analyzed.
+// Determines which code uses which array of a device function.
 void Module::read_names() const {
   for (const Symbol& variable : thread_locals_) {
     const auto owner = std::find_if(kernels_.begin(), kernels_.end(),
                                     [&](const Symbol* kernel) { return is_local_to(variable, *kernel); });
     if (variable.mangled.rfind("_ZZ", 0) == 0 && owner == kernels_.end()) names_[&variable];
   }
-#ifdef __x86_64__
   if (names_.empty() || !is_program_) return;  // a library accesses its thread-local variables in another way
-  uintptr_t thread_pointer;
-  asm("mov %%fs:0, %0" : "=r"(thread_pointer));
-  const auto begin = static_cast<int64_t>(thread_local_base() - thread_pointer);
+  const auto begin = static_cast<int64_t>(thread_local_base() - thread_pointer());
   for (const Symbol& function : functions_) {
     // The compiler may move parts of a kernel into functions such as kernel.part.0.
     const auto kernel = std::find_if(kernels_.begin(), kernels_.end(), [&](const Symbol* candidate) {
@@ -365,12 +337,12 @@ void Module::read_names() const {
              (function.mangled.size() == length || function.mangled[length] == '.');
     });
     // A part of a kernel may use the thread pointer that the kernel has read.
-    const auto* code = reinterpret_cast<const uint8_t*>(function.begin + bias_);
+    const auto* code = reinterpret_cast<const void*>(function.begin + bias_);
     if (kernel == kernels_.end() && !reads_thread_pointer(code, function.bytes)) continue;
-    each_distance(code, function.bytes, [&](int64_t distance) {
-      if (distance < begin) return;
+    for (const int64_t distance : thread_local_distances(code, function.bytes)) {
+      if (distance < begin) continue;
       const auto named = names_.find(symbol_at(thread_locals_, static_cast<uintptr_t>(distance - begin)));
-      if (named == names_.end()) return;
+      if (named == names_.end()) continue;
       const Symbol& array = *named->first;
       if (kernel == kernels_.end()) {
         // In another object file the same offset means another variable.
@@ -378,9 +350,8 @@ void Module::read_names() const {
       } else {
         named->second.kernels.insert(*kernel);
       }
-    });
+    }
   }
-#endif
 }
 
 const SharedArrays& Module::shared_arrays_of(const Symbol* kernel) const {

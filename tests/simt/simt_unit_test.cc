@@ -237,7 +237,11 @@ TEST(Launch, LeavesTheProgramsOwnSignalsAlone) {
   for (const int number : {SIGFPE, SIGSEGV, SIGBUS, SIGILL}) {
     EXPECT_EXIT(std::raise(number), testing::KilledBySignal(number), "");
   }
+#ifdef __x86_64__
   EXPECT_EXIT(__builtin_trap(), testing::KilledBySignal(SIGILL), "");
+#else
+  EXPECT_EXIT(__builtin_trap(), testing::KilledBySignal(SIGTRAP), "");
+#endif
 }
 
 TEST(StoresUnderWay, ThatWaitForEachOtherTakeTurns) {
