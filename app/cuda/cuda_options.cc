@@ -101,6 +101,8 @@ constexpr KnownOption kOptions[] = {
      [](CudaOptions& o, const std::string& v) { o.sources.link_options.push_back("-Wl," + v); }},
     {"-Xcompiler", Value::separate, pass_to_host},
     {"--compiler-options", Value::separate, pass_to_host},
+    {"-ccbin", Value::separate, [](CudaOptions& o, const std::string& v) { o.sources.compiler = v; }},
+    {"--compiler-bindir", Value::separate, [](CudaOptions& o, const std::string& v) { o.sources.compiler = v; }},
     {"-o", Value::joined, [](CudaOptions& o, const std::string& v) { o.output = v; }},
     {"--output-file", Value::separate, [](CudaOptions& o, const std::string& v) { o.output = v; }},
     {"--library", Value::separate, link_library},
@@ -165,8 +167,6 @@ constexpr KnownOption kOptions[] = {
     {"-Xptxas", Value::separate, ignore},
     {"--ptxas-options", Value::separate, ignore},
     {"-Xnvlink", Value::separate, ignore},
-    {"-ccbin", Value::separate, ignore},
-    {"--compiler-bindir", Value::separate, ignore},
     {"-cudart", Value::separate, ignore},
     {"--cudart", Value::separate, ignore},
     {"-t", Value::separate, ignore},
@@ -283,6 +283,7 @@ Options of nvcc (those about GPUs, optimization and debug information, such as -
   -L DIR                                search libraries there
   -l NAME                               link a library
   -Xlinker LIST                         options of the linker
+  -ccbin COMPILER                       the C++ compiler: g++ or clang++ (default: the one that compiled convlab)
   -c, -lib, -shared                     build writes objects, an archive, a shared library
   -M, -MD                               build writes a Makefile's rule of the headers
   -x cu                                 all sources have CUDA code

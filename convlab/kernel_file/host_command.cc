@@ -58,10 +58,17 @@ fs::path portable_headers() {
   return fs::is_directory(folder, error) ? folder : fs::path();
 }
 
-std::string host_compiler() {
-  for (const char* candidate : {CONVLAB_HOST_COMPILER, "g++", "c++"}) {
-    if (std::string found = found_program(candidate); !found.empty()) return found;
+HostCompiler host_compiler(const std::string& name) {
+  std::vector<std::string> candidates{CONVLAB_HOST_COMPILER, "g++", "c++", "clang++"};
+  if (!name.empty()) candidates = {name};
+  for (const std::string& candidate : candidates) {
+    std::string found = found_program(candidate);
+    if (found.empty()) continue;
+    std::error_code error;  // c++ may be a link to clang++
+    const bool is_clang = fs::canonical(found, error).filename().string().find("clang") != std::string::npos;
+    return {std::move(found), is_clang};
   }
+  if (!name.empty()) throw unavailable("{}: there is no such compiler", name);
   throw unavailable("no C++ compiler found to compile kernel files; install g++");
 }
 
@@ -73,8 +80,9 @@ constexpr std::array<std::string_view, 14> kToolkitGuards{
     "__DRIVER_FUNCTIONS_H__", "__DRIVER_TYPES_H__",       "__HOST_DEFINES_H__", "__SURFACE_TYPES_H__",
     "__TEXTURE_TYPES_H__",    "__VECTOR_TYPES_H__"};
 
-std::vector<std::string> host_command(bool own, Toolchain toolchain, const fs::path& root) {
-  std::vector<std::string> command{host_compiler(),
+std::vector<std::string> host_command(bool own, Toolchain toolchain, const fs::path& root,
+                                      const HostCompiler& compiler) {
+  std::vector<std::string> command{compiler.path,
                                    "-fPIC",
                                    "-fno-semantic-interposition",
                                    "-I",
@@ -92,8 +100,8 @@ std::vector<std::string> host_command(bool own, Toolchain toolchain, const fs::p
   return command;
 }
 
-std::vector<std::string> simt_flags(bool own, Instrumentation seen) {
-  std::vector<std::string> flags = words(CONVLAB_SIMT_FLAGS);
+std::vector<std::string> simt_flags(bool own, Instrumentation seen, const HostCompiler& compiler) {
+  std::vector<std::string> flags = words(compiler.is_clang ? CONVLAB_SIMT_FLAGS_OF_CLANG : CONVLAB_SIMT_FLAGS_OF_GNU);
   const auto add = [&](std::vector<std::string> more) { flags.insert(flags.end(), more.begin(), more.end()); };
   if (!seen.accesses) add({"-fno-sanitize=thread"});
   if (!seen.bounds) add({"-fno-sanitize=bounds"});
@@ -101,18 +109,17 @@ std::vector<std::string> simt_flags(bool own, Instrumentation seen) {
   // trace-pc makes each basic block report its start. Bounds and alignment checks would split basic blocks that are
   // whole on a GPU, and SRA would split vector loads.
   if (seen.counted) {
-    add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds,alignment", "-fno-tree-sra"});
-#ifndef __clang__
-    add({kNoRuntimeUnrolling});
-#endif
+    add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds,alignment"});
+    if (!compiler.is_clang) add({"-fno-tree-sra", kNoRuntimeUnrolling});
   }
-#ifndef __clang__
   // clang has hooks for these. g++ would inline them as accesses without hooks; as calls, they reach the wrapped
   // functions.
-  add({"-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-malloc",
-       "-fno-builtin-free"});
-#endif
-  if (!own) add({"-w", "-fpermissive"});
+  if (!compiler.is_clang) {
+    add({"-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-malloc",
+         "-fno-builtin-free"});
+  }
+  if (!own) add({"-w"});
+  if (!own && !compiler.is_clang) add({"-fpermissive"});
   return flags;
 }
 
@@ -120,7 +127,7 @@ std::vector<std::string> simt_link_flags() {
   return {"-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free",
           "-Wl,--wrap=_Znwm,--wrap=_Znam,--wrap=_ZdlPv,--wrap=_ZdaPv,--wrap=_ZdlPvm,--wrap=_ZdaPvm",
           "-Wl,--wrap=__cxa_allocate_exception,--wrap=__assert_fail,--wrap=printf,--wrap=__printf_chk,--wrap=clock",
-          "-Wl,--wrap=modf,--wrap=modff,--wrap=frexp,--wrap=frexpf,--wrap=remquo,--wrap=remquof"};
+          "-Wl,--wrap=modf,--wrap=modff,--wrap=frexp,--wrap=frexpf,--wrap=remquo,--wrap=remquof,--wrap=sincos,--wrap=sincosf"};
 }
 
 fs::path first_header(const fs::path& root) { return root / "convlab/simt/cuda/copies.h"; }

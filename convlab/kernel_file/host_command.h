@@ -20,12 +20,19 @@ std::string found_tool(const std::string& name);
 /// there is none.
 std::filesystem::path portable_headers();
 
-/// Returns the path of the C++ compiler. Throws Error(unavailable) if there is none.
-std::string host_compiler();
+/// A C++ compiler, g++ or clang++.
+struct HostCompiler {
+  std::string path;
+  bool is_clang = false;
+};
 
-/// Returns the host compiler's command with include folders and language options. `own`: for a file of convlab's own
-/// kind.
-std::vector<std::string> host_command(bool own, Toolchain toolchain, const std::filesystem::path& root);
+/// Returns the C++ compiler of this name or path; "": the one that compiled this program, or g++. Throws
+/// Error(unavailable) if there is none.
+HostCompiler host_compiler(const std::string& name = {});
+
+/// Returns the compiler's command with include folders and language options. `own`: for a file of convlab's own kind.
+std::vector<std::string> host_command(bool own, Toolchain toolchain, const std::filesystem::path& root,
+                                      const HostCompiler& compiler = host_compiler());
 
 /// What simt is to see of a kernel file's code.
 struct Instrumentation {
@@ -35,8 +42,9 @@ struct Instrumentation {
   bool counted = false;   ///< basic blocks, for its operation counters
 };
 
-/// Returns the flags that instrument a kernel file for simt.
-std::vector<std::string> simt_flags(bool own, Instrumentation seen = {});
+/// Returns the compiler's flags that instrument a kernel file for simt.
+std::vector<std::string> simt_flags(bool own, Instrumentation seen = {},
+                                    const HostCompiler& compiler = host_compiler());
 
 /// Returns the linker's flags by which the calls of instrumented code reach simt. In kernels, calls of malloc() and the
 /// like use the device heap: see convlab/simt/device_heap.h and hooks.cc. On the host, simt records array sizes: see

@@ -80,11 +80,13 @@ fs::path precompiled_headers(FileKind kind, const std::vector<std::string>& comm
   return {};  // the file compiles without it, only more slowly
 }
 
-fs::path precompiled_headers(FileKind kind, const fs::path& root, const Cache& cache, Instrumentation seen) {
-  if (cache.is_temporary()) return {};
+fs::path precompiled_headers(FileKind kind, const fs::path& root, const Cache& cache, Instrumentation seen,
+                             const HostCompiler& compiler) {
+  // clang++'s precompiled headers name the folder in which they were made.
+  if (cache.is_temporary() || compiler.is_clang) return {};
   const bool own = kind == FileKind::own;
-  std::vector<std::string> command = host_command(own, Toolchain::simt, root);
-  for (std::string& flag : simt_flags(own, seen)) command.push_back(std::move(flag));
+  std::vector<std::string> command = host_command(own, Toolchain::simt, root, compiler);
+  for (std::string& flag : simt_flags(own, seen, compiler)) command.push_back(std::move(flag));
   return precompiled_headers(kind, command, first_header(root), root, cache);
 }
 

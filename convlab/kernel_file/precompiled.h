@@ -24,6 +24,6 @@ std::filesystem::path precompiled_headers(FileKind kind, const std::vector<std::
 /// The same with the command and the first header of simt's kernel files (host_command.h). Returns "" for a temporary
 /// cache, where it would take longer than it saves.
 std::filesystem::path precompiled_headers(FileKind kind, const std::filesystem::path& root, const Cache& cache,
-                                          Instrumentation seen = {});
+                                          Instrumentation seen = {}, const HostCompiler& compiler = host_compiler());
 
 }  // namespace convlab

@@ -52,11 +52,13 @@ std::vector<fs::path> absolute(const std::vector<fs::path>& folders) {
 
 std::vector<std::string> compile_command(const KernelSource& source, const ProgramSources& program,
                                          const fs::path& root) {
-  std::vector<std::string> command = host_command(false, Toolchain::simt, root);
+  const HostCompiler compiler = host_compiler(program.compiler);
+  if (program.seen.counted && compiler.is_clang) throw unavailable("{}: --counters needs g++", compiler.path);
+  std::vector<std::string> command = host_command(false, Toolchain::simt, root, compiler);
   const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
   add({"-iquote", fs::absolute(source.path).parent_path().string(), "-c"});
   for (const fs::path& folder : absolute(program.folders)) add({"-I", folder.string()});
-  add(simt_flags(false, program.seen));
+  add(simt_flags(false, program.seen, compiler));
   add(program.host_options);
   return command;
 }
@@ -105,7 +107,8 @@ fs::path compile_program_source(const fs::path& file, const ProgramSources& prog
     command.text = made.string() + ".cc";
     fs::path first = first_header(root);
     if (source.cuda && !program.seen.counted) {
-      fs::path header = precompiled_headers(FileKind::program, root, cache(), program.seen);
+      const HostCompiler compiler = host_compiler(program.compiler);
+      fs::path header = precompiled_headers(FileKind::program, root, cache(), program.seen, compiler);
       if (!header.empty()) first = std::move(header);
     }
     command.words.insert(command.words.begin() + 1,
@@ -143,7 +146,8 @@ fs::path build_program(const ProgramSources& program) {
   for (std::future<void>& each : compiling) each.get();
 
   const fs::path libraries = library_folder();
-  std::vector<std::string> command{host_compiler(), program.shared_library ? "-shared" : "-rdynamic", "-pthread"};
+  std::vector<std::string> command{host_compiler(program.compiler).path,
+                                   program.shared_library ? "-shared" : "-rdynamic", "-pthread"};
   std::ranges::copy(program.host_options, std::back_inserter(command));  // -fopenmp needs its library
   for (const fs::path& input : inputs) command.push_back(input.string());
   std::ranges::move(simt_link_flags(), std::back_inserter(command));

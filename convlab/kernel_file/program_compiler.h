@@ -16,6 +16,7 @@ struct ProgramSources {
   std::vector<std::filesystem::path> includes;  ///< -include: files that each source includes first
   std::vector<std::string> host_options;        ///< of -Xcompiler
   std::vector<std::string> link_options;        ///< -L, -l and those of -Xlinker, in order
+  std::string compiler;                         ///< -ccbin: its name or path; "": the usual one
   bool all_cuda = false;                        ///< -x cu: sources of other names have CUDA code, too
   bool shared_library = false;                  ///< -shared: instead of a program
   Instrumentation seen;                         ///< of all sources

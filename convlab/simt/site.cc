@@ -6,8 +6,20 @@
 #include <optional>
 
 #include "convlab/simt/heap_blocks.h"
+#include "convlab/simt/warp.h"
 
 namespace convlab::simt::internal {
+namespace {
+
+/// Returns threadIdx, blockIdx, blockDim or gridDim of this OS thread if it contains the address; otherwise nullptr.
+const void* index_variable_at(uintptr_t address) {
+  for (const cuda::uint3* each : {&cuda::threadIdx, &cuda::blockIdx, &cuda::blockDim, &cuda::gridDim}) {
+    if (address - reinterpret_cast<uintptr_t>(each) < sizeof(*each)) return each;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 SiteEntry accessible_memory(const Grid& grid, uintptr_t address, size_t bytes, bool writes, FaultKind& wrong) {
   wrong = FaultKind::out_of_bounds_global;
@@ -26,6 +38,8 @@ SiteEntry accessible_memory(const Grid& grid, uintptr_t address, size_t bytes, b
   } else if (const uintptr_t arguments = reinterpret_cast<uintptr_t>(grid.call.arguments);
              !writes && address - arguments < grid.call.argument_bytes) {
     found = {arguments, grid.call.argument_bytes, nullptr, nullptr};
+  } else if (const void* const index = index_variable_at(address); index != nullptr && !writes) {
+    found = {reinterpret_cast<uintptr_t>(index), sizeof(cuda::uint3), nullptr, nullptr};  // clang++ instruments it
   } else if (const Module::Segment* segment = grid.module->segment_at(address);
              segment && !writes && !segment->writable) {
     found = {segment->base, segment->bytes, nullptr, nullptr};

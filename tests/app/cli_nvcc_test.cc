@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -111,6 +112,16 @@ TEST_F(Nvcc, MakesArchivesSharedLibrariesAndRules) {
       shell("convlab-nvcc -DFACTOR=5 -dc scale.cu main.cu && convlab-nvcc -dlink scale.o main.o -o link.o").status, 0);
   EXPECT_EQ(shell("convlab-nvcc scale.o main.o link.o && ./a.out").output, "105\n");
   EXPECT_THAT(shell("convlab-nvcc --version").output, HasSubstr("release 13.0, V13."));
+}
+
+TEST_F(Nvcc, CompilesWithClang) {
+  if (std::system("command -v clang++ >/dev/null") != 0) GTEST_SKIP() << "there is no clang++";
+  const std::string file = (source_folder() / "examples/programs/vecadd.cu").string();
+  const ProgramRun run = run_program({"cuda", "run", file, "-ccbin", "clang++"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.complaint, HasSubstr("vecadd.cu:8:22: error: out-of-bounds read of global memory 'a'"));
+  EXPECT_EQ(run_program({"cuda", "run", file, "-ccbin", "clang++", "--counters"}).status, 3);
+  EXPECT_EQ(run_program({"cuda", "run", file, "-ccbin", "no-such-compiler"}).status, 3);
 }
 
 constexpr const char* kRace = R"(__global__ void race(int* data) {

@@ -255,7 +255,7 @@ auto group_size(const Group& group) -> decltype(group.num_threads()) {
 // ---- What simt does not have ----
 
 /// Thread block clusters are not supported.
-class cluster_group;
+class cluster_group {};
 cluster_group this_cluster() = delete;
 
 }  // namespace convlab::simt::cuda::cooperative_groups
