@@ -22,7 +22,7 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 # The layers, lowest first. A layer includes only itself and earlier ones; tests/layers_test.cc reads this line.
-set(CONVLAB_LAYERS base diagnostics tensor conv warps simt simt/cuda simt/program device dataset image model model/ops
+set(CONVLAB_LAYERS base diagnostics tensor conv warps simt simt/cuda simt/ptx simt/program device dataset image model model/ops
   model/onnx model/onnx/ops model/onnx/reading model/onnx/writing model/formats
   kernels kernels/cpu/simd kernels/cpu/nchw kernels/cpu/gemm kernels/cpu/nchw16n kernels/cpu/nchw16n2c_bf16
   kernels/ops kernels/ops/elementwise kernels/ops/along kernels/ops/rearrange kernels/ops/windows kernels/ops/quantized

@@ -17,6 +17,7 @@
 #include "convlab/kernel_file/braces.h"
 #include "convlab/kernel_file/compile_help.h"
 #include "convlab/kernel_file/kernel_binders.h"
+#include "convlab/kernel_file/ptx_errors.h"
 
 namespace convlab {
 namespace fs = std::filesystem;
@@ -59,7 +60,7 @@ void throw_findings(const KernelSource& source, std::vector<Finding> findings) {
 
 void throw_compile_error(const KernelSource& source, const CompilerCommand& command, const ProcessRun& run) {
   const std::string file = source.path.string(), program = command.words.front();
-  const std::string complaint = without_binders(run.complaint + run.output);
+  const std::string complaint = with_places_of_asm_statements(without_binders(run.complaint + run.output));
   if (run.out_of_time) throw bad_input("{}: {} did not finish within {:g} s", file, program, command.limit_s);
   constexpr int kSignals = 128, kMostSignal = 64;  // nvcc's own exit status may be 255
   if (run.status > kSignals && run.status <= kSignals + kMostSignal) {

@@ -24,6 +24,8 @@ class Lexer {
       if (c == '\n') {
         line_is_empty = true;
         skip(1);
+      } else if (rest().starts_with("\\\n")) {
+        skip(2);  // the line goes on
       } else if (std::isspace(static_cast<unsigned char>(c))) {
         skip(1);
       } else if (rest().starts_with("//")) {

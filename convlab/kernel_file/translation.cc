@@ -13,6 +13,7 @@
 
 #include "convlab/base/file.h"
 #include "convlab/base/fingerprint.h"
+#include "convlab/kernel_file/asm_statements.h"
 #include "convlab/kernel_file/calls.h"
 #include "convlab/kernel_file/kernel_binders.h"
 #include "convlab/kernel_file/kernel_casts.h"
@@ -272,21 +273,6 @@ void make_shared_static_once(const Tokens& tokens, Edits& edits) {
   }
 }
 
-/// Rewrites `asm volatile("trap;")` as __trap(), because the host's assembler does not know PTX.
-void make_traps_calls(const Tokens& tokens, Edits& edits) {
-  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
-    if (!tokens[i].is("asm") && !tokens[i].is("__asm__") && !tokens[i].is("__asm")) continue;
-    size_t open = i + 1;
-    while (open < tokens.size() && (tokens[open].is("volatile") || tokens[open].is("__volatile__"))) ++open;
-    const size_t close = open < tokens.size() && tokens[open].is("(") ? closing_bracket(tokens, open) : tokens.size();
-    if (close != open + 2 && !(close < tokens.size() && tokens[open + 2].is(":"))) continue;
-    const std::string_view text = tokens[open + 1].text;
-    if (text != "\"trap;\"" && text != "\"trap;\\n\"") continue;
-    const std::string_view whole = text_from(tokens[i], tokens[close]);
-    edits.replace(whole, "::convlab::simt::cuda::__trap()" + line_ends(whole));
-  }
-}
-
 /// Enforces the GPU's 64 KiB limit of constant memory, which the host compiler does not know. Section attributes let
 /// simt distinguish constants from __device__ variables, and constants with an initializer from those without. const
 /// variables get no section, because a section cannot hold both const and non-const data.
@@ -314,6 +300,9 @@ void mark_and_limit_constants(const Tokens& tokens, Edits& edits) {
 constexpr std::string_view kWatchHostCode =
     "#include \"convlab/simt/host_code.h\"\n"
     "static const bool convlab_host_code = ::convlab::simt::watch_host_code(&convlab_host_code);\n";
+
+/// Other files get it with cuda_runtime.h. convlab's own kernels, which are compiled with convlab, use no PTX on simt.
+constexpr std::string_view kInlinePtx = "#include \"convlab/simt/ptx/inline_ptx.h\"\n";
 
 /// Translates a file, and the headers next to it that need translation, into one text.
 class Translation {
@@ -360,7 +349,7 @@ class Translation {
     make_dynamic_arrays_pointers(tokens, edits);
     make_alignments_attributes(tokens, edits);
     make_shared_static_once(tokens, edits);
-    make_traps_calls(tokens, edits);
+    for (Rewrite& each : rewritten_asm_statements(tokens)) edits.replace(each.part, std::move(each.by));
     mark_and_limit_constants(tokens, edits);
     if (is_header) {
       for (const auto& [name, after] : kernels) of_headers_.emplace(name);
@@ -478,6 +467,7 @@ std::string program_unit(const KernelSource& source, std::span<const std::filesy
 std::string compilation_unit(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks) {
   const std::string path = std::filesystem::absolute(source.path).string();
   std::string text = headers_before(source.kind, toolchain != Toolchain::cpu) + declarations_before(source);
+  if (source.kind == FileKind::own && toolchain == Toolchain::simt) text += kInlinePtx;
   text += fmt::format("#line 1 \"{}\"\n{}\n", path, translated(source, toolchain, marks));
   text += "#line 1 \"convlab's calls\"\n";
   if (source.kind != FileKind::own) text += calls_of(source);

@@ -15,9 +15,9 @@ enum class Toolchain : uint8_t { nvcc, simt, cpu };
 
 /// Returns the file's text translated for a compiler. Line numbers are preserved, so a message about line 31 refers to
 /// line 31 of the file. The course's headers are replaced by convlab's. For simt, `kernel<<<grid, block>>>(x)` becomes
-/// a call, `extern __shared__` arrays become pointers, `__constant__` arrays larger than 64 KiB are errors, and device
-/// variables get their own sections. All but the sections also apply to headers next to the file, whose text is then
-/// inlined. `marks`: see SideCheck.
+/// a call, asm statements with PTX become calls, `extern __shared__` arrays become pointers, `__constant__` arrays
+/// larger than 64 KiB are errors, and device variables get their own sections. All but the sections also apply to
+/// headers next to the file, whose text is then inlined. `marks`: see SideCheck.
 std::string translated(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks = {});
 
 /// Returns the complete compiler input: the translated text, preceded by the headers and declarations that it expects,

@@ -435,7 +435,7 @@ class Description {
         here_.text = thread();
         return;
       default:
-        set_text("invalid instruction or address");
+        set_text(raw_.headline.empty() ? "invalid instruction or address" : raw_.headline);
         return;
     }
   }

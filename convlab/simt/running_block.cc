@@ -57,4 +57,10 @@ void RunningBlock::abandon() {
   __builtin_unreachable();
 }
 
+void RunningBlock::finish() {
+  current->state = ThreadState::done;
+  jump_fcontext(scheduler, nullptr);
+  __builtin_unreachable();
+}
+
 }  // namespace convlab::simt::internal

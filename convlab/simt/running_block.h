@@ -47,6 +47,9 @@ struct RunningBlock {
 
   /// Ends the running thread. Nothing unwinds its stack.
   [[noreturn]] void abandon();
+
+  /// The same, but as if the kernel had returned: PTX's exit.
+  [[noreturn]] void finish();
 };
 
 }  // namespace convlab::simt::internal
