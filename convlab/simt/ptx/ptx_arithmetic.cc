@@ -122,6 +122,13 @@ void on_numbers(Run& run, const Instruction& i, F operation) {
   if (!is_whole) on_reals(run, i, i.type(), operation);
 }
 
+/// Counts operations of fp32 and fp64: those of fp16 are counted by what they call.
+void count_flops(const Instruction& i, int flops) {
+  if (internal::Counting* const counting = internal::active_worker->counting()) {
+    if (i.type() == Type::f32 || i.type() == Type::f64) counting->arithmetic(flops);
+  }
+}
+
 template <class T>
 T larger(T a, T b) {
   if constexpr (std::is_integral_v<T>) return std::max(a, b);
@@ -176,7 +183,9 @@ void add(Run& run, const Instruction& i) {
     if (i.has("sat"_word)) return run.put(i.operand(0), clamped<T>(static_cast<Int128>(a) + b));
     run.put(i.operand(0), added(run, i, a, b, i.row->name == "addc"));
   });
-  if (!is_whole) on_reals(run, i, i.type(), [mode = mode_of(i)](const auto* x) { return plus(mode, x[0], x[1]); });
+  if (is_whole) return;
+  count_flops(i, 1);
+  on_reals(run, i, i.type(), [mode = mode_of(i)](const auto* x) { return plus(mode, x[0], x[1]); });
 }
 
 void subtract(Run& run, const Instruction& i) {
@@ -189,9 +198,9 @@ void subtract(Run& run, const Instruction& i) {
     if (i.has("cc"_word)) run.carry = difference < 0;  // the borrow
     run.put(i.operand(0), static_cast<T>(static_cast<U>(static_cast<Unsigned128>(difference))));
   });
-  if (!is_whole) {
-    on_reals(run, i, i.type(), [mode = mode_of(i)](const auto* x) { return plus(mode, x[0], opposite(x[1])); });
-  }
+  if (is_whole) return;
+  count_flops(i, 1);
+  on_reals(run, i, i.type(), [mode = mode_of(i)](const auto* x) { return plus(mode, x[0], opposite(x[1])); });
 }
 
 void multiply(Run& run, const Instruction& i) {
@@ -199,7 +208,9 @@ void multiply(Run& run, const Instruction& i) {
     with_product<T>(i, run.get<T>(i.operand(1)), run.get<T>(i.operand(2)),
                     [&](auto product) { run.put(i.operand(0), product); });
   });
-  if (!is_whole) on_reals(run, i, i.type(), [mode = mode_of(i)](const auto* x) { return times(mode, x[0], x[1]); });
+  if (is_whole) return;
+  count_flops(i, 1);
+  on_reals(run, i, i.type(), [mode = mode_of(i)](const auto* x) { return times(mode, x[0], x[1]); });
 }
 
 void multiply_add(Run& run, const Instruction& i) {
@@ -210,9 +221,9 @@ void multiply_add(Run& run, const Instruction& i) {
       run.put(i.operand(0), added(run, i, product, addend, i.row->name == "madc"));
     });
   });
-  if (!is_whole) {
-    on_reals(run, i, i.type(), [mode = mode_of(i)](const auto* x) { return fused(mode, x[0], x[1], x[2]); });
-  }
+  if (is_whole) return;
+  count_flops(i, 2);
+  on_reals(run, i, i.type(), [mode = mode_of(i)](const auto* x) { return fused(mode, x[0], x[1], x[2]); });
 }
 
 void multiply24(Run& run, const Instruction& i) {
