@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -23,7 +24,8 @@ SharedRegion* shared_region_at(Worker& worker, uintptr_t address) {
   return nullptr;
 }
 
-void begin_copy(Worker& worker, PendingCopy copy, const void* code, Where where) {
+// Checks the copy, and returns it with the fields that follow from its addresses.
+PendingCopy begin_copy(Worker& worker, PendingCopy copy, const void* code, Where where) {
   const auto to = reinterpret_cast<uintptr_t>(copy.to), from = reinterpret_cast<uintptr_t>(copy.from);
   RawFault fault;
   fault.location = where;
@@ -53,7 +55,13 @@ void begin_copy(Worker& worker, PendingCopy copy, const void* code, Where where)
   copy.group = worker.current->copy_groups;
   copy.shadow = worker.trace != nullptr ? nullptr : region->shadow.get();
   copy.offset = to - region->base;
-  worker.current->copies.push_back(copy);
+  return copy;
+}
+
+void move_bytes(const PendingCopy& copy) {
+  const size_t read = copy.bytes - copy.zeros;
+  std::memcpy(copy.to, copy.from, read);
+  std::memset(static_cast<char*>(copy.to) + read, 0, copy.zeros);
 }
 
 void land_copies(Worker& worker, size_t groups_left) {
@@ -62,12 +70,28 @@ void land_copies(Worker& worker, size_t groups_left) {
     return copy.group + groups_left >= worker.current->copy_groups;
   });
   for (auto copy = copies.begin(); copy != end; ++copy) {
-    const size_t read = copy->bytes - copy->zeros;
-    std::memcpy(copy->to, copy->from, read);
-    std::memset(static_cast<char*>(copy->to) + read, 0, copy->zeros);
+    move_bytes(*copy);
     if (copy->shadow != nullptr) mark_landed(*copy->shadow, copy->offset, copy->bytes, worker.accessor);
   }
   copies.erase(copies.begin(), end);
+}
+
+void land_awaited_copies(Worker& worker, uintptr_t barrier, unsigned phase) {
+  std::erase_if(worker.awaited_copies, [&](const AwaitedCopy& awaited) {
+    if (awaited.barrier != barrier || awaited.phase != phase) return false;
+    const PendingCopy& copy = awaited.copy;
+    move_bytes(copy);
+    if (copy.shadow == nullptr) return true;
+    Accessor writer = worker.accessor;
+    writer.now = awaited.start;
+    // Since the start, all threads may have passed a barrier of the block.
+    if (awaited.start.epoch == worker.accessor.now.epoch) {
+      const int thread = static_cast<int>(awaited.start.warp) * kWarpSize + std::countr_zero(awaited.start.lanes);
+      worker.clocks.release_until(thread, awaited.start.stamp, barrier);
+    }
+    mark_landed(*copy.shadow, copy.offset, copy.bytes, writer);
+    return true;
+  });
 }
 
 }  // namespace
@@ -82,7 +106,7 @@ void copy_async(void* to, const void* from, size_t bytes, size_t zeros, Where wh
   const void* const code = __builtin_return_address(0);
   const HostScope host;
   if (worker->attention) worker->settle_stores();
-  internal::begin_copy(*worker, {to, from, bytes, zeros}, code, where);
+  worker->current->copies.push_back(internal::begin_copy(*worker, {to, from, bytes, zeros}, code, where));
 }
 
 void commit_copies() noexcept {
@@ -95,6 +119,34 @@ void wait_for_copies(size_t groups_left) noexcept {
   const HostScope host;
   if (worker->attention) worker->settle_stores();
   internal::land_copies(*worker, groups_left);
+}
+
+void copy_async_until(void* to, const void* from, size_t bytes, const void* barrier, unsigned phase,
+                      Where where) noexcept {
+  Worker* const worker = internal::active_worker;
+  if (!worker) return;
+  const void* const code = __builtin_return_address(0);
+  const HostScope host;
+  if (worker->attention) worker->settle_stores();
+  const internal::PendingCopy copy = internal::begin_copy(*worker, {to, from, bytes, 0}, code, where);
+  worker->awaited_copies.push_back({copy, reinterpret_cast<uintptr_t>(barrier), phase, worker->accessor.now});
+}
+
+void land_copies(const void* barrier, unsigned phase) noexcept {
+  Worker* const worker = internal::active_worker;
+  if (!worker || worker->awaited_copies.empty()) return;
+  const HostScope host;
+  internal::land_awaited_copies(*worker, reinterpret_cast<uintptr_t>(barrier), phase);
+}
+
+void await_copies(const void* barrier, unsigned phase) noexcept {
+  Worker* const worker = internal::active_worker;
+  if (!worker) return;
+  const HostScope host;
+  for (const internal::PendingCopy& copy : worker->current->copies) {
+    worker->awaited_copies.push_back({copy, reinterpret_cast<uintptr_t>(barrier), phase, worker->accessor.now});
+  }
+  worker->current->copies.clear();
 }
 
 bool is_shared_memory(const void* address) noexcept {

@@ -19,6 +19,16 @@ void commit_copies() noexcept;
 /// Waits for all copy groups of this thread except the last `groups_left`.
 void wait_for_copies(size_t groups_left) noexcept;
 
+/// Starts a copy as copy_async() does that the phase of a barrier awaits. land_copies(): a thread has seen the end of
+/// the phase. Until then any access to the destination is a race; afterwards the copies count as writes that happen
+/// before what a thread does that acquires the barrier's address.
+void copy_async_until(void* to, const void* from, size_t bytes, const void* barrier, unsigned phase,
+                      Where where) noexcept;
+void land_copies(const void* barrier, unsigned phase) noexcept;
+
+/// The phase awaits all copies of copy_async() that this thread has not waited for.
+void await_copies(const void* barrier, unsigned phase) noexcept;
+
 /// Returns whether the address is in the shared memory of the running thread's block.
 bool is_shared_memory(const void* address) noexcept;
 

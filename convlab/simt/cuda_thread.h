@@ -14,7 +14,7 @@
 
 namespace convlab::simt::internal {
 
-enum class ThreadState : uint8_t { ready, paused, at_barrier, at_warp_operation, done, faulted };
+enum class ThreadState : uint8_t { ready, paused, yielded, at_barrier, at_warp_operation, done, faulted };
 
 /// One lane's request for a warp operation, without its value.
 struct WarpRequest {
@@ -36,6 +36,15 @@ struct PendingCopy {
   size_t offset = 0;         ///< of the destination in the region
 };
 
+/// An asynchronous copy that a phase of a barrier awaits: it lands when the thread that observes the end of the phase
+/// lands it.
+struct AwaitedCopy {
+  PendingCopy copy;
+  uintptr_t barrier = 0;
+  unsigned phase = 0;
+  AccessRecord start;  ///< of the thread that started it
+};
+
 /// One CUDA thread, and what it waits for.
 struct CudaThread {
   boost::context::detail::fcontext_t context = nullptr;
@@ -45,9 +54,10 @@ struct CudaThread {
   Where where{};
   BarrierOperation barrier{};
   WarpRequest request{};
-  uint64_t value = 0;   ///< operand before a barrier or warp operation, result after it
-  bool fenced = false;  ///< executed a fence since its last release
-  size_t acquired = 0;  ///< number of the block's releases that happen before this thread's next access
+  uint64_t value = 0;      ///< operand before a barrier or warp operation, result after it
+  bool fenced = false;     ///< executed a fence since its last release
+  uintptr_t spins_on = 0;  ///< address of its last atomic operation, if that left the memory unchanged
+  bool waits = false;      ///< yielded: for shared memory that only a thread of the block can change
   std::vector<PendingCopy> copies;
   size_t copy_groups = 0;  ///< committed so far
 };
@@ -56,6 +66,7 @@ struct Warp {
   LaneMask all = 0;  ///< lanes that exist
   LaneMask ready = 0;
   LaneMask paused = 0;   ///< until their traces are counted
+  LaneMask yielded = 0;  ///< until the other warps have run
   LaneMask waiting = 0;  ///< at a warp operation
   LaneMask done = 0;
   WarpClock clock;

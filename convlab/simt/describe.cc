@@ -385,6 +385,13 @@ class Description {
   }
 
   void describe_stuck() {
+    if (!raw_.headline.empty()) {
+      set_text(raw_.headline);
+      here_.text = thread() + " waits here";
+      finding_.help =
+          "possibly a barrier expects more arrivals than there are, or a thread that should arrive waits too";
+      return;
+    }
     set_text(fmt::format("no progress {}", raw_.detail));
     here_.text = thread() + " is here";
     if (target_.element.empty()) {

@@ -19,7 +19,7 @@ unsigned mask_of(uint64_t record) { return static_cast<unsigned>(record >> kMask
 uint64_t clock_of(uint64_t record) { return record >> kClockShift & kMaxClock; }
 
 // A volatile access counts as atomic.
-bool counts_as_atomic(AccessKind kind) { return kind != AccessKind::read && kind != AccessKind::write; }
+bool counts_as_atomic(AccessKind kind) { return !is_plain(kind); }
 
 // Returns the record of one byte that has its own cell.
 uint64_t byte_of(uint64_t record, int byte) { return mask_of(record) >> byte & 1 ? record | kMaskField : 0; }
@@ -80,9 +80,10 @@ bool GlobalRaces::of_other(uint64_t record, const GlobalAccessor& accessor) cons
   return in_launch(record) && ((record & kSeveral) != 0 || serial_of(record) != serial_of(accessor.now));
 }
 
-void GlobalRaces::synchronize(GlobalAccessor& accessor) {
-  accessor.acquires = true;
-  if (!accessor.fenced) return;
+void GlobalRaces::synchronize(GlobalAccessor& accessor, const AtomicOrder& order) {
+  if (order.acquire == AtomicOrder::Acquire::now) accessor.acquires = true;
+  if (order.acquire == AtomicOrder::Acquire::at_fence) accessor.seen = ticket_.load();
+  if (!accessor.fenced && !order.releases) return;
   accessor.fenced = false;
   {
     std::lock_guard lock(releases_mutex_);

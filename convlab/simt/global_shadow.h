@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "convlab/simt/atomic_order.h"
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/where.h"
 
@@ -95,6 +96,12 @@ struct GlobalAccessor {
   uint64_t acquired = 0;  ///< releases with a ticket up to this one happen before the block's accesses
   bool acquires = false;  ///< an atomic operation ran since `acquired` was set: all releases so far happen before, too
   bool fenced = false;    ///< there was a __threadfence() since the last release
+  uint64_t seen = 0;      ///< releases with a ticket up to this one are acquired at the next fence
+
+  void fence() {
+    fenced = true;
+    acquired = acquired < seen ? seen : acquired;
+  }
 };
 
 /// Fast path: returns true if a plain access to a whole word needs neither a check nor a new record.
@@ -160,8 +167,8 @@ class GlobalRaces {
   /// Marks bytes to which several blocks stored one value: any read or change then races with one of them.
   void mark_several(GlobalCell& cell, uintptr_t address, unsigned mask);
 
-  /// Must be called before each atomic or volatile access of a block: acquires, and releases after a fence.
-  void synchronize(GlobalAccessor& accessor);
+  /// Must be called after the check of each atomic or volatile access of a block. Releases after a fence, too.
+  void synchronize(GlobalAccessor& accessor, const AtomicOrder& order);
 
   /// Returns the candidate races that remain after all blocks are done.
   std::vector<CandidateRace> candidates() const;

@@ -159,6 +159,8 @@ void on_volatile(void* pointer, AccessKind kind, const void* code) {
   Worker* const worker = active_worker;
   const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
   if (worker && address % kBytes != 0) fail_misaligned(worker, address, kBytes, is_write(kind), code);
+  // A loop that reads it again waits for another thread.
+  if (worker && kind == AccessKind::volatile_read) worker->spin(address ^ reinterpret_cast<uintptr_t>(code));
   on_range(pointer, kBytes, kind, code);
 }
 

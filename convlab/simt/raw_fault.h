@@ -45,7 +45,7 @@ struct RawFault {
   bool of_grid = false;    ///< the barrier is that of a cooperative launch; no thread waits if the launch is not one
   Where other_location{};  ///< where the other thread waits instead, if it waits
   std::string detail;      ///< text that only the code that detects the fault can provide
-  std::string headline;    ///< likewise, out of bounds: what happened
+  std::string headline;    ///< likewise, out of bounds or stuck: what happened
   int writers = 0;         ///< redundant write in a block: number of threads that store the value
   bool by_warps = false;   ///< redundant write in a block: `writers` counts whole warps, by wmma
   int64_t times = 1;

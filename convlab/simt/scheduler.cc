@@ -2,6 +2,7 @@
 
 #include "convlab/simt/scheduler.h"
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -119,7 +120,8 @@ void Scheduler::begin_block(int64_t linear) {
     thread.stack = -1;
     thread.state = ThreadState::ready;
     thread.fenced = false;
-    thread.acquired = 0;
+    thread.spins_on = 0;
+    thread.waits = false;
     thread.index = index;
     thread.copies.clear();
     thread.copy_groups = 0;
@@ -132,7 +134,7 @@ void Scheduler::begin_block(int64_t linear) {
     Warp& warp = worker_.warps[first / kWarpSize];
     const int lanes = std::min(kWarpSize, grid.block_threads - first);
     warp.all = warp.ready = lanes == 32 ? UINT32_MAX : (1u << lanes) - 1;
-    warp.paused = warp.waiting = warp.done = 0;
+    warp.paused = warp.yielded = warp.waiting = warp.done = 0;
     warp.clock.restart();
   }
 }
@@ -147,6 +149,8 @@ void Scheduler::run_block(int64_t linear) {
         if (grid.first_fault_block.load(std::memory_order_relaxed) < linear || worker_.is_dead) return;
       } while (run_warp(worker_.warps[w]));
     }
+    if (resume_yielded()) continue;
+    if (worker_.is_dead) return;
     worker_.report_candidates();
     if (!release_barrier()) break;
   }
@@ -199,6 +203,7 @@ void Scheduler::resume(Warp& warp, CudaThread& thread, int lane) {
   worker_.begin_thread(thread, warp, lane, stack_of(thread.stack));
   thread.context = jump_fcontext(thread.context, &worker_).fctx;
   if (worker_.attention) worker_.settle_stores();
+  if (thread.state != ThreadState::yielded) worker_.has_moved = true;
   switch (thread.state) {
     case ThreadState::done:
       worker_.progress.note();
@@ -216,9 +221,41 @@ void Scheduler::resume(Warp& warp, CudaThread& thread, int lane) {
       warp.ready &= ~(1u << lane);
       warp.paused |= 1u << lane;
       break;
+    case ThreadState::yielded:
+      warp.ready &= ~(1u << lane);
+      warp.yielded |= 1u << lane;
+      break;
     case ThreadState::ready:
       break;
   }
+}
+
+// Called when all threads wait or have yielded. Returns true if those that have yielded run again.
+bool Scheduler::resume_yielded() {
+  const int count = worker_.grid->block_threads;
+  const CudaThread* first = nullptr;
+  bool all_wait = true;
+  for (int t = 0; t < count; ++t) {
+    CudaThread& thread = worker_.threads[t];
+    if (thread.state != ThreadState::yielded) continue;
+    if (first == nullptr) first = &thread;
+    all_wait = all_wait && thread.waits;
+    thread.state = ThreadState::ready;
+  }
+  if (first == nullptr) return false;
+  if (all_wait && !std::exchange(worker_.has_moved, false)) {
+    RawFault fault;
+    fault.kind = FaultKind::stuck;
+    fault.thread = worker_.number_of(*first);
+    fault.location = first->where;
+    fault.headline = "threads of the block wait for each other forever";
+    worker_.report(fault);
+    worker_.is_dead = true;
+    return false;
+  }
+  for (Warp& warp : worker_.warps) warp.ready |= std::exchange(warp.yielded, 0);
+  if (worker_.grid->blocks > 1) ::sched_yield();  // they may wait for another block
+  return true;
 }
 
 // Called when no thread can run. Returns true if all threads wait at the same barrier and now continue. In lenient
@@ -247,7 +284,6 @@ bool Scheduler::release_barrier() {
     if (worker_.threads[t].state == ThreadState::done) continue;
     worker_.threads[t].state = ThreadState::ready;
     worker_.threads[t].value = sum;
-    worker_.threads[t].acquired = 0;
   }
   for (int w = 0; w * kWarpSize < count; ++w) {
     worker_.warps[w].ready = worker_.warps[w].all & ~worker_.warps[w].done;

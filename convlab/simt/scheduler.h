@@ -41,6 +41,7 @@ class Scheduler final : SignalReceiver {
   bool run_warp(Warp& warp);
   void resume(Warp& warp, CudaThread& thread, int lane);
   bool release_barrier();
+  bool resume_yielded();
   bool pass_grid_barrier(const CudaThread& waiting);
   void report_waiting();
   void note_exited_threads(const CudaThread& waiting);

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include "convlab/base/error.h"
+#include "convlab/simt/thread_clocks.h"
 
 namespace convlab::simt::internal {
 namespace {
@@ -24,6 +26,7 @@ Cell* map_cells(size_t count) {
 bool concurrent(const AccessRecord& record, const Accessor& accessor) {
   const AccessRecord& now = accessor.now;
   if (record.epoch != now.epoch) return false;
+  if (accessor.clocks->ordered(record, now)) return false;
   if (record.many_warps || record.warp != now.warp) return true;
   // wmma assigns an element to the same lane in each load and store of the same warp.
   if (record.collective && record.lanes == now.lanes) return false;
@@ -37,7 +40,8 @@ AccessRecord record_of(const Accessor& accessor, bool atomic) {
   return record;
 }
 
-// Adds an access to the record. For reads and for atomics, which may be concurrent with others of their kind.
+// Adds an access to the record. For reads and for atomics, which may be concurrent with others of their kind. Of lanes
+// that have released a different number of times, the lowest stamp counts: it is the one that all of them have.
 void join(AccessRecord& record, const Accessor& accessor, bool atomic) {
   const AccessRecord& now = accessor.now;
   if (record.epoch != now.epoch ||
@@ -49,8 +53,15 @@ void join(AccessRecord& record, const Accessor& accessor, bool atomic) {
     if (record.lanes != now.lanes) record.collective = 0;
     if (!atomic) record.atomic = 0;
     record.lanes |= now.lanes;
-    record.stamp = now.stamp;
+    const bool lowest = accessor.clock->released && !accessor.clock->partial && record.lanes != now.lanes;
+    if (!lowest || now.stamp < record.stamp) record.stamp = now.stamp;
   }
+}
+
+// Forgets readers that a write comes after, so that the stamps of later reads count.
+void forget_ordered_readers(AccessRecord& read, const Accessor& accessor) {
+  const bool others = read.many_warps || read.warp != accessor.now.warp || (read.lanes & ~accessor.now.lanes) != 0;
+  if (accessor.clocks->in_use() && others) read = {};
 }
 
 // Removes the lane of an atomic operation from the readers: it may have read the word before, as an atomicCAS loop
@@ -102,6 +113,7 @@ ShadowResult touch_cell(Cell& cell, Shadow::Of of, AccessKind kind, const Access
     const bool again = cell.write.epoch == accessor.now.epoch || cell.read.epoch == accessor.now.epoch;
     cell.write = record_of(accessor, false);
     cell.write.again = again;
+    if (!was_read) forget_ordered_readers(cell.read, accessor);
   } else if (cell.write.epoch == accessor.now.epoch && !cell.write.atomic &&
              cell.write.stamp > accessor.clock->ordered_through) {
     // A thread's own plain write before its atomic stays in the record: it races with atomics of other threads.
@@ -125,7 +137,15 @@ void mark(Shadow& shadow, size_t offset, size_t bytes, const AccessRecord& write
 
 }  // namespace
 
+uint32_t WarpClock::next_stamp(int lane) {
+  const uint32_t next = stamp_of(lane) + 1;
+  if (!released) std::fill(std::begin(after_release), std::end(after_release), 0u);
+  released = true;
+  return after_release[lane] = next;
+}
+
 void WarpClock::synchronize(LaneMask mask, LaneMask whole) {
+  for (int lane = 0; lane < 32; ++lane) stamp = stamp_of(lane);
   if (mask == whole) {
     ordered_through = stamp++;
     partial = false;

@@ -15,16 +15,18 @@
 /// An epoch is one barrier interval. A worker increments its epoch at each block's start and at each __syncthreads and
 /// never decreases it, so shadow memory need not be cleared between blocks. Within an epoch, only __syncwarp orders
 /// threads; each warp has its own clock (WarpClock). Shuffles, votes, and wmma synchronize lanes but order no memory,
-/// as in CUDA. The Worker tracks what fences order.
+/// as in CUDA. ThreadClocks tracks what releases and acquires order.
 ///
 /// If threads access a part of a word (half, unsigned char), the word is split: its four bytes have their own cells
 /// until the end of the block.
 namespace convlab::simt::internal {
 
+class ThreadClocks;
+
 /// The last accesses of one kind, write or read, to one cell.
 struct AccessRecord {
   uint32_t epoch = 0;  ///< barrier interval; 0: never
-  uint32_t stamp = 0;  ///< the warp's clock
+  uint32_t stamp = 0;  ///< the warp's clock; of several lanes, see join()
   LaneMask lanes = 0;  ///< of `warp`; several after reads or atomics by several lanes
   uint32_t warp : 5 = 0;
   uint32_t many_warps : 1 = 0;  ///< lanes of other warps accessed it, too
@@ -60,6 +62,8 @@ struct WarpClock {
   uint32_t stamp = 1;            ///< of accesses now; incremented at each __syncwarp
   uint32_t ordered_through = 0;  ///< accesses with a stamp up to this one happen before all later accesses by any lane
   bool partial = false;          ///< `seen` is in use: a __syncwarp covered only a part of the warp
+  bool released = false;         ///< `after_release` is in use
+  uint32_t after_release[32];    ///< by lane: the stamp of accesses after its last release
   uint32_t seen[32]
                [32];  ///< vector clocks, [i][j]: accesses of lane j up to this stamp happen before what lane i does now
 
@@ -67,7 +71,12 @@ struct WarpClock {
     stamp = 1;
     ordered_through = 0;
     partial = false;
+    released = false;
   }
+
+  /// Returns the stamp of the lane's accesses now. next_stamp(): after a release, which ends a stamp of this lane only.
+  uint32_t stamp_of(int lane) const { return released && after_release[lane] > stamp ? after_release[lane] : stamp; }
+  uint32_t next_stamp(int lane);
 
   /// Records a __syncwarp of `mask`; `whole` is the mask of all lanes that the warp has.
   void synchronize(LaneMask mask, LaneMask whole);
@@ -141,11 +150,13 @@ struct Accessor {
   uint32_t block_epoch;  ///< the block's first epoch
   uintptr_t read = 0;    ///< address that the running thread's last access read, since it was resumed
   const WarpClock* clock;
+  const ThreadClocks* clocks;
 
-  void set(uint32_t epoch, LaneMask lanes, int warp, const WarpClock& warp_clock) {
+  void set(uint32_t epoch, int lane, int warp, const WarpClock& warp_clock) {
     clock = &warp_clock;
     read = 0;
-    now = {.epoch = epoch, .stamp = warp_clock.stamp, .lanes = lanes, .warp = static_cast<uint32_t>(warp)};
+    now = {
+        .epoch = epoch, .stamp = warp_clock.stamp_of(lane), .lanes = 1u << lane, .warp = static_cast<uint32_t>(warp)};
   }
 
   /// Sets the return address of an access, and the address that it reads; 0 if it writes or cannot be read in advance.
@@ -155,10 +166,25 @@ struct Accessor {
   }
 };
 
-enum class AccessKind : uint8_t { read, write, atomic_update, atomic_write, volatile_read, volatile_write };
+/// `plain_update`: what an atomic operation is for threads outside of its scope.
+enum class AccessKind : uint8_t {
+  read,
+  write,
+  atomic_update,
+  atomic_write,
+  volatile_read,
+  volatile_write,
+  plain_update
+};
 
 inline bool is_atomic(AccessKind kind) { return kind == AccessKind::atomic_update || kind == AccessKind::atomic_write; }
 inline bool is_write(AccessKind kind) { return kind != AccessKind::read && kind != AccessKind::volatile_read; }
+inline bool is_plain(AccessKind kind) {
+  return kind == AccessKind::read || kind == AccessKind::write || kind == AccessKind::plain_update;
+}
+inline AccessKind outside_of_scope(AccessKind kind) {
+  return is_plain(kind) ? kind : is_write(kind) ? AccessKind::plain_update : AccessKind::read;
+}
 
 /// The fault of an access, and the other side of a race. in_flight: the other side is an asynchronous copy that its
 /// thread has not waited for.

@@ -3,6 +3,7 @@
 #include "convlab/simt/warp.h"
 
 #include <exception>
+#include <thread>
 #include <utility>
 
 #include "convlab/simt/warp_operations.h"
@@ -48,6 +49,27 @@ void thread_fence(FenceScope scope) noexcept {
   if (!worker) return;
   scope == FenceScope::block ? worker->fence_block() : worker->fence();
 }
+
+void wait_for_change(const void* address, bool again, Where where) noexcept {
+  internal::Worker* const worker = internal::active_worker;
+  if (!worker) return std::this_thread::yield();
+  const internal::HostScope host;
+  if (worker->attention) worker->settle_stores();
+  worker->wait_for_change(reinterpret_cast<uintptr_t>(address), again, where);
+}
+
+void fail_assertion(const char* what, Where where) noexcept {
+  internal::Worker* const worker = internal::active_worker;
+  if (!worker) std::terminate();
+  const internal::HostScope host;
+  internal::RawFault fault;
+  fault.kind = FaultKind::assertion;
+  fault.location = where;
+  fault.detail = what;
+  worker->fail(std::move(fault));
+}
+
+bool in_kernel() noexcept { return internal::active_worker != nullptr; }
 
 void trap(Where where) noexcept {
   internal::Worker* const worker = internal::active_worker;

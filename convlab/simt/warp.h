@@ -26,10 +26,20 @@ void warp_collective(CollectiveWork run, void* payload, Where where) noexcept;
 /// Reports an explicit __trap() and ends the thread.
 [[noreturn]] void trap(Where where) noexcept;
 
+/// Reports a failed assertion of a library's function, and ends the thread.
+[[noreturn]] void fail_assertion(const char* what, Where where) noexcept;
+
+/// Returns whether a kernel runs: host and device code are compiled at once.
+bool in_kernel() noexcept;
+
 /// What the thread did so far happens before its next atomic operation, as seen by threads of its block or by all
 /// threads: see global_shadow.h. No fence instruction is needed on the host: its atomics are ordered, too.
 enum class FenceScope : uint8_t { block, device };
 void thread_fence(FenceScope scope) noexcept;
+
+/// Lets other threads run, because the thread waits until one of them changes what is at this address. `again`: it has
+/// waited for that before, and nothing has changed.
+void wait_for_change(const void* address, bool again, Where where) noexcept;
 
 /// Returns the launch's dynamic shared memory, aligned to 1024 bytes.
 [[gnu::const]] void* dynamic_shared_memory() noexcept;

@@ -66,17 +66,6 @@ uint64_t combine(WarpOperation operation, uint64_t a, uint64_t b) {
   }
 }
 
-// After a __syncwarp, what one lane acquired happens before the later accesses of all lanes.
-void share_acquired(Worker& worker, int first_thread, LaneMask group) {
-  size_t most = 0;
-  for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) {
-    most = std::max(most, worker.threads[first_thread + std::countr_zero(lanes)].acquired);
-  }
-  for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) {
-    worker.threads[first_thread + std::countr_zero(lanes)].acquired = most;
-  }
-}
-
 void complete_shuffle(Worker& worker, Warp& warp, LaneMask group) {
   const int first_thread = worker.first_thread_of(warp);
   uint64_t values[kWarpSize] = {};
@@ -161,7 +150,7 @@ void complete(Worker& worker, Warp& warp, LaneMask group) {
       return;
     case WarpOperation::sync:
       warp.clock.synchronize(group, warp.all);
-      share_acquired(worker, first_thread, group);
+      worker.clocks.share(first_thread, group);
       worker.accessor.now.stamp = warp.clock.stamp;  // for the calling lane, which continues immediately
       return;
     case WarpOperation::active_mask:

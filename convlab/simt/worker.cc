@@ -32,6 +32,7 @@ void Worker::begin_launch(Grid& of_launch) {
   static_shared.base = grid->module->thread_local_base();
   static_shared.span = static_shared.bytes = grid->module->thread_local_bytes();
   static_shared.used = grid->shared_arrays->words.data();
+  accessor.clocks = &clocks;
   if (!static_shared.shadow || static_shared.shadow->bytes() < static_shared.span) {
     static_shared.make_shadow(static_shared.span);
   }
@@ -71,13 +72,14 @@ void Worker::begin_block(int64_t of_grid) {
   accessor.block_epoch = ++epoch_;
   global_accessor = grid->races.accessor_of(linear);
   block_shadow.begin_block();
-  releases_.clear();
+  clocks.restart();
+  awaited_copies.clear();
   candidates_.clear();
   if (counting_) counting_->begin_block(grid->block_threads);
 }
 
 void Worker::pass_barrier() {
-  releases_.clear();
+  clocks.restart();
   ++epoch_;
 }
 
@@ -88,8 +90,26 @@ void Worker::pause() {
   suspend();
 }
 
-void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where) {
+void Worker::yield() {
+  const HostScope host;
+  current->state = ThreadState::yielded;
+  suspend();
+}
+
+void Worker::wait_for_change(uintptr_t address, bool again, Where where) {
+  fail_if_stuck(nullptr, where);
+  current->waits =
+      address - static_shared.base < static_shared.span || address - dynamic_shared.base < dynamic_shared.span;
+  if (!again) has_moved = true;
+  current->where = where;
+  yield();
+  current->waits = false;
+}
+
+void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where,
+                          const AtomicOrder& order) {
   if (bytes == 0) return;
+  if (order.scope == AtomicScope::thread) kind = outside_of_scope(kind);
   fail_if_stuck(code, where);
   if (grid->checks.is_empty()) return;
   accessor.at(code, kind == AccessKind::read ? address : 0);
@@ -100,9 +120,9 @@ void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, cons
   } else if (const size_t offset = address - stack_base; offset < kStackBytes && bytes <= kStackBytes - offset) {
     return;
   } else {
-    check_global(address, bytes, kind, {code, where});
+    check_global(address, bytes, kind, {code, where}, order);
   }
-  synchronize_in_block(kind);
+  if (!is_plain(kind)) synchronize_in_block(address, kind, order);
 }
 
 // A volatile write after a fence is a flag that others may wait for. Without a fence it orders nothing and is a plain
@@ -113,34 +133,24 @@ AccessKind Worker::kind_in_block(AccessKind kind) const {
 }
 
 // Called after the access.
-void Worker::synchronize_in_block(AccessKind kind) {
-  if (kind == AccessKind::read || kind == AccessKind::write) return;
+void Worker::synchronize_in_block(uintptr_t address, AccessKind kind, const AtomicOrder& order) {
   CudaThread& self = *current;
-  if (is_write(kind) && self.fenced) {
+  const int thread = number_of(self);
+  // An operation that does both acquires first: then its release includes what it acquired.
+  const uintptr_t object = order.same_address ? address : ThreadClocks::kAnyAddress;
+  if (kind == AccessKind::volatile_write || order.acquire == AtomicOrder::Acquire::never) {
+    // It reads nothing.
+  } else if (order.acquire == AtomicOrder::Acquire::now) {
+    clocks.acquire(thread, object);
+  } else {
+    clocks.acquire_at_fence(thread, object);
+  }
+  if (is_write(kind) && (self.fenced || order.releases)) {
     WarpClock& clock = warps[accessor.now.warp].clock;
-    releases_.push_back({number_of(self), clock.stamp});
-    accessor.now.stamp = ++clock.stamp;
+    clocks.release(thread, clock, address);
+    accessor.now.stamp = clock.next_stamp(thread % kWarpSize);
     self.fenced = false;
   }
-  if (kind != AccessKind::volatile_write) self.acquired = releases_.size();
-}
-
-// Returns true if all threads of the record released their accesses before the running thread acquired.
-bool Worker::ordered_by_fences(const AccessRecord& other) const {
-  const size_t acquired = current->acquired;
-  if (acquired == 0) return false;
-  if (other.many_warps) return true;  // the threads are not known
-  const bool alone = std::has_single_bit(other.lanes);
-  for (LaneMask lanes = other.lanes; lanes != 0; lanes &= lanes - 1) {
-    const int thread = static_cast<int>(other.warp) * kWarpSize + std::countr_zero(lanes);
-    if (&threads[thread] == current) continue;
-    // Of several lanes, only the last one's time is known.
-    const bool released = std::any_of(
-        releases_.begin(), releases_.begin() + static_cast<ptrdiff_t>(acquired),
-        [&](const Release& release) { return release.thread == thread && (!alone || release.stamp >= other.stamp); });
-    if (!released) return false;
-  }
-  return true;
 }
 
 // Checks word by word. A store that is a race unless it leaves the word unchanged becomes a part; the result is the
@@ -185,7 +195,6 @@ void Worker::name_other_side(RawFault& fault, const AccessRecord& other, bool ot
 
 void Worker::report_race_in_block(RawFault fault, const ShadowResult& result, AccessKind kind) {
   const AccessRecord& other = result.other;
-  if (ordered_by_fences(other)) return;
   settle_candidates(kNobody, fault.address);
   name_other_side(fault, other, result.other_was_write);
   fault.before_barriers = epoch_ == accessor.block_epoch;
@@ -257,7 +266,8 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
   }
 }
 
-void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) {
+void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, const Site& site,
+                          const AtomicOrder& order) {
   const bool writes = is_write(kind);
   RawFault fault = fault_at(RawFault::Space::global, address, bytes, kind, site);
   SiteEntry found = accessible_memory(*grid, address, bytes, writes, fault.kind);
@@ -277,9 +287,12 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
   if (found.cells) {
     // First check the block itself: a race inside a block usually occurs in all blocks and is then the closer cause.
     check_order_in_block(address, bytes, kind, site);
-    check_order(found, address, bytes, kind, site);
+    // Between blocks, an operation of the block's scope is not atomic.
+    check_order(found, address, bytes, order.scope == AtomicScope::device ? kind : outside_of_scope(kind), site);
   }
-  if (kind != AccessKind::read && kind != AccessKind::write) grid->races.synchronize(global_accessor);
+  if (!is_plain(kind) && order.scope == AtomicScope::device) {
+    grid->races.synchronize(global_accessor, order);
+  }
   // Setting a constant from the host registers a range for it.
   if (!writes && grid->module->is_unset_constant(address) && range_at(*grid->ranges, address) == nullptr) {
     fault.kind = FaultKind::uninitialized_global;
@@ -354,7 +367,6 @@ void Worker::check_order_in_block(uintptr_t address, size_t bytes, AccessKind ki
 }
 
 void Worker::hold_in_block(RawFault fault, std::vector<HeldPart> parts) {
-  std::erase_if(parts, [&](const HeldPart& part) { return ordered_by_fences(part.other); });
   if (parts.empty()) return;
   name_other_side(fault, parts.front().other, true);
   hold({.fault = std::move(fault), .parts = std::move(parts)});

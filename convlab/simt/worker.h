@@ -5,14 +5,17 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "convlab/simt/atomic_order.h"
 #include "convlab/simt/code_counts.h"
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/redundant.h"
 #include "convlab/simt/running_block.h"
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/site.h"
+#include "convlab/simt/thread_clocks.h"
 #include "convlab/simt/where.h"
 
 namespace convlab::simt::internal {
@@ -37,14 +40,6 @@ struct HeldStore {
   uint32_t warp = 0;
   LaneMask lanes = 0;
   std::vector<HeldPart> parts;
-};
-
-/// A release: a fence followed by an atomic operation of one thread in a barrier interval. What the thread did before
-/// it happens before what other threads do after later atomic operations of their own. A volatile access counts as
-/// atomic, as between blocks.
-struct Release {
-  int thread = 0;
-  uint32_t stamp = 0;  ///< what the thread did at this stamp of its warp's clock, or an earlier one, is released
 };
 
 /// What hooks read at each access of the running thread. It comes first in a Worker, where addresses are shortest.
@@ -83,7 +78,7 @@ class Worker : public HookState, public RunningBlock {
   /// Makes the thread, a lane of this warp, the running one.
   void begin_thread(CudaThread& thread, Warp& warp, int lane, uintptr_t stack) {
     current = &thread;
-    accessor.set(epoch_, 1u << lane, static_cast<int>(&warp - warps.data()), warp.clock);
+    accessor.set(epoch_, lane, static_cast<int>(&warp - warps.data()), warp.clock);
     stack_base = stack;
     if (counting_) trace = &counting_->trace(number_of(thread));
     attention = trace != nullptr;
@@ -96,7 +91,8 @@ class Worker : public HookState, public RunningBlock {
 
   // ---- Called on a fiber, by hooks and intrinsics. ----
 
-  void check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where = {});
+  void check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where = {},
+                    const AtomicOrder& order = {});
 
   /// Checks an access to memory in `entry` against accesses by other blocks, and records it.
   void check_order(const SiteEntry& entry, uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
@@ -106,11 +102,32 @@ class Worker : public HookState, public RunningBlock {
 
   /// Checks the running thread's held stores, which have completed: see redundant.h.
   void settle_stores();
-  void fence_block() { current->fenced = true; }
+  /// A volatile access counts as atomic.
+  void fence_block() {
+    current->fenced = true;
+    clocks.fence(current_number());
+  }
   void fence() {
     fence_block();
-    global_accessor.fenced = true;
+    global_accessor.fence();
   }
+
+  /// Lets the other threads of the block run.
+  void yield();
+
+  /// Lets them run because the running thread waits until another one changes `address`. `again`: it was here before,
+  /// and has done nothing since.
+  void wait_for_change(uintptr_t address, bool again, Where where);
+  bool has_moved = false;  ///< a thread has done something else than to wait, since all threads waited
+
+  /// The running thread's atomic operation at this address, which has just run, has left the memory unchanged. If its
+  /// last one did, too, it waits for another thread.
+  void spin(uintptr_t address) {
+    if (std::exchange(current->spins_on, address) == address) yield();
+  }
+
+  ThreadClocks clocks;
+  std::vector<AwaitedCopy> awaited_copies;
   /// Ends the thread, unless misaligned addresses are not reported.
   void fail_misaligned(uintptr_t address, size_t bytes, bool is_write, const void* code, Where where = {});
   void fail_if_stuck(const void* code, Where where) {
@@ -132,8 +149,7 @@ class Worker : public HookState, public RunningBlock {
 
   // Happens-before edges inside a block other than barriers, and candidate races.
   AccessKind kind_in_block(AccessKind kind) const;
-  void synchronize_in_block(AccessKind kind);
-  bool ordered_by_fences(const AccessRecord& other) const;
+  void synchronize_in_block(uintptr_t address, AccessKind kind, const AtomicOrder& order);
   ShadowResult touch_in_block(Shadow& shadow, size_t offset, size_t bytes, uintptr_t address, AccessKind kind,
                               std::vector<HeldPart>& parts);
   void name_other_side(RawFault& fault, const AccessRecord& other, bool other_wrote) const;
@@ -145,10 +161,9 @@ class Worker : public HookState, public RunningBlock {
 
   void check_shared(SharedRegion& region, RawFault::Space space, size_t offset, size_t bytes, AccessKind kind,
                     const Site& site);
-  void check_global(uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
+  void check_global(uintptr_t address, size_t bytes, AccessKind kind, const Site& site, const AtomicOrder& order);
 
   uint32_t epoch_ = 0;
-  std::vector<Release> releases_;  ///< of this barrier interval
   static constexpr int kNobody = -1;
   struct CandidateInBlock {
     uintptr_t address;

@@ -14,7 +14,10 @@ namespace {
 
 using internal::AccessKind;
 
-void check(const void* address, size_t bytes, AccessKind kind, Where where, const void* code) {
+constexpr AtomicOrder kDevice{}, kBlock{.scope = AtomicScope::block};
+
+void check(const void* address, size_t bytes, AccessKind kind, const AtomicOrder& order, Where where,
+           const void* code) {
   internal::Worker* const worker = internal::active_worker;
   if (!worker) return;
   if (worker->trace) {
@@ -25,7 +28,7 @@ void check(const void* address, size_t bytes, AccessKind kind, Where where, cons
   if (reinterpret_cast<uintptr_t>(address) % bytes != 0) {
     worker->fail_misaligned(reinterpret_cast<uintptr_t>(address), bytes, true, code, where);
   }
-  worker->check_access(reinterpret_cast<uintptr_t>(address), bytes, kind, code, where);
+  worker->check_access(reinterpret_cast<uintptr_t>(address), bytes, kind, code, where, order);
 }
 
 template <class T>
@@ -44,9 +47,11 @@ T replace(T* address, Change change) {
 
 // `code` is the caller's return address.
 template <class T, class Change>
-T update(T* address, Where where, const void* code, Change change) {
-  check(address, sizeof(T), AccessKind::atomic_update, where, code);
-  return replace(address, change);
+T update(T* address, const AtomicOrder& order, Where where, const void* code, Change change) {
+  check(address, sizeof(T), AccessKind::atomic_update, order, where, code);
+  const T old = replace(address, change);
+  simt_detail::end_atomic(address, std::bit_cast<Bits<T>>(old) == std::bit_cast<Bits<T>>(static_cast<T>(change(old))));
+  return old;
 }
 
 float add_element(float* address, float value) {
@@ -54,27 +59,38 @@ float add_element(float* address, float value) {
 }
 
 template <class T>
-T exchange(T* address, T value, Where where, const void* code) {
-  check(address, sizeof(T), AccessKind::atomic_write, where, code);
-  return std::bit_cast<T>(
-      __atomic_exchange_n(reinterpret_cast<Bits<T>*>(address), std::bit_cast<Bits<T>>(value), __ATOMIC_RELAXED));
+T exchange(T* address, T value, const AtomicOrder& order, Where where, const void* code) {
+  check(address, sizeof(T), AccessKind::atomic_write, order, where, code);
+  const auto bits = std::bit_cast<Bits<T>>(value);
+  const Bits<T> old = __atomic_exchange_n(reinterpret_cast<Bits<T>*>(address), bits, __ATOMIC_RELAXED);
+  simt_detail::end_atomic(address, old == bits);
+  return std::bit_cast<T>(old);
 }
 
 }  // namespace
 
-#define CONVLAB_SIMT_ATOMIC(name, T, ...)                                                                    \
-  T name(T* address, T value, Where where) noexcept {                                                        \
-    return update(address, where, __builtin_return_address(0), [value](T old) -> T { return __VA_ARGS__; }); \
+#define CONVLAB_SIMT_UPDATE(name, order, T, ...)                                                                    \
+  T name(T* address, T value, Where where) noexcept {                                                               \
+    return update(address, order, where, __builtin_return_address(0), [value](T old) -> T { return __VA_ARGS__; }); \
   }
-#define CONVLAB_SIMT_EXCHANGE(T)                                         \
-  T atomicExch(T* address, T value, Where where) noexcept {              \
-    return exchange(address, value, where, __builtin_return_address(0)); \
+#define CONVLAB_SIMT_ATOMIC(name, T, ...)            \
+  CONVLAB_SIMT_UPDATE(name, kDevice, T, __VA_ARGS__) \
+  CONVLAB_SIMT_UPDATE(name##_block, kBlock, T, __VA_ARGS__)
+#define CONVLAB_SIMT_EXCHANGE(T)                                                  \
+  T atomicExch(T* address, T value, Where where) noexcept {                       \
+    return exchange(address, value, kDevice, where, __builtin_return_address(0)); \
+  }                                                                               \
+  T atomicExch_block(T* address, T value, Where where) noexcept {                 \
+    return exchange(address, value, kBlock, where, __builtin_return_address(0));  \
   }
-#define CONVLAB_SIMT_CAS(T)                                                   \
-  T atomicCAS(T* address, T expected, T value, Where where) noexcept {        \
-    return update(address, where, __builtin_return_address(0),                \
+#define CONVLAB_SIMT_COMPARE(name, order, T)                                  \
+  T name(T* address, T expected, T value, Where where) noexcept {             \
+    return update(address, order, where, __builtin_return_address(0),         \
                   [=](T old) -> T { return old == expected ? value : old; }); \
   }
+#define CONVLAB_SIMT_CAS(T)                   \
+  CONVLAB_SIMT_COMPARE(atomicCAS, kDevice, T) \
+  CONVLAB_SIMT_COMPARE(atomicCAS_block, kBlock, T)
 
 // Signed sums wrap, as on a GPU.
 CONVLAB_SIMT_ATOMIC(atomicAdd, int, static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(value)))
@@ -116,22 +132,44 @@ CONVLAB_SIMT_CAS(unsigned)
 CONVLAB_SIMT_CAS(unsigned short)
 CONVLAB_SIMT_CAS(unsigned long long)
 
-float2 atomicAdd(float2* address, float2 value, Where where) noexcept {
-  check(address, sizeof(float2), AccessKind::atomic_update, where, __builtin_return_address(0));
+namespace {
+
+float2 add_elements(float2* address, float2 value) {
   return {add_element(&address->x, value.x), add_element(&address->y, value.y)};
 }
-
-float4 atomicAdd(float4* address, float4 value, Where where) noexcept {
-  check(address, sizeof(float4), AccessKind::atomic_update, where, __builtin_return_address(0));
+float4 add_elements(float4* address, float4 value) {
   return {add_element(&address->x, value.x), add_element(&address->y, value.y), add_element(&address->z, value.z),
           add_element(&address->w, value.w)};
 }
 
-void simt_detail::check_atomic(const void* address, size_t bytes, AtomicAccess access, Where where) noexcept {
+}  // namespace
+
+#define CONVLAB_SIMT_ADD_ELEMENTS(name, order, T)                                                    \
+  T name(T* address, T value, Where where) noexcept {                                                \
+    check(address, sizeof(T), AccessKind::atomic_update, order, where, __builtin_return_address(0)); \
+    return add_elements(address, value);                                                             \
+  }
+CONVLAB_SIMT_ADD_ELEMENTS(atomicAdd, kDevice, float2)
+CONVLAB_SIMT_ADD_ELEMENTS(atomicAdd, kDevice, float4)
+CONVLAB_SIMT_ADD_ELEMENTS(atomicAdd_block, kBlock, float2)
+CONVLAB_SIMT_ADD_ELEMENTS(atomicAdd_block, kBlock, float4)
+
+void simt_detail::check_atomic(const void* address, size_t bytes, AtomicAccess access, const AtomicOrder& order,
+                               Where where) noexcept {
   const AccessKind kind = access == AtomicAccess::load    ? AccessKind::volatile_read
                           : access == AtomicAccess::store ? AccessKind::atomic_write
                                                           : AccessKind::atomic_update;
-  check(address, bytes, kind, where, __builtin_return_address(0));
+  check(address, bytes, kind, order, where, __builtin_return_address(0));
+}
+
+void simt_detail::end_atomic(const void* address, bool unchanged) noexcept {
+  internal::Worker* const worker = internal::active_worker;
+  if (!worker) return;
+  if (!unchanged) {
+    worker->current->spins_on = 0;
+    return;
+  }
+  worker->spin(reinterpret_cast<uintptr_t>(address));
 }
 
 }  // namespace convlab::simt::cuda

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "convlab/simt/atomic_order.h"
 #include "convlab/simt/cuda/cuda_bfloat16.h"
 #include "convlab/simt/cuda/cuda_half.h"
 #include "convlab/simt/vector_types.h"
@@ -9,14 +10,12 @@
 
 /// CUDA's atomic functions on global and shared memory. They are atomic between blocks, which run on several OS
 /// threads, are checked like any other access, and never race with one another. Each returns the old value. Those with
-/// the suffixes _block and _system are the same here: simt does not find that the scope _block is too small.
+/// the suffix _block race with those of other blocks.
 namespace convlab::simt::cuda {
 
 #define CONVLAB_SIMT_ATOMIC(name, T)                                                                            \
   T name(T* address, T value, Where = Where::current()) noexcept;                                               \
-  [[gnu::always_inline]] inline T name##_block(T* address, T value, Where where = Where::current()) noexcept {  \
-    return name(address, value, where);                                                                         \
-  }                                                                                                             \
+  T name##_block(T* address, T value, Where = Where::current()) noexcept;                                       \
   [[gnu::always_inline]] inline T name##_system(T* address, T value, Where where = Where::current()) noexcept { \
     return name(address, value, where);                                                                         \
   }
@@ -63,10 +62,7 @@ CONVLAB_SIMT_ATOMIC(atomicDec, unsigned)
 #undef CONVLAB_SIMT_ATOMIC
 #define CONVLAB_SIMT_CAS(name, T)                                                          \
   T name(T* address, T expected, T value, Where = Where::current()) noexcept;              \
-  [[gnu::always_inline]] inline T name##_block(T* address, T expected, T value,            \
-                                               Where where = Where::current()) noexcept {  \
-    return name(address, expected, value, where);                                          \
-  }                                                                                        \
+  T name##_block(T* address, T expected, T value, Where = Where::current()) noexcept;      \
   [[gnu::always_inline]] inline T name##_system(T* address, T expected, T value,           \
                                                 Where where = Where::current()) noexcept { \
     return name(address, expected, value, where);                                          \
@@ -83,7 +79,11 @@ namespace simt_detail {
 
 /// Checks an atomic access as the kernel's own: one that reads, writes, or does both.
 enum class AtomicAccess : unsigned char { load, store, update };
-void check_atomic(const void* address, size_t bytes, AtomicAccess access, Where where) noexcept;
+void check_atomic(const void* address, size_t bytes, AtomicAccess access, const AtomicOrder& order,
+                  Where where) noexcept;
+
+/// The access has run. If the thread repeats one that leaves the memory unchanged, it waits: other threads run.
+void end_atomic(const void* address, bool unchanged) noexcept;
 
 }  // namespace simt_detail
 }  // namespace convlab::simt::cuda

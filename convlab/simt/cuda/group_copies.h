@@ -18,12 +18,19 @@ struct group_copy {
   const char* from;
   size_t rank, threads;
   Where where;
+  const void* barrier = nullptr;  ///< a phase of which awaits the copies; nullptr: their threads do
+  unsigned phase = 0;
 
   template <class Part>
   void plainly(size_t begin, size_t end) const {
     for (size_t at = begin + rank * sizeof(Part); at + sizeof(Part) <= end; at += threads * sizeof(Part)) {
       *reinterpret_cast<Part*>(to + at) = *reinterpret_cast<const Part*>(from + at);
     }
+  }
+
+  void start(size_t at, size_t part) const {
+    if (barrier == nullptr) return copy_async(to + at, from + at, part, 0, where);
+    copy_async_until(to + at, from + at, part, barrier, phase, where);
   }
 
   void run(size_t bytes) const {
@@ -33,7 +40,7 @@ struct group_copy {
     if (!is_shared_memory(to)) {
       plainly<uint32_t>(0, whole);
     } else {
-      for (size_t at = rank * part; at < whole; at += threads * part) copy_async(to + at, from + at, part, 0, where);
+      for (size_t at = rank * part; at < whole; at += threads * part) start(at, part);
     }
     plainly<char>(whole, bytes);
   }

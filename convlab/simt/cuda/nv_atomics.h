@@ -5,8 +5,9 @@
 #include "convlab/simt/cuda/atomics.h"
 #include "convlab/simt/warp.h"
 
-/// CUDA's built-in atomic functions with a memory order and a scope (since CUDA 12.8). A release is a fence before the
-/// access; loads acquire, as all atomic accesses do here. Scopes other than the block's are the device's.
+/// CUDA's built-in atomic functions with a memory order and a scope (since CUDA 12.8). An acquire orders with releases
+/// at the same address, whatever value it reads; a sequentially consistent access is an acquire and a release. Scopes
+/// wider than the block's are the device's.
 namespace convlab::simt::cuda {
 
 // Macros in CUDA, too.
@@ -29,14 +30,25 @@ inline void __nv_atomic_thread_fence(int order, int scope = __NV_THREAD_SCOPE_SY
 
 namespace simt_detail {
 
-/// Prepares an access: fences if it releases, and checks it.
+constexpr AtomicOrder order_of(AtomicAccess access, int order, int scope) {
+  using enum AtomicOrder::Acquire;
+  const bool acquires = order != __NV_ATOMIC_RELAXED && order != __NV_ATOMIC_RELEASE;
+  AtomicOrder result{.acquire = acquires ? now : at_fence, .same_address = true};
+  if (access == AtomicAccess::store) result.acquire = never;
+  result.releases = access != AtomicAccess::load && order >= __NV_ATOMIC_RELEASE;
+  result.scope = scope == __NV_THREAD_SCOPE_THREAD  ? AtomicScope::thread
+                 : scope == __NV_THREAD_SCOPE_BLOCK ? AtomicScope::block
+                                                    : AtomicScope::device;
+  return result;
+}
+
+/// Checks an access before it runs.
 template <class T>
 void begin_atomic(const volatile T* address, AtomicAccess access, int order, int scope, Where where) {
   static_assert(
       std::is_trivially_copyable_v<T> && (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8),
-      "__nv_atomic functions support types of 1, 2, 4 and 8 bytes");
-  if (order >= __NV_ATOMIC_RELEASE) __nv_atomic_thread_fence(order, scope);
-  check_atomic(const_cast<const T*>(address), sizeof(T), access, where);
+      "simt supports atomic types of 1, 2, 4 and 8 bytes");
+  check_atomic(const_cast<const T*>(address), sizeof(T), access, order_of(access, order, scope), where);
 }
 
 /// Replaces the value by change(old) and returns the old one.
@@ -48,6 +60,7 @@ T fetch(T* address, int order, int scope, Where where, F change) {
   do {
     changed = change(old);
   } while (!__atomic_compare_exchange(address, &old, &changed, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  end_atomic(address, internal::to_bits(old) == internal::to_bits(changed));
   return old;
 }
 
@@ -71,11 +84,12 @@ T wrapped_total(T a, T b) {
 }  // namespace simt_detail
 
 template <class T>
-void __nv_atomic_load(const T* address, T* value, int, int scope = __NV_THREAD_SCOPE_SYSTEM,
+void __nv_atomic_load(const T* address, T* value, int order, int scope = __NV_THREAD_SCOPE_SYSTEM,
                       Where where = Where::current()) {
-  simt_detail::begin_atomic(address, simt_detail::AtomicAccess::load, __NV_ATOMIC_RELAXED, scope, where);
+  simt_detail::begin_atomic(address, simt_detail::AtomicAccess::load, order, scope, where);
   T loaded;
   __atomic_load(address, &loaded, __ATOMIC_RELAXED);
+  simt_detail::end_atomic(address, true);
   *value = loaded;
 }
 template <class T>
@@ -90,6 +104,7 @@ void __nv_atomic_store_n(T* address, std::type_identity_t<T> value, int order, i
                          Where where = Where::current()) {
   simt_detail::begin_atomic(address, simt_detail::AtomicAccess::store, order, scope, where);
   __atomic_store(address, &value, __ATOMIC_RELAXED);
+  simt_detail::end_atomic(address, false);
 }
 template <class T>
 void __nv_atomic_store(T* address, const T* value, int order, int scope = __NV_THREAD_SCOPE_SYSTEM,
@@ -112,9 +127,10 @@ bool __nv_atomic_compare_exchange_n(T* address, T* expected, std::type_identity_
                                     int scope = __NV_THREAD_SCOPE_SYSTEM, Where where = Where::current()) {
   simt_detail::begin_atomic(address, simt_detail::AtomicAccess::update, success, scope, where);
   T old = *expected;
-  if (__atomic_compare_exchange(address, &old, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return true;
-  *expected = old;
-  return false;
+  const bool stored = __atomic_compare_exchange(address, &old, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  simt_detail::end_atomic(address, !stored);
+  if (!stored) *expected = old;
+  return stored;
 }
 template <class T>
 bool __nv_atomic_compare_exchange(T* address, T* expected, const T* value, bool weak, int success, int failure,
