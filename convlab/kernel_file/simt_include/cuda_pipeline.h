@@ -1,3 +1,3 @@
 #pragma once
 
-#include "convlab/simt/cuda/cuda_on_host.h"
+#include "convlab/kernel_file/simt_include/cuda/detail/experimental_pipeline.h"
