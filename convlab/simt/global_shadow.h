@@ -168,7 +168,7 @@ class GlobalRaces {
   void mark_several(GlobalCell& cell, uintptr_t address, unsigned mask);
 
   /// Must be called after the check of each atomic or volatile access of a block. Releases after a fence, too.
-  void synchronize(GlobalAccessor& accessor, const AtomicOrder& order);
+  void synchronize(GlobalAccessor& accessor, const AtomicOrder& order = {});
 
   /// Returns the candidate races that remain after all blocks are done.
   std::vector<CandidateRace> candidates() const;
