@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <new>
 
 #include "convlab/kernel_file/simt_include/cuda/detail/atomic_object.h"
 
-/// cuda::latch: a barrier of one phase.
+/// cuda::latch: a barrier of one phase. It has no default constructor, so in shared memory it is built in place.
 namespace cuda {
 
 template <thread_scope Scope>
@@ -15,12 +14,9 @@ class latch {
  public:
   static constexpr std::ptrdiff_t max() noexcept { return PTRDIFF_MAX; }
 
-  /// A default-constructed latch must be initialized with init(), as shared memory has no initializers.
-  latch() = default;
   explicit constexpr latch(std::ptrdiff_t expected) : left_(expected) {}
   latch(const latch&) = delete;
   latch& operator=(const latch&) = delete;
-  friend void init(latch* of, std::ptrdiff_t expected) { new (of) latch(expected); }
 
   void count_down(std::ptrdiff_t by = 1, Where where = Where::current()) {
     if (left_.fetch_sub(by, memory_order_release, where) < by) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <new>
 
 #include "convlab/kernel_file/simt_include/cuda/detail/atomic_object.h"
 
@@ -16,12 +15,10 @@ class counting_semaphore {
  public:
   static constexpr std::ptrdiff_t max() noexcept { return LeastMax; }
 
-  /// A default-constructed semaphore must be initialized with init(), as shared memory has no initializers.
-  counting_semaphore() = default;
-  explicit constexpr counting_semaphore(std::ptrdiff_t count) : count_(count) {}
+  /// In shared memory, which has no initializers, it is built in place.
+  constexpr counting_semaphore(std::ptrdiff_t count = 0) : count_(count) {}
   counting_semaphore(const counting_semaphore&) = delete;
   counting_semaphore& operator=(const counting_semaphore&) = delete;
-  friend void init(counting_semaphore* of, std::ptrdiff_t count) { new (of) counting_semaphore(count); }
 
   void release(std::ptrdiff_t by = 1, Where where = Where::current()) {
     if (count_.fetch_add(by, memory_order_release, where) > LeastMax - by) {

@@ -129,8 +129,10 @@ class pipeline<thread_scope_thread> {
     convlab::simt::commit_copies();
     ++committed_;
   }
-  /// Waits for the copies of the oldest stage that is not released.
-  void consumer_wait() { wait_prior(committed_ > released_ ? committed_ - released_ - 1 : 0); }
+  /// Waits for the copies of the oldest stage that it has not waited for.
+  void consumer_wait() {
+    if (waited_ < committed_) wait_prior(committed_ - waited_ - 1);
+  }
   template <class Duration>
   bool consumer_wait_for(const Duration&) {
     consumer_wait();
@@ -141,15 +143,16 @@ class pipeline<thread_scope_thread> {
     consumer_wait();
     return true;
   }
-  void consumer_release() {
-    if (released_ < committed_) ++released_;
-  }
+  void consumer_release() {}
   bool quit() { return true; }
 
-  void wait_prior(std::size_t stages) { convlab::simt::wait_for_copies(stages); }
+  void wait_prior(std::size_t stages) {
+    convlab::simt::wait_for_copies(stages);
+    waited_ = committed_ - (stages < committed_ ? stages : committed_);
+  }
 
  private:
-  std::size_t committed_ = 0, released_ = 0;
+  std::size_t committed_ = 0, waited_ = 0;
 };
 
 /// Initializes the stages by one thread of the group, and returns the calling thread's part.
