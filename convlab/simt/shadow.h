@@ -1,13 +1,16 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
-#include "convlab/warps/trace.h"
+#include "convlab/simt/thread_clocks.h"
+#include "convlab/simt/warp_clock.h"
 
 /// Shadow memory for the threads of one block, to detect their races on shared and global memory. For each 4 bytes it
 /// records the last write and the last reads: which threads, and when.
@@ -21,29 +24,6 @@
 /// until the end of the block.
 namespace convlab::simt::internal {
 
-class ThreadClocks;
-
-/// The last accesses of one kind, write or read, to one cell.
-struct AccessRecord {
-  uint32_t epoch = 0;  ///< barrier interval; 0: never
-  uint32_t stamp = 0;  ///< the warp's clock; of several lanes, see join()
-  LaneMask lanes = 0;  ///< of `warp`; several after reads or atomics by several lanes
-  uint32_t warp : 5 = 0;
-  uint32_t many_warps : 1 = 0;  ///< lanes of other warps accessed it, too
-  uint32_t atomic : 1 = 0;      ///< all accesses are atomic operations or volatile reads
-  uint32_t collective : 1 = 0;  ///< all accesses are warp-wide operations of these lanes together (wmma)
-  uint32_t again : 1 = 0;       ///< write: some thread accessed the cell earlier in this epoch
-  static constexpr int kCodeBits = 23;
-  uint32_t code : kCodeBits = 0;  ///< lowest bits of the return address of one of the accesses; 0: unknown
-
-  /// Returns true if the same lanes made both accesses and nothing ordered memory between them.
-  bool is_beside(const AccessRecord& other) const {
-    return epoch == other.epoch && stamp == other.stamp && lanes == other.lanes && warp == other.warp &&
-           many_warps == other.many_warps;
-  }
-};
-static_assert(sizeof(AccessRecord) == 16);
-
 struct Cell {
   AccessRecord write, read;
 };
@@ -56,34 +36,6 @@ inline constexpr uint32_t kSplitEpoch = UINT32_MAX;
 /// write.epoch of a word that an asynchronous copy of the thread in `write` is filling; write.stamp is the block's
 /// first epoch. The fast paths leave it to touch(), too.
 inline constexpr uint32_t kInFlightEpoch = UINT32_MAX - 1;
-
-/// The happens-before order that __syncwarp created in one warp in this epoch.
-struct WarpClock {
-  uint32_t stamp = 1;            ///< of accesses now; incremented at each __syncwarp
-  uint32_t ordered_through = 0;  ///< accesses with a stamp up to this one happen before all later accesses by any lane
-  bool partial = false;          ///< `seen` is in use: a __syncwarp covered only a part of the warp
-  bool released = false;         ///< `after_release` is in use
-  uint32_t after_release[32];    ///< by lane: the stamp of accesses after its last release
-  uint32_t seen[32]
-               [32];  ///< vector clocks, [i][j]: accesses of lane j up to this stamp happen before what lane i does now
-
-  void restart() {
-    stamp = 1;
-    ordered_through = 0;
-    partial = false;
-    released = false;
-  }
-
-  /// Returns the stamp of the lane's accesses now. next_stamp(): after a release, which ends a stamp of this lane only.
-  uint32_t stamp_of(int lane) const { return released && after_release[lane] > stamp ? after_release[lane] : stamp; }
-  uint32_t next_stamp(int lane);
-
-  /// Records a __syncwarp of `mask`; `whole` is the mask of all lanes that the warp has.
-  void synchronize(LaneMask mask, LaneMask whole);
-
-  /// Returns true if all accesses in `record` by lanes outside `lanes` happen before what each of `lanes` does now.
-  bool ordered(const AccessRecord& record, LaneMask lanes) const;
-};
 
 /// Shadow cells for one region of memory: the thread's static shared variables, the dynamic shared memory, or a page of
 /// global memory.
@@ -151,12 +103,20 @@ struct Accessor {
   uintptr_t read = 0;    ///< address that the running thread's last access read, since it was resumed
   const WarpClock* clock;
   const ThreadClocks* clocks;
+  std::span<const uint32_t> happened;  ///< by thread: its accesses up to this stamp happen before the next access
 
   void set(uint32_t epoch, int lane, int warp, const WarpClock& warp_clock) {
     clock = &warp_clock;
     read = 0;
     now = {
         .epoch = epoch, .stamp = warp_clock.stamp_of(lane), .lanes = 1u << lane, .warp = static_cast<uint32_t>(warp)};
+  }
+
+  /// Returns whether the access of one lane happens before the next access; false if that is not easy to know.
+  bool comes_after(const AccessRecord& other) const {
+    if (other.epoch != now.epoch || other.many_warps || (other.lanes & (other.lanes - 1)) != 0) return false;
+    const size_t thread = other.warp * 32 + static_cast<size_t>(std::countr_zero(other.lanes));
+    return thread < happened.size() && happened[thread] >= other.stamp;
   }
 
   /// Sets the return address of an access, and the address that it reads; 0 if it writes or cannot be read in advance.
@@ -198,14 +158,17 @@ struct ShadowResult {
 };
 
 /// Fast path: records one lane's access to a whole word if it cannot be a fault. For a write, no other thread has
-/// accessed the word in this epoch; for a read, no other thread has written it in this epoch, and shared memory was
-/// written in this block. Returns false if touch() must check the access.
+/// accessed the word in this epoch; for a read, no other thread has written it in this epoch, or it has released the
+/// write, and shared memory was written in this block. Returns false if touch() must check the access.
 template <Shadow::Of kOf>
 inline bool touch_quickly(Cell& cell, bool is_write, const Accessor& accessor) {
   const AccessRecord& now = accessor.now;
   AccessRecord& read = cell.read;
   // This also rejects kSplitEpoch, which is never below.
-  if (cell.write.epoch >= now.epoch && (!cell.write.is_beside(now) || cell.write.atomic)) return false;
+  if (cell.write.epoch >= now.epoch && (!cell.write.is_beside(now) || cell.write.atomic) &&
+      !accessor.comes_after(cell.write)) {
+    return false;
+  }
   if (is_write) {
     if (read.epoch >= now.epoch && !read.is_beside(now)) return false;
     const bool again = cell.write.epoch >= now.epoch || read.epoch >= now.epoch;

@@ -2,10 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
-#include "convlab/simt/shadow.h"
+#include "convlab/simt/warp_clock.h"
 
 /// The happens-before order of a block's threads that atomic operations create in a barrier interval: vector clocks. A
 /// thread's clock says which accesses of each other thread, up to a stamp of that thread's warp, happen before its next
@@ -39,6 +40,12 @@ class ThreadClocks {
   /// A relaxed read acquires only at the thread's next fence.
   void acquire_at_fence(int thread, uintptr_t object);
   void fence(int thread);
+
+  /// Returns the thread's clock, by thread.
+  std::span<const uint32_t> stamps_of(int thread) const {
+    const auto index = static_cast<size_t>(thread);
+    return index < clocks_.size() ? std::span<const uint32_t>(clocks_[index].stamps) : std::span<const uint32_t>();
+  }
 
   /// Lanes of a warp share what they have acquired: __syncwarp.
   void share(int first_thread, LaneMask lanes);
