@@ -1,4 +1,4 @@
-// expect: data race on global memory 'data'
+// expect: data race between blocks on global memory 'data'
 // The flag is relaxed, so that it does not order the data.
 #include <cuda/atomic>
 

@@ -1,4 +1,4 @@
-// expect: data race on global memory 'total'
+// expect: data race between blocks on global memory 'total'
 // The scope of the block does not make the operation atomic among blocks.
 #include <cuda/atomic>
 

@@ -8,7 +8,7 @@
 namespace cuda {
 
 /// `width` ones from bit `start` on.
-template <std::unsigned_integral T = unsigned>
+template <std::unsigned_integral T>
 constexpr T bitmask(int start, int width) {
   const T ones = width >= static_cast<int>(8 * sizeof(T)) ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << width) - 1);
   return start >= static_cast<int>(8 * sizeof(T)) ? T{0} : static_cast<T>(ones << start);

@@ -5,6 +5,27 @@
 /// cuda::device: transactions of barriers, and bulk copies that they await. A bulk copy to shared memory lands when its
 /// phase is over; one to global memory, and prefetches, are done at once. Fences between proxies are not checked.
 /// Copies of tensors, which need a map of the driver API, are not supported.
+namespace cuda::simt_detail {
+
+/// Copies in parts of 16 bytes, as one thread; the bytes count as arrived in the barrier's current phase.
+inline void bulk_copy(void* to, const void* from, std::size_t bytes, uint64_t* barrier, Where where) {
+  if (!convlab::simt::is_shared_memory(to)) {
+    convlab::simt::fail_assertion("the destination of a bulk copy with a barrier is shared memory", where);
+  }
+  const BarrierWord<__NV_THREAD_SCOPE_BLOCK> word{barrier};
+  const auto phase = static_cast<unsigned>(word.read(memory_order_relaxed, where).phase);
+  copy(OneThread{}, to, from, aligned_size_t<16>(bytes), barrier, phase, where);
+  word.change(
+      where,
+      [bytes](BarrierState& state) {
+        state.bytes -= bytes;
+        state.settle();
+      },
+      memory_order_relaxed);
+}
+
+}  // namespace cuda::simt_detail
+
 namespace cuda::device {
 
 /// The word of a barrier in shared memory, for cuda::ptx.
@@ -25,29 +46,13 @@ inline void barrier_expect_tx(barrier<thread_scope_block>& at, std::ptrdiff_t by
       memory_order_relaxed);
 }
 
-/// Copies in parts of 16 bytes, as one thread; the bytes count as arrived in the current phase.
-inline async_contract_fulfillment memcpy_async_tx(void* to, const void* from, aligned_size_t<16> bytes,
-                                                  barrier<thread_scope_block>& until,
-                                                  simt_detail::Where where = simt_detail::Where::current()) {
-  if (!convlab::simt::is_shared_memory(to)) {
-    convlab::simt::fail_assertion("the destination of a bulk copy with a barrier is shared memory", where);
-  }
-  memcpy_async(simt_detail::OneThread{}, to, from, bytes, until, where);
-  simt_detail::barrier_access::word(until).change(
-      where,
-      [bytes](simt_detail::BarrierState& state) {
-        state.bytes -= bytes.value;
-        state.settle();
-      },
-      memory_order_relaxed);
-  return async_contract_fulfillment::async;
-}
 template <std::size_t Alignment>
 async_contract_fulfillment memcpy_async_tx(void* to, const void* from, aligned_size_t<Alignment> bytes,
                                            barrier<thread_scope_block>& until,
                                            simt_detail::Where where = simt_detail::Where::current()) {
   static_assert(Alignment >= 16, "memcpy_async_tx needs an alignment of at least 16");
-  return memcpy_async_tx(to, from, aligned_size_t<16>(bytes.value), until, where);
+  simt_detail::bulk_copy(to, from, bytes.value, barrier_native_handle(until), where);
+  return async_contract_fulfillment::async;
 }
 
 namespace experimental {
