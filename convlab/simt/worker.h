@@ -125,9 +125,9 @@ class Worker : public HookState, public RunningBlock {
   bool has_moved = false;  ///< a thread has done something else than to wait, since all threads waited
 
   /// The running thread's atomic operation at this address, which has just run, has left the memory unchanged. If its
-  /// last one did, too, it waits for another thread.
+  /// last one did, too, it waits for another thread. Counted threads do not yield, as Lockstep expects.
   void spin(uintptr_t address) {
-    if (std::exchange(current->spins_on, address) == address) yield();
+    if (std::exchange(current->spins_on, address) == address && trace == nullptr) yield();
   }
 
   ThreadClocks clocks;
