@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "convlab/simt/host_code.h"
 #include "convlab/simt/host_memory.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/site.h"
 
 namespace convlab::simt::cuda {
 namespace {
@@ -131,17 +133,35 @@ std::optional<CallError> copy_error(const void* to, const void* from, size_t byt
   return std::nullopt;
 }
 
-std::optional<CallError> fill_error(const void* memory, size_t bytes) {
+std::optional<CallError> access_error(std::string_view what, const void* memory, size_t bytes, bool writes) {
   switch (side_of(memory, bytes)) {
     case Side::host:
-      return not_on_device("destination", memory);
+      return not_on_device(what, memory);
     case Side::variable:
-      return not_for_variables(memory, true);
+      return not_for_variables(memory, writes);
     case Side::past_end:
-      return past_end("it writes", "destination", memory, bytes);
+      return past_end(writes ? "it writes" : "it reads", what, memory, bytes);
     case Side::pinned:
     case Side::device:
       break;
+  }
+  return std::nullopt;
+}
+
+std::optional<CallError> fill_error(const void* memory, size_t bytes) {
+  return access_error("destination", memory, bytes, true);
+}
+
+std::optional<Unwritten> first_unwritten(const void* memory, size_t bytes) {
+  const auto ranges = internal::current_ranges();
+  const internal::Range* const range = internal::range_at(*ranges, address_of(memory));
+  if (range == nullptr || !range->initialized || bytes == 0) return std::nullopt;
+  const size_t begin = address_of(memory) - range->base;
+  const size_t end = std::min(begin + bytes, range->bytes);
+  for (size_t word = begin / 4; word * 4 < end; ++word) {
+    if (internal::is_initialised(range->initialized.get() + word)) continue;
+    return Unwritten{range->name, std::max(begin, word * 4),
+                     allocation_label(range->name, range->bytes, range->allocated)};
   }
   return std::nullopt;
 }

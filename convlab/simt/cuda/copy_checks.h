@@ -30,6 +30,18 @@ std::optional<CallError> copy_error(const void* to, const void* from, size_t byt
 /// Returns why the bytes cannot be filled; nullopt if they can.
 std::optional<CallError> fill_error(const void* memory, size_t bytes);
 
+/// Returns why the device cannot access the bytes of `what`, "destination"; nullopt if it can.
+std::optional<CallError> access_error(std::string_view what, const void* memory, size_t bytes, bool writes);
+
+/// Device memory that nothing has written.
+struct Unwritten {
+  std::string array;
+  size_t offset = 0;  ///< from the start of the array, in bytes
+  std::optional<Label> allocation;
+};
+/// Returns the first of these bytes that nothing has written; nullopt if there are none.
+std::optional<Unwritten> first_unwritten(const void* memory, size_t bytes);
+
 /// Returns why memory that is not an allocated array cannot be freed.
 CallError free_error(const void* memory);
 
