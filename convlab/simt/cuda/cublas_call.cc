@@ -10,13 +10,8 @@
 namespace convlab::simt::cuda::runtime {
 namespace {
 
-const StatusCodes kCodes{.invalid = CUBLAS_STATUS_INVALID_VALUE,
-                         .unsupported = CUBLAS_STATUS_NOT_SUPPORTED,
-                         .failed = CUBLAS_STATUS_EXECUTION_FAILED,
-                         .name = [](int status) { return cublasGetStatusName(static_cast<cublasStatus_t>(status)); }};
-
 LibraryCall library_call(const BlasCall& call) {
-  return {&kCodes, call.name, call.handle == nullptr ? nullptr : call.handle->stream, call.where};
+  return {&blas_codes(), call.name, call.handle == nullptr ? nullptr : call.handle->stream, call.where};
 }
 
 constexpr std::string_view kPointerModeHelp =
@@ -28,6 +23,15 @@ bool is_on_device(const void* pointer) {
 }
 
 }  // namespace
+
+const StatusCodes& blas_codes() {
+  static const StatusCodes codes{
+      .invalid = CUBLAS_STATUS_INVALID_VALUE,
+      .unsupported = CUBLAS_STATUS_NOT_SUPPORTED,
+      .failed = CUBLAS_STATUS_EXECUTION_FAILED,
+      .name = [](int status) { return cublasGetStatusName(static_cast<cublasStatus_t>(status)); }};
+  return codes;
+}
 
 std::complex<double> BlasFactor::read(const LibraryCall& call) const {
   if (device == nullptr) return value;

@@ -19,6 +19,8 @@ inline DeviceVector vector_of(const BlasCall& call, const void* data, int64_t co
   return {data, call.type, count, step, name};
 }
 
+const StatusCodes& blas_codes();
+
 /// A factor such as alpha: a value that the call has read, or one in device memory that the work will read.
 struct BlasFactor {
   std::complex<double> value;
