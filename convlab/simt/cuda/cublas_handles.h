@@ -14,6 +14,10 @@
 /// Not supported: functions with 64-bit sizes (cublasSgemm_64), cublasXt, device-side handles, logging.
 namespace convlab::simt::cuda {
 
+/// The include guards of cuBLAS: helper_cuda.h of NVIDIA's samples asks for them.
+#define CUBLAS_API_H_
+#define CUBLAS_V2_H_
+
 #define CUBLAS_VER_MAJOR 13
 #define CUBLAS_VER_MINOR 0
 #define CUBLAS_VER_PATCH 0

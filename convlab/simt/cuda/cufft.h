@@ -14,6 +14,9 @@
 /// time in proportion to p. Not supported: half precision, callbacks, several GPUs.
 namespace convlab::simt::cuda {
 
+/// The include guard of cuFFT: helper_cuda.h of NVIDIA's samples asks for it.
+#define _CUFFT_H_
+
 #define CUFFT_VER_MAJOR 12
 #define CUFFT_VER_MINOR 0
 #define CUFFT_VER_PATCH 0

@@ -14,6 +14,9 @@
 /// ordering CURAND_ORDERING_PSEUDO_SEEDED.
 namespace convlab::simt::cuda {
 
+/// The include guard of cuRAND: helper_cuda.h of NVIDIA's samples asks for it.
+#define CURAND_H_
+
 enum curandStatus_t {
   CURAND_STATUS_SUCCESS = 0,
   CURAND_STATUS_VERSION_MISMATCH = 100,

@@ -59,6 +59,15 @@ template <class Function>
 cudaError_t cudaFuncGetName(const char** name, Function* kernel) {
   return runtime::function_name(name, reinterpret_cast<const void*>(kernel));
 }
+/// A handle of a kernel, which cuLaunchKernel() of the driver API launches.
+struct CUfunc_st;
+using cudaFunction_t = CUfunc_st*;
+template <class Function>
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* handle, Function* kernel) {
+  *handle = reinterpret_cast<cudaFunction_t>(const_cast<void*>(reinterpret_cast<const void*>(kernel)));
+  return cudaSuccess;
+}
+
 template <class Function>
 cudaError_t cudaFuncSetCacheConfig(Function*, cudaFuncCache) {
   return cudaSuccess;
