@@ -49,6 +49,8 @@ double real_element(const void* data, cudaDataType type, int64_t index) {
       return at<uint8_t>(data, index);
     case CUDA_R_32I:
       return at<int32_t>(data, index);
+    case CUDA_R_64I:
+      return static_cast<double>(at<int64_t>(data, index));
     case CUDA_R_8F_E4M3:
       return static_cast<float>(__half(__nv_cvt_fp8_to_halfraw(at<uint8_t>(data, index), __NV_E4M3)));
     case CUDA_R_8F_E5M2:
@@ -74,6 +76,8 @@ void set_real_element(void* data, cudaDataType type, int64_t index, double value
       return set(data, index, to_integer<uint8_t>(value));
     case CUDA_R_32I:
       return set(data, index, to_integer<int32_t>(value));
+    case CUDA_R_64I:
+      return set(data, index, static_cast<int64_t>(value));
     case CUDA_R_8F_E4M3:
       return set(data, index, __nv_cvt_double_to_fp8(value, __NV_SATFINITE, __NV_E4M3));
     case CUDA_R_8F_E5M2:
@@ -116,6 +120,7 @@ size_t bytes_of(cudaDataType type) {
     case CUDA_R_32I:
       return 4;
     case CUDA_R_64F:
+    case CUDA_R_64I:
     case CUDA_C_32F:
       return 8;
     case CUDA_C_64F:

@@ -96,6 +96,13 @@ CallRefused LibraryCall::on_wrong_side(std::string_view value, std::string_view 
   return refused;
 }
 
+CallRefused LibraryCall::outside(std::string why) const {
+  CallRefused refused{codes->failed, why};
+  keep_fault(FaultKind::out_of_bounds_global, *this, fmt::format("{} uses an index that is out of bounds", name),
+             {std::move(why)}, false);
+  return refused;
+}
+
 int LibraryCall::fail(const CallRefused& refused) const noexcept {
   keep_failed_call({.call = std::string(name),
                     .place = place_of(where),

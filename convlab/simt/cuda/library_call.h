@@ -49,6 +49,9 @@ struct LibraryCall {
   /// Reports a value in device memory that the library uses on the host: "alpha".
   CallRefused on_wrong_side(std::string_view value, std::string_view help) const;
 
+  /// Reports an index in device memory that is outside the array it is for.
+  CallRefused outside(std::string why) const;
+
   /// Does the work. Returns its status.
   int run(std::function<void(const LibraryCall&)> work) const noexcept;
   /// Keeps the failed call and returns its status.

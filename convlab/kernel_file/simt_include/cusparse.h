@@ -1,0 +1,4 @@
+#pragma once
+
+#include "convlab/simt/cuda/cuda_on_host.h"
+#include "convlab/simt/cuda/cusparse.h"
