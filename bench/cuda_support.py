@@ -1,6 +1,7 @@
 """Decides whether simt supports a CUDA name, from the headers that it offers to kernel files, for bench/cuda_usage.py.
 
-A name counts as supported if the headers declare it, with any of its overloads.
+A name counts as supported if the headers declare it, with any of its overloads. Names in headers called
+*_absent.h do not: their calls are refused.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def expanded(text: str) -> set[str]:
 @cache
 def headers() -> dict[Path, set[str]]:
     return {path: expanded(without_comments(path.read_text())) for folder in FOLDERS for path in sorted(folder.rglob("*")) if path.suffix in (".h", ".cuh", "")
-            and path.is_file() and path.name != "removed_functions.h"}  # fmt: skip
+            and path.is_file() and path.name != "removed_functions.h" and not path.stem.endswith("_absent")}  # fmt: skip
 
 
 @cache

@@ -1,4 +1,4 @@
 #pragma once
 
 #include "convlab/simt/cuda/cuda_on_host.h"
-#include "convlab/simt/cuda/nvml_absent.h"
+#include "convlab/simt/cuda/nvml.h"

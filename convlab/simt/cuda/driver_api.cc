@@ -60,7 +60,8 @@ CUresult cuDeviceTotalMem(size_t* bytes, CUdevice device) noexcept {
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) noexcept {
   const bool is_of_virtual_memory = attribute >= CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED &&
                                     attribute <= CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED;
-  if (is_of_virtual_memory && value != nullptr) {
+  const bool is_absent = is_of_virtual_memory || attribute == CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH;
+  if (is_absent && value != nullptr) {
     *value = 0;
     return device_result(device);
   }

@@ -5,8 +5,9 @@
 
 #include "convlab/simt/cuda/driver_attributes.h"
 #include "convlab/simt/cuda/driver_errors.h"
+#include "convlab/simt/cuda/driver_kernels.h"
 #include "convlab/simt/cuda/driver_memory.h"
-#include "convlab/simt/cuda/driver_modules.h"
+#include "convlab/simt/cuda/driver_modules_absent.h"
 #include "convlab/simt/cuda/function_attributes.h"
 #include "convlab/simt/cuda/runtime.h"
 
@@ -46,7 +47,13 @@ enum CUlimit {
   CU_LIMIT_PRINTF_FIFO_SIZE = 1,
   CU_LIMIT_MALLOC_HEAP_SIZE = 2,
 };
-struct CUctxCreateParams;
+struct CUexecAffinityParam;
+struct CUctxCigParam;
+struct CUctxCreateParams {
+  CUexecAffinityParam* execAffinityParams;
+  int numExecAffinityParams;
+  CUctxCigParam* cigParams;
+};
 
 CUresult cuInit(unsigned flags) noexcept;
 CUresult cuDriverGetVersion(int* version) noexcept;
@@ -72,6 +79,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* activ
 /// As before CUDA 13, and as since: parameters have no effect.
 CUresult cuCtxCreate(CUcontext* context, unsigned flags, CUdevice device) noexcept;
 CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams* parameters, unsigned flags, CUdevice device) noexcept;
+#define cuCtxCreate_v4 cuCtxCreate
 CUresult cuCtxDestroy(CUcontext context) noexcept;
 CUresult cuCtxSetCurrent(CUcontext context) noexcept;
 CUresult cuCtxGetCurrent(CUcontext* context) noexcept;

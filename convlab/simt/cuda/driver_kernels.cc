@@ -1,13 +1,10 @@
-// Launches kernels for the driver API, and refuses modules.
+// Launches kernels for the driver API.
 
-#include "convlab/simt/cuda/driver_modules.h"
-
-#include <string>
+#include "convlab/simt/cuda/driver_kernels.h"
 
 #include "convlab/simt/cuda/call_errors.h"
 #include "convlab/simt/cuda/launch_calls.h"
 #include "convlab/simt/cuda/resident_blocks.h"
-#include "convlab/simt/failed_call.h"
 
 namespace convlab::simt::cuda {
 namespace {
@@ -15,60 +12,7 @@ namespace {
 CUresult result_of(cudaError_t error) { return static_cast<CUresult>(error); }
 const void* kernel_of(CUfunction function) { return reinterpret_cast<const void*>(function); }
 
-CUresult refuse(CUresult result, const char* call, const char* why, const Where& where) {
-  const char *name = nullptr, *text = nullptr;
-  cuGetErrorName(result, &name);
-  cuGetErrorString(result, &text);
-  keep_failed_call({.call = call,
-                    .place = place_of(where),
-                    .code = result,
-                    .error = std::string(name) + ": " + text,
-                    .why = why,
-                    .help =
-                        "compile the kernel with the program and launch it with <<<...>>>, or get its CUfunction from "
-                        "cudaGetFuncBySymbol"});
-  return result;
-}
-
-CUresult refuse_image(const char* call, const Where& where) {
-  return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, call,
-                "simt cannot load PTX, cubins or fatbins: it has no GPU to run them", where);
-}
-
-constexpr const char* kNoModule = "there is no module: simt has loaded none";
-
 }  // namespace
-
-CUresult cuModuleLoad(CUmodule*, const char*, Where where) noexcept { return refuse_image("cuModuleLoad", where); }
-CUresult cuModuleLoadData(CUmodule*, const void*, Where where) noexcept {
-  return refuse_image("cuModuleLoadData", where);
-}
-CUresult cuModuleLoadDataEx(CUmodule*, const void*, unsigned, CUjit_option*, void**, Where where) noexcept {
-  return refuse_image("cuModuleLoadDataEx", where);
-}
-CUresult cuModuleLoadFatBinary(CUmodule*, const void*, Where where) noexcept {
-  return refuse_image("cuModuleLoadFatBinary", where);
-}
-CUresult cuModuleUnload(CUmodule) noexcept { return CUDA_ERROR_INVALID_HANDLE; }
-CUresult cuModuleGetFunction(CUfunction*, CUmodule, const char*, Where where) noexcept {
-  return refuse(CUDA_ERROR_INVALID_HANDLE, "cuModuleGetFunction", kNoModule, where);
-}
-CUresult cuModuleGetGlobal(CUdeviceptr*, size_t*, CUmodule, const char*, Where where) noexcept {
-  return refuse(CUDA_ERROR_INVALID_HANDLE, "cuModuleGetGlobal", kNoModule, where);
-}
-
-CUresult cuLinkCreate(unsigned, CUjit_option*, void**, CUlinkState*, Where where) noexcept {
-  return refuse_image("cuLinkCreate", where);
-}
-CUresult cuLinkAddData(CUlinkState, CUjitInputType, void*, size_t, const char*, unsigned, CUjit_option*,
-                       void**) noexcept {
-  return CUDA_ERROR_INVALID_HANDLE;
-}
-CUresult cuLinkAddFile(CUlinkState, CUjitInputType, const char*, unsigned, CUjit_option*, void**) noexcept {
-  return CUDA_ERROR_INVALID_HANDLE;
-}
-CUresult cuLinkComplete(CUlinkState, void**, size_t*) noexcept { return CUDA_ERROR_INVALID_HANDLE; }
-CUresult cuLinkDestroy(CUlinkState) noexcept { return CUDA_ERROR_INVALID_HANDLE; }
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function, Where where) noexcept {
   cudaFuncAttributes all;
@@ -117,15 +61,23 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
   return result_of(runtime::resident_blocks(blocks, kernel_of(function), threads, dynamic_bytes));
 }
 
+CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function, CUoccupancyB2DSize bytes_of,
+                                          size_t dynamic_bytes, int limit) noexcept {
+  const auto bytes = [=](int threads) { return bytes_of == nullptr ? dynamic_bytes : bytes_of(threads); };
+  return result_of(runtime::best_block(grid, block, kernel_of(function), bytes, limit));
+}
+
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, cudaStream_t stream,
                         void** arguments, void** extra, Where where) noexcept {
   if (function == nullptr) {
-    return refuse(CUDA_ERROR_INVALID_HANDLE, "cuLaunchKernel", "the function is a null pointer", where);
+    failed(cudaErrorInvalidResourceHandle, "cuLaunchKernel", where, "the function is a null pointer");
+    return CUDA_ERROR_INVALID_HANDLE;
   }
   if (extra != nullptr && extra[0] != CU_LAUNCH_PARAM_END) {
-    return refuse(CUDA_ERROR_NOT_SUPPORTED, "cuLaunchKernel",
-                  "simt does not support arguments in a buffer: pass an array of pointers to them", where);
+    failed(cudaErrorNotSupported, "cuLaunchKernel", where,
+           "simt does not support arguments in a buffer: pass an array of pointers to them");
+    return CUDA_ERROR_NOT_SUPPORTED;
   }
   const LaunchShape shape{.grid = {grid_x, grid_y, grid_z},
                           .block = {block_x, block_y, block_z},

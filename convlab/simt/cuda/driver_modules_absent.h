@@ -3,17 +3,16 @@
 #include <cstddef>
 
 #include "convlab/simt/cuda/driver_errors.h"
+#include "convlab/simt/cuda/driver_kernels.h"
 #include "convlab/simt/cuda/driver_memory.h"
-#include "convlab/simt/cuda/function_attributes.h"
+#include "convlab/simt/where.h"
 
-/// Modules and kernels of the driver API. simt runs kernels that the host compiler has compiled with the program, so it
-/// cannot load PTX, cubins or fatbins: cuModuleLoad and its variants return CUDA_ERROR_NO_BINARY_FOR_GPU, with a
-/// finding. cuLaunchKernel launches what cudaGetFuncBySymbol() returns.
+/// Modules of the driver API. simt runs kernels that the host compiler has compiled with the program, so it cannot load
+/// PTX, cubins or fatbins: cuModuleLoad and its variants return CUDA_ERROR_NO_BINARY_FOR_GPU, with a finding.
 namespace convlab::simt::cuda {
 
 struct CUmod_st;
 using CUmodule = CUmod_st*;
-using CUfunction = cudaFunction_t;
 struct CUlinkState_st;
 using CUlinkState = CUlinkState_st*;
 
@@ -63,30 +62,31 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* file,
 CUresult cuLinkComplete(CUlinkState state, void** cubin, size_t* bytes) noexcept;
 CUresult cuLinkDestroy(CUlinkState state) noexcept;
 
-enum CUfunction_attribute {
-  CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
-  CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
-  CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = 2,
-  CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
-  CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
-  CU_FUNC_ATTRIBUTE_PTX_VERSION = 5,
-  CU_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
-  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
-  CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
-};
-CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function,
-                            Where where = Where::current()) noexcept;
-CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value,
-                            Where where = Where::current()) noexcept;
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
-                                                     size_t dynamic_bytes) noexcept;
+/// What simt does not support at all is an error when it is compiled.
+#define CONVLAB_SIMT_ABSENT(function) \
+  template <class... Arguments>       \
+  [[gnu::error("simt does not support " #function " of the driver API")]] CUresult function(Arguments...);
 
-/// Arguments in one buffer, with CU_LAUNCH_PARAM_BUFFER_POINTER, are not supported.
-#define CU_LAUNCH_PARAM_END (reinterpret_cast<void*>(0))
-#define CU_LAUNCH_PARAM_BUFFER_POINTER (reinterpret_cast<void*>(1))
-#define CU_LAUNCH_PARAM_BUFFER_SIZE (reinterpret_cast<void*>(2))
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                        unsigned block_y, unsigned block_z, unsigned shared_bytes, cudaStream_t stream,
-                        void** arguments, void** extra, Where where = Where::current()) noexcept;
+CONVLAB_SIMT_ABSENT(cuMemAddressReserve)
+CONVLAB_SIMT_ABSENT(cuMemAddressFree)
+CONVLAB_SIMT_ABSENT(cuMemCreate)
+CONVLAB_SIMT_ABSENT(cuMemRelease)
+CONVLAB_SIMT_ABSENT(cuMemMap)
+CONVLAB_SIMT_ABSENT(cuMemUnmap)
+CONVLAB_SIMT_ABSENT(cuMemSetAccess)
+CONVLAB_SIMT_ABSENT(cuMemGetAllocationGranularity)
+CONVLAB_SIMT_ABSENT(cuMemExportToShareableHandle)
+CONVLAB_SIMT_ABSENT(cuMemImportFromShareableHandle)
+CONVLAB_SIMT_ABSENT(cuArrayCreate)
+CONVLAB_SIMT_ABSENT(cuArray3DCreate)
+CONVLAB_SIMT_ABSENT(cuArrayDestroy)
+CONVLAB_SIMT_ABSENT(cuTexObjectCreate)
+CONVLAB_SIMT_ABSENT(cuTexObjectDestroy)
+CONVLAB_SIMT_ABSENT(cuSurfObjectCreate)
+CONVLAB_SIMT_ABSENT(cuSurfObjectDestroy)
+CONVLAB_SIMT_ABSENT(cuMemcpy2D)
+CONVLAB_SIMT_ABSENT(cuMemcpy3D)
+
+#undef CONVLAB_SIMT_ABSENT
 
 }  // namespace convlab::simt::cuda
