@@ -82,7 +82,8 @@ def is_supported(name: str) -> bool:
     if name in FEATURES:
         return FEATURES[name] is not None and re.search(FEATURES[name], sources()) is not None
     if name.startswith("<"):
-        return (HEADERS / name[1:-1]).is_file()
+        header = HEADERS / name[1:-1]
+        return header.is_file() and "#error" not in header.read_text()
     if name.startswith("asm "):
         return name.removeprefix("asm ") in instructions()
     if found := re.fullmatch(r"(\w+) \.(\w+)\(\)", name):

@@ -1,3 +1,3 @@
 #pragma once
 
-#error "simt does not support cuDNN: 'convlab cuda run' has cuBLAS, cublasLt, cuFFT, cuRAND and CUB"
+#error "simt does not support cuDNN"

@@ -1,0 +1,3 @@
+#pragma once
+
+#error "simt does not support cuFFT's interface of FFTW: link FFTW, or include cufft.h"

@@ -1,0 +1,3 @@
+#pragma once
+
+#error "simt does not support cuSOLVER"
