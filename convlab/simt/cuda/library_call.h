@@ -13,7 +13,7 @@
 /// kernel, at the call's line.
 namespace convlab::simt::cuda::runtime {
 
-/// The status codes of a library, of which 0 is success.
+/// The status codes of a library. 0 is success.
 struct StatusCodes {
   int invalid = 0, unsupported = 0;
   int failed = 0;  ///< the device cannot access an array
