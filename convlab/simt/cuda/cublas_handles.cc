@@ -2,6 +2,8 @@
 
 #include "convlab/simt/cuda/cublas_handles.h"
 
+#include <new>
+
 #include "convlab/simt/cuda/runtime.h"
 
 namespace convlab::simt::cuda {
@@ -50,8 +52,8 @@ cublasStatus_t copy_vector(int count, int element_bytes, const Strided& from, co
 
 cublasStatus_t cublasCreate(cublasHandle_t* handle) noexcept {
   if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  *handle = new cublasContext;
-  return CUBLAS_STATUS_SUCCESS;
+  *handle = new (std::nothrow) cublasContext;
+  return *handle != nullptr ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
 }
 cublasStatus_t cublasDestroy(cublasHandle_t handle) noexcept {
   return with(handle, [](cublasContext& context) { delete &context; });

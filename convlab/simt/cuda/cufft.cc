@@ -76,8 +76,9 @@ FftLayout layout_of(int rank, const Integer* embed, Integer stride, Integer dist
 }
 
 template <class Integer>
-FftPlan plan_of(int rank, const Integer* n, FftLayout input, FftLayout output, cufftType type, Integer batch) {
-  FftPlan plan{.is_made = true, .type = type, .batch = batch, .input = std::move(input), .output = std::move(output)};
+FftPlan plan_of(int rank, const Integer* n, const FftLayout& input, const FftLayout& output, cufftType type,
+                Integer batch) {
+  FftPlan plan{.is_made = true, .type = type, .batch = batch, .input = input, .output = output};
   plan.input.is_basic = plan.output.is_basic = plan.input.is_basic || plan.output.is_basic;
   for (int i = 0; n != nullptr && i < rank; ++i) plan.sizes.push_back(n[i]);
   return plan;

@@ -3,6 +3,7 @@
 #include "convlab/simt/cuda/nvrtc_absent.h"
 
 #include <cstring>
+#include <new>
 
 #include "convlab/simt/cuda/call_errors.h"
 
@@ -52,8 +53,8 @@ nvrtcResult nvrtcGetNumSupportedArchs(int* count) noexcept {
 nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* source, const char*, int, const char* const*,
                                const char* const*) noexcept {
   if (program == nullptr || source == nullptr) return NVRTC_ERROR_INVALID_INPUT;
-  *program = new _nvrtcProgram;
-  return NVRTC_SUCCESS;
+  *program = new (std::nothrow) _nvrtcProgram;
+  return *program != nullptr ? NVRTC_SUCCESS : NVRTC_ERROR_OUT_OF_MEMORY;
 }
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) noexcept {
   if (program == nullptr || *program == nullptr) return NVRTC_ERROR_INVALID_PROGRAM;
