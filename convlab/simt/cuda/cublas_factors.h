@@ -50,7 +50,10 @@ cublasStatus_t solve(const BlasCall& call, cublasOperation_t op, int n, int colu
     return runtime::solve({handle, "cublas" #X "getrsBatched", type, where}, trans, n, nrhs, {a, lda}, pivots,         \
                           {b, ldb}, info, count);                                                                      \
   }
-CONVLAB_SIMT_CUBLAS_TYPES(CONVLAB_SIMT_CUBLAS_FACTORS)
+CONVLAB_SIMT_CUBLAS_FACTORS(S, float, float, CUDA_R_32F)
+CONVLAB_SIMT_CUBLAS_FACTORS(D, double, double, CUDA_R_64F)
+CONVLAB_SIMT_CUBLAS_FACTORS(C, cuComplex, float, CUDA_C_32F)
+CONVLAB_SIMT_CUBLAS_FACTORS(Z, cuDoubleComplex, double, CUDA_C_64F)
 #undef CONVLAB_SIMT_CUBLAS_FACTORS
 
 }  // namespace convlab::simt::cuda

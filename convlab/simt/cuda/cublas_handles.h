@@ -134,11 +134,4 @@ struct BlasCall {
 
 }  // namespace runtime
 
-/// For all functions with the four types of BLAS: EACH(letter, type, type of real results, cudaDataType).
-#define CONVLAB_SIMT_CUBLAS_TYPES(EACH) \
-  EACH(S, float, float, CUDA_R_32F)     \
-  EACH(D, double, double, CUDA_R_64F)   \
-  EACH(C, cuComplex, float, CUDA_C_32F) \
-  EACH(Z, cuDoubleComplex, double, CUDA_C_64F)
-
 }  // namespace convlab::simt::cuda

@@ -129,7 +129,10 @@ cublasStatus_t multiply_diagonal(const BlasCall& call, cublasSideMode_t side, in
     return runtime::multiply_diagonal({handle, "cublas" #X "dgmm", type, where}, mode, m, n, {a, lda}, {x, incx},      \
                                       {c, ldc});                                                                       \
   }
-CONVLAB_SIMT_CUBLAS_TYPES(CONVLAB_SIMT_CUBLAS_MATRICES)
+CONVLAB_SIMT_CUBLAS_MATRICES(S, float, float, CUDA_R_32F)
+CONVLAB_SIMT_CUBLAS_MATRICES(D, double, double, CUDA_R_64F)
+CONVLAB_SIMT_CUBLAS_MATRICES(C, cuComplex, float, CUDA_C_32F)
+CONVLAB_SIMT_CUBLAS_MATRICES(Z, cuDoubleComplex, double, CUDA_C_64F)
 #undef CONVLAB_SIMT_CUBLAS_MATRICES
 
 #define CONVLAB_SIMT_CUBLAS_GER(function, T, type, conjugates)                                                         \

@@ -5,8 +5,8 @@
 #include "convlab/simt/cuda/cublas_handles.h"
 #include "convlab/simt/cuda/library_arrays.h"
 
-/// The matrices of cuBLAS as dense ones: with an operation applied, symmetric, and triangular. One triangle of a symmetric
-/// matrix is stored.
+/// The matrices of cuBLAS as dense ones: with an operation applied, symmetric, and triangular. Of a symmetric matrix,
+/// one triangle is stored.
 namespace convlab::simt::cuda::runtime {
 
 /// Returns rows and columns from there on.

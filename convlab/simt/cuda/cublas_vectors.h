@@ -56,7 +56,10 @@ constexpr cudaDataType real_type(cudaDataType type) {
     return runtime::rotate({handle, "cublas" #X "rot", type, where}, n, {x, incx, type}, {y, incy, type}, c,           \
                            runtime::real_type(type), s, type);                                                         \
   }
-CONVLAB_SIMT_CUBLAS_TYPES(CONVLAB_SIMT_CUBLAS_VECTORS)
+CONVLAB_SIMT_CUBLAS_VECTORS(S, float, float, CUDA_R_32F)
+CONVLAB_SIMT_CUBLAS_VECTORS(D, double, double, CUDA_R_64F)
+CONVLAB_SIMT_CUBLAS_VECTORS(C, cuComplex, float, CUDA_C_32F)
+CONVLAB_SIMT_CUBLAS_VECTORS(Z, cuDoubleComplex, double, CUDA_C_64F)
 #undef CONVLAB_SIMT_CUBLAS_VECTORS
 
 #define CONVLAB_SIMT_CUBLAS_DOT(function, T, type, conjugates)                                                        \
