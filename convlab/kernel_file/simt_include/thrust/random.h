@@ -1,0 +1,4 @@
+#pragma once
+
+#include "convlab/kernel_file/simt_include/thrust/random/distributions.h"
+#include "convlab/kernel_file/simt_include/thrust/random/engines.h"

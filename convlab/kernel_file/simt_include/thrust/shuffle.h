@@ -1,0 +1,3 @@
+#pragma once
+
+#include "convlab/kernel_file/simt_include/thrust/detail/shuffles.h"
