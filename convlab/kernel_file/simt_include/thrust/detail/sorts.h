@@ -4,11 +4,13 @@
 #include <cstdlib>
 #include <vector>
 
-#include "convlab/kernel_file/simt_include/thrust/detail/execution.h"
+#include "convlab/kernel_file/simt_include/thrust/detail/copies.h"
+#include "convlab/kernel_file/simt_include/thrust/detail/radix_order.h"
 #include "convlab/kernel_file/simt_include/thrust/functional.h"
 
-/// Stable merge sorts. On the device each part of the elements is copied and sorted by one thread, then pairs of sorted
-/// parts are merged, and the result is copied back. Host code and device code sort copies, too.
+/// Stable sorts: of numbers in their usual order by radix_order.h, others by merging. On the device each part of the
+/// elements is copied and sorted by one thread, then pairs of sorted parts are merged, and the result is copied back.
+/// Host code and device code sort copies, too.
 namespace thrust {
 namespace detail {
 
@@ -92,22 +94,53 @@ void sort_in_loop(int64_t n, Less less, Load load, Store store) {
   for (int64_t i = 0; i < n; ++i) store(i, sorted[i]);
 }
 
+/// Sorts by keys that are numbers: copies them to the host for their order.
+template <class T, class Load, class Store>
+void sort_numbers_on_device(const DeviceContext& context, int64_t n, bool downward, Load load, Store store) {
+  using Key = typename T::Key;
+  Temporary<T> element_memory(n, context.where());
+  Temporary<Key> key_memory(n, context.where());
+  Temporary<uint32_t> order_memory(n, context.where());
+  T* const elements = element_memory.data();
+  Key* const keys = key_memory.data();
+  const uint32_t* const place = order_memory.data();
+  context.each(n, [=](int64_t i) mutable {
+    const T element = load(i);
+    ::new (static_cast<void*>(&elements[i])) T(element);
+    keys[i] = element.key;
+  });
+  HostBytes<Key> host_keys(n);
+  context.copy(host_keys.data(), keys, static_cast<size_t>(n) * sizeof(Key), cudaMemcpyDeviceToHost);
+  const std::vector<uint32_t> order = radix_order(host_keys.data(), n, downward);
+  context.copy(order_memory.data(), order.data(), order.size() * sizeof(uint32_t), cudaMemcpyHostToDevice);
+  context.each(n, [=](int64_t i) mutable { store(i, elements[place[i]]); });
+}
+
+/// Sorts elements by their member `key`.
 template <class T, class C, class Less, class Load, class Store>
 void sort_elements(const C& context, int64_t n, Less less, Load load, Store store) {
   if (n < 2) return;
+  auto element_less = [less](const T& a, const T& b) mutable -> bool { return less(a.key, b.key); };
   if constexpr (C::kOnDevice) {
-    if (!context.is_sequential()) return sort_on_device<T>(context, n, less, load, store);
+    if (!context.is_sequential()) {
+      if constexpr (has_radix_order<typename T::Key, Less>) {
+        return sort_numbers_on_device<T>(context, n, direction_of<Less> < 0, load, store);
+      } else {
+        return sort_on_device<T>(context, n, element_less, load, store);
+      }
+    }
   }
-  sort_in_loop<T>(n, less, load, store);
+  sort_in_loop<T>(n, element_less, load, store);
 }
 
-/// bool in an array of its own type.
-template <class T>
-struct Sortable {
-  T value;
+template <class K>
+struct SortedKey {
+  using Key = K;
+  K key;
 };
 template <class K, class V>
-struct KeyAndValue {
+struct SortedPair {
+  using Key = K;
   K key;
   V value;
 };
@@ -119,13 +152,11 @@ struct Sort {
   }
   template <class C, class I, class Less>
   static void run(const C& context, I first, I last, Less less) {
-    using Element = Sortable<value_of<I>>;
+    using Element = SortedKey<value_of<I>>;
     auto elements = context.element_access(first);
     sort_elements<Element>(
-        context, count_between(first, last),
-        [less](const Element& a, const Element& b) mutable { return less(a.value, b.value); },
-        [=](int64_t i) mutable { return Element{elements[i]}; },
-        [=](int64_t i, const Element& element) mutable { elements[i] = element.value; });
+        context, count_between(first, last), less, [=](int64_t i) mutable { return Element{elements[i]}; },
+        [=](int64_t i, const Element& element) mutable { elements[i] = element.key; });
   }
 };
 
@@ -136,12 +167,11 @@ struct SortByKey {
   }
   template <class C, class Keys, class Values, class Less>
   static void run(const C& context, Keys first, Keys last, Values first_value, Less less) {
-    using Element = KeyAndValue<value_of<Keys>, value_of<Values>>;
+    using Element = SortedPair<value_of<Keys>, value_of<Values>>;
     auto keys = context.element_access(first);
     auto values = context.element_access(first_value);
     sort_elements<Element>(
-        context, count_between(first, last),
-        [less](const Element& a, const Element& b) mutable { return less(a.key, b.key); },
+        context, count_between(first, last), less,
         [=](int64_t i) mutable {
           return Element{keys[i], values[i]};
         },
