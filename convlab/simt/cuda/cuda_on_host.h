@@ -3,8 +3,11 @@
 /// Replaces <cuda_runtime.h>, <cuda_fp16.h> and <mma.h> when a host compiler reads a kernel's file. Compile the file
 /// with the flags of convlab_simt_kernel_options: without them it runs but nothing is checked.
 
-// These declare the overloads for float of abs(), exp() and the like in the global namespace, as nvcc does.
+// These declare the overloads for float of abs(), exp() and the like in the global namespace, as nvcc does. C++20 also
+// has lerp(), which programs define themselves (helper_math.h of NVIDIA's samples): it stays in std.
+#define lerp convlab_lerp
 #include <math.h>
+#undef lerp
 #include <stdlib.h>
 
 #include <cstddef>
@@ -45,6 +48,11 @@
 #include "convlab/simt/memory.h"
 #include "convlab/simt/vector_types.h"
 #include "convlab/simt/warp.h"
+
+namespace std {
+constexpr float lerp(float a, float b, float t) noexcept { return convlab_lerp(a, b, t); }
+constexpr double lerp(double a, double b, double t) noexcept { return convlab_lerp(a, b, t); }
+}  // namespace std
 
 using namespace convlab::simt::cuda;
 
