@@ -27,6 +27,9 @@ bool is(const thrust::device_vector<int>& v, const Ints& values) {
   return v.size() >= values.size() && thrust::device_vector<int>(v.begin(), v.begin() + values.size()) == values;
 }
 
+struct IsSet {
+  __host__ __device__ bool operator()(int flag) const { return flag != 0; }
+};
 struct IsEven {
   __host__ __device__ bool operator()(int x) const { return x % 2 == 0; }
 };
@@ -68,7 +71,7 @@ void compactions(const thrust::device_vector<int>& v) {
   check(end - out.begin() == 1 && out[0] == 4, "copy_if");
   const thrust::device_vector<int> flags(Ints{0, 1, 0, 0, 1, 1});
   end = thrust::copy_if(thrust::counting_iterator<int>(0), thrust::counting_iterator<int>(6), flags.begin(),
-                        out.begin(), thrust::identity<int>());
+                        out.begin(), IsSet());
   check(end - out.begin() == 3 && is(out, {1, 4, 5}), "copy_if with a stencil");
   out = v;
   end = thrust::remove_if(out.begin(), out.end(), IsEven());
@@ -77,8 +80,7 @@ void compactions(const thrust::device_vector<int>& v) {
   check(end - out.begin() == 3 && is(out, {3, 5, 9}), "remove");
   out = v;
   int* const raw = thrust::raw_pointer_cast(out.data());
-  int* const raw_end =
-      thrust::remove_if(thrust::device, raw, raw + 6, thrust::raw_pointer_cast(flags.data()), thrust::identity<int>());
+  int* const raw_end = thrust::remove_if(thrust::device, raw, raw + 6, thrust::raw_pointer_cast(flags.data()), IsSet());
   check(raw_end - raw == 3 && is(out, {3, 4, 1}), "remove_if with a stencil");
   out = Ints{1, 1, 2, 2, 2, 1};
   end = thrust::unique(out.begin(), out.end());

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "convlab/kernel_file/simt_include/thrust/detail/pointers.h"
+#include "convlab/kernel_file/simt_include/thrust/iterator/counting_iterator.h"
 #include "convlab/kernel_file/simt_include/thrust/iterator/iterator_adaptor.h"
 
 namespace thrust {
