@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "convlab/base/symbol.h"
+#include "convlab/base/text.h"
 #include "convlab/simt/barriers.h"
 #include "convlab/simt/bounds_help.h"
 #include "convlab/simt/causes.h"
@@ -52,6 +53,14 @@ const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std:
   return nullptr;
 }
 
+// Returns the kernel's name. Template arguments of more than a line are left out: those of CUB's and Thrust's kernels
+// have the functors' types.
+std::string readable_kernel_name(const Grid& grid) {
+  constexpr size_t kLongest = 100;
+  std::string name = grid.kernel_name();
+  return name.size() <= kLongest ? name : text_before(name, '<') + "<...>";
+}
+
 constexpr std::string_view kBarrierOutside =
     "move __syncthreads() out of the branch, so that all threads of the block call the same one";
 
@@ -60,7 +69,7 @@ class Description {
  public:
   Description(const Grid& grid, const RawFault& raw, int64_t block) : grid_(grid), raw_(raw) {
     fault_.kind = raw.kind;
-    fault_.kernel = grid.kernel_name();
+    fault_.kernel = readable_kernel_name(grid);
     fault_.block = grid.block_position(block);
     fault_.thread = grid.thread_position(raw.thread);
     if (raw.other_thread >= 0 && raw.other_thread < grid.block_threads) {
