@@ -1,4 +1,4 @@
-// Remembers which kernels were launched, for reports about outputs that no thread wrote.
+// Remembers which kernels were launched, for reports about programs and about outputs that no thread wrote.
 
 #include "convlab/simt/launch_log.h"
 
@@ -11,7 +11,7 @@
 namespace convlab::simt {
 namespace {
 
-constexpr size_t kMost = 16;
+constexpr size_t kMost = 1000;
 
 struct Log {
   std::mutex mutex;

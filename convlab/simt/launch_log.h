@@ -18,7 +18,7 @@ struct PastLaunches {
   int64_t count = 0;
 };
 
-/// Returns the launches that ended since the last call, in order, at most 16 different ones.
+/// Returns the launches that ended since the last call, in order, at most 1000 different ones.
 std::vector<PastLaunches> take_launches();
 
 namespace internal {
