@@ -4,10 +4,19 @@
 /// with the flags of convlab_simt_kernel_options: without them it runs but nothing is checked.
 
 // These declare the overloads for float of abs(), exp() and the like in the global namespace, as nvcc does. C++20 also
-// has lerp(), which programs define themselves (helper_math.h of NVIDIA's samples): it stays in std.
+// has lerp(), which programs define themselves (helper_math.h of NVIDIA's samples): it stays in std, unless the file
+// has included <cmath> before.
+#ifdef _GLIBCXX_CMATH
+#include <math.h>
+#else
 #define lerp convlab_lerp
 #include <math.h>
 #undef lerp
+namespace std {
+constexpr float lerp(float a, float b, float t) noexcept { return convlab_lerp(a, b, t); }
+constexpr double lerp(double a, double b, double t) noexcept { return convlab_lerp(a, b, t); }
+}  // namespace std
+#endif
 #include <stdlib.h>
 
 #include <cstddef>
@@ -48,11 +57,6 @@
 #include "convlab/simt/memory.h"
 #include "convlab/simt/vector_types.h"
 #include "convlab/simt/warp.h"
-
-namespace std {
-constexpr float lerp(float a, float b, float t) noexcept { return convlab_lerp(a, b, t); }
-constexpr double lerp(double a, double b, double t) noexcept { return convlab_lerp(a, b, t); }
-}  // namespace std
 
 using namespace convlab::simt::cuda;
 
