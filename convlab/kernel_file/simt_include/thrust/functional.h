@@ -108,6 +108,10 @@ template <class F>
 struct Not {
   F f;
   template <class... T>
+  bool operator()(const T&... values) {
+    return !f(values...);
+  }
+  template <class... T>
   bool operator()(const T&... values) const {
     return !f(values...);
   }
