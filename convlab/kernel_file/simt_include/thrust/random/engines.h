@@ -5,8 +5,8 @@
 #include <istream>
 #include <ostream>
 
-/// Random number engines with the sequences that Thrust documents; those that C++ has as well have its sequences, except
-/// ranlux48.
+/// Random number engines with the sequences that Thrust documents; those that C++ has as well have its sequences,
+/// except ranlux48.
 namespace thrust {
 
 namespace detail {
