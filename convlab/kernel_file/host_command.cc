@@ -127,7 +127,8 @@ std::vector<std::string> simt_link_flags() {
   return {"-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free",
           "-Wl,--wrap=_Znwm,--wrap=_Znam,--wrap=_ZdlPv,--wrap=_ZdaPv,--wrap=_ZdlPvm,--wrap=_ZdaPvm",
           "-Wl,--wrap=__cxa_allocate_exception,--wrap=__assert_fail,--wrap=printf,--wrap=__printf_chk,--wrap=clock",
-          "-Wl,--wrap=modf,--wrap=modff,--wrap=frexp,--wrap=frexpf,--wrap=remquo,--wrap=remquof,--wrap=sincos,--wrap=sincosf"};
+          "-Wl,--wrap=modf,--wrap=modff,--wrap=frexp,--wrap=frexpf",
+          "-Wl,--wrap=remquo,--wrap=remquof,--wrap=sincos,--wrap=sincosf"};
 }
 
 fs::path first_header(const fs::path& root) { return root / "convlab/simt/cuda/copies.h"; }

@@ -110,6 +110,33 @@ std::optional<std::vector<std::string>> names_of(TokenRange list, ReadName read)
   return names;
 }
 
+/// A kernel's parameters, each with a name.
+struct Parameters {
+  std::vector<std::string> names;
+  std::string text;
+};
+
+/// Returns the parameters of a list. Those without a name get one; nullopt if one cannot get any, such as an array.
+std::optional<Parameters> parameters_of(TokenRange list) {
+  Parameters parameters;
+  for (const TokenRange part : split_at_commas(list)) {
+    std::optional<std::string> name = parameter_name(part);
+    std::string text = text_of(part);
+    if (!name) {
+      const TokenRange type = before(part, "=");
+      const auto has = [&](std::string_view sign) {
+        return std::ranges::any_of(type, [&](const Token& token) { return token.is(sign); });
+      };
+      if (type.empty() || has("(") || has("[") || is_pack(type)) return std::nullopt;
+      name = fmt::format("convlab_unnamed_{}", parameters.names.size());
+      text = fmt::format("{} {} {}", text_of(type), *name, text_of(part.subspan(type.size())));
+    }
+    parameters.names.push_back(*std::move(name));
+    parameters.text += (parameters.text.empty() ? "" : ", ") + text;
+  }
+  return parameters;
+}
+
 /// Returns the types of a kernel's parameters. The type of `T* __restrict__ x` in a template differs from that of the
 /// kernel's parameter for g++, unless Unrestricted removes __restrict__.
 std::string types_of(const std::vector<std::string>& names, TokenRange list) {
@@ -198,17 +225,18 @@ std::optional<KernelBinder> binder_of(const Tokens& tokens, size_t global) {
   if (std::ranges::any_of(list, [](const Token& token) { return token.kind == Token::Kind::directive; })) {
     return std::nullopt;
   }
-  const auto names = names_of(list, parameter_name);
-  if (!names) return std::nullopt;
+  const std::optional<Parameters> parameters = parameters_of(list);
+  if (!parameters) return std::nullopt;
   std::string values;
-  for (const std::string& each : *names) values += ", " + each;
+  for (const std::string& each : parameters->names) values += ", " + each;
   const std::string_view kernel = tokens[name].text;
   return KernelBinder{
       .kernel = kernel,
       .after = tokens[end].text,
       .text = fmt::format(" extern \"C++\" {{ {}static auto {}({}) {{ return ::convlab::simt::bind_kernel("
                           "static_cast<void (*)({})>(&{}{}){}); }} }}",
-                          head, binder_name(kernel), text_of(list), types_of(*names, list), kernel, arguments, values)};
+                          head, binder_name(kernel), parameters->text, types_of(parameters->names, list), kernel,
+                          arguments, values)};
 }
 
 }  // namespace

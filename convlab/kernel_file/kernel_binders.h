@@ -21,8 +21,8 @@ struct KernelBinder {
 std::string binder_name(std::string_view kernel);
 
 /// Returns binders for the kernels defined in these tokens. Skips kernels that the tokens do not describe well enough:
-/// unnamed parameters, function pointers, or definitions assembled by the preprocessor. Those kernels are launched by
-/// address.
+/// arrays without a name, function pointers, or definitions assembled by the preprocessor. Those kernels are launched
+/// by address.
 std::vector<KernelBinder> kernel_binders(const std::vector<Token>& tokens);
 
 /// Replaces binder names in compiler output with the kernels' names.

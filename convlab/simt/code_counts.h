@@ -33,7 +33,7 @@ struct CodeCounts {
   std::unordered_map<const void*, int64_t> diverged;
   int64_t tf32_flops = 0, half_flops = 0;  ///< of tensor cores, whose operations are not instructions of the host code
   int64_t matrix_instructions = 0;         ///< warp-wide operations on tensor cores
-  int64_t fused_flops = 0;                 ///< of fp16 multiply-adds and inline PTX, which the host's machine code does not show
+  int64_t fused_flops = 0;  ///< of fp16 multiply-adds and inline PTX, which the host's machine code does not show
 
   void add(const CodeCounts& other);
 

@@ -44,6 +44,21 @@ inline void mark_bytes(uint8_t* map, size_t offset, size_t bytes) {
   if (last * 4 < offset + bytes) for_each_word(last * 4, offset + bytes - last * 4, mark);
 }
 
+/// Returns the first of the bytes [offset, offset + bytes) without a mark; offset + bytes if all have one.
+inline size_t first_unmarked(const uint8_t* map, size_t offset, size_t bytes) {
+  const size_t end = offset + bytes;
+  while (offset < end) {
+    if (offset % 4 == 0 && is_initialised(map + offset / 4)) {
+      offset = std::min(end, offset + 4);
+    } else if (is_initialised(map + offset / 4, byte_bits(offset % 4, offset % 4))) {
+      ++offset;
+    } else {
+      break;
+    }
+  }
+  return offset;
+}
+
 /// Copies the marks of bytes that are copied between arrays, from offset `from` to offset `to`. The offsets must be
 /// equal modulo 4. The arrays may overlap.
 inline void copy_marks(uint8_t* to_map, size_t to, const uint8_t* from_map, size_t from, size_t bytes) {

@@ -55,9 +55,9 @@ class Module {
   size_t thread_local_bytes() const { return thread_local_bytes_; }
 
   /// Returns the arrays that `kernel` may access: its own, those at file scope of its object file, and those of device
-  /// functions of its object file or of headers, unless the program's machine code shows (on x86-64 and AArch64) that only other
-  /// kernels use them. All other thread-local variables are off limits. nullptr, a kernel of a program without symbols,
-  /// may access all words. The result lives as long as the module.
+  /// functions of its object file or of headers, unless the program's machine code shows (on x86-64 and AArch64) that
+  /// only other kernels use them. All other thread-local variables are off limits. nullptr, a kernel of a program
+  /// without symbols, may access all words. The result lives as long as the module.
   const SharedArrays& shared_arrays_of(const Symbol* kernel) const;
   const Symbol* function_at(uintptr_t address) const;
 

@@ -24,6 +24,7 @@ TEST(InitializedBytes, AreMarkedAndCopiedOneByOne) {
       std::string expected = none;
       expected.replace(offset, bytes, bytes, 'x');
       EXPECT_EQ(marks(map), expected) << offset << " " << bytes;
+      EXPECT_EQ(first_unmarked(map.data(), offset, 24 - offset), offset + bytes);
       mark_bytes(copy.data(), 0, 24);
       copy_marks(copy.data(), offset, std::vector<uint8_t>(6).data(), offset, bytes);
       std::string rest(24, 'x');

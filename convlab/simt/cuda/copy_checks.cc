@@ -12,8 +12,8 @@
 #include "convlab/simt/call_recorder.h"
 #include "convlab/simt/host_code.h"
 #include "convlab/simt/host_memory.h"
+#include "convlab/simt/initialized_bytes.h"
 #include "convlab/simt/memory.h"
-#include "convlab/simt/site.h"
 
 namespace convlab::simt::cuda {
 namespace {
@@ -158,12 +158,9 @@ std::optional<Unwritten> first_unwritten(const void* memory, size_t bytes) {
   if (range == nullptr || !range->initialized || bytes == 0) return std::nullopt;
   const size_t begin = address_of(memory) - range->base;
   const size_t end = std::min(begin + bytes, range->bytes);
-  for (size_t word = begin / 4; word * 4 < end; ++word) {
-    if (internal::is_initialised(range->initialized.get() + word)) continue;
-    return Unwritten{range->name, std::max(begin, word * 4),
-                     allocation_label(range->name, range->bytes, range->allocated)};
-  }
-  return std::nullopt;
+  const size_t first = internal::first_unmarked(range->initialized.get(), begin, end - begin);
+  if (first >= end) return std::nullopt;
+  return Unwritten{range->name, first, allocation_label(range->name, range->bytes, range->allocated)};
 }
 
 CallError free_error(const void* memory) {

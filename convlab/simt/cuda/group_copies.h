@@ -18,7 +18,7 @@ struct group_copy {
   const char* from;
   size_t rank, threads;
   Where where;
-  const void* barrier = nullptr;  ///< a phase of which awaits the copies; nullptr: their threads do
+  const void* barrier = nullptr;  ///< one of its phases awaits the copies; nullptr: their threads do
   unsigned phase = 0;
 
   template <class Part>

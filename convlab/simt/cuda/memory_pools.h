@@ -77,12 +77,12 @@ cudaError_t allocate_from(cudaMemPool_t pool, void** memory, size_t bytes, cudaS
 template <class T>
 cudaError_t convlab_malloc_async(const char* name, T** memory, size_t bytes, cudaMemPool_t pool, cudaStream_t stream,
                                  Where where = Where::current()) {
-  return runtime::allocate_from(pool, reinterpret_cast<void**>(memory), bytes, stream, name, where);
+  return runtime::allocate_from(pool, runtime::pointer_at(memory), bytes, stream, name, where);
 }
 template <class T>
 cudaError_t convlab_malloc_async(const char* name, T** memory, size_t bytes, cudaStream_t stream,
                                  Where where = Where::current()) {
-  return runtime::allocate_from(nullptr, reinterpret_cast<void**>(memory), bytes, stream, name, where);
+  return runtime::allocate_from(nullptr, runtime::pointer_at(memory), bytes, stream, name, where);
 }
 #define cudaMallocAsync(memory, ...) convlab_malloc_async(#memory, memory, __VA_ARGS__)
 #define cudaMallocFromPoolAsync(memory, bytes, pool, stream) convlab_malloc_async(#memory, memory, bytes, pool, stream)

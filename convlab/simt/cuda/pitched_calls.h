@@ -23,7 +23,7 @@ cudaError_t fill_elements(void* memory, size_t pitch, unsigned value, unsigned e
 template <class T>
 cudaError_t convlab_malloc_pitch(T** memory, size_t* pitch, size_t width, size_t height, const char* name,
                                  Where where = Where::current()) {
-  return runtime::allocate_rows(reinterpret_cast<void**>(memory), pitch, width, height, name, where);
+  return runtime::allocate_rows(runtime::pointer_at(memory), pitch, width, height, name, where);
 }
 #define cudaMallocPitch(memory, pitch, width, height) convlab_malloc_pitch(memory, pitch, width, height, #memory)
 

@@ -69,6 +69,12 @@ struct KnownMemory {
 /// Returns the memory that contains the address; nullopt if no call allocated or registered it.
 std::optional<KnownMemory> known_memory(const void* address) noexcept;
 
+/// The pointer, also one to const elements, as the functions above set it.
+template <class T>
+void** pointer_at(T** pointer) {
+  return static_cast<void**>(static_cast<void*>(pointer));
+}
+
 /// Returns the bytes of device memory that are allocated.
 size_t allocated_device_bytes() noexcept;
 
@@ -78,22 +84,22 @@ size_t allocated_device_bytes() noexcept;
 
 template <class T>
 cudaError_t convlab_malloc(T** memory, size_t bytes, const char* name, Where where = Where::current()) {
-  return runtime::allocate(reinterpret_cast<void**>(memory), bytes, name, where);
+  return runtime::allocate(runtime::pointer_at(memory), bytes, name, where);
 }
 #define cudaMalloc(memory, bytes) convlab_malloc(memory, bytes, #memory)
 cudaError_t cudaFree(void* memory, Where where = Where::current()) noexcept;
 
 template <class T>
 cudaError_t cudaMallocHost(T** memory, size_t bytes, unsigned = 0, Where where = Where::current()) {
-  return runtime::allocate_on_host(reinterpret_cast<void**>(memory), bytes, "cudaMallocHost", where);
+  return runtime::allocate_on_host(runtime::pointer_at(memory), bytes, "cudaMallocHost", where);
 }
 template <class T>
 cudaError_t cudaHostAlloc(T** memory, size_t bytes, unsigned = 0, Where where = Where::current()) {
-  return runtime::allocate_on_host(reinterpret_cast<void**>(memory), bytes, "cudaHostAlloc", where);
+  return runtime::allocate_on_host(runtime::pointer_at(memory), bytes, "cudaHostAlloc", where);
 }
 template <class T>
 cudaError_t cudaMallocManaged(T** memory, size_t bytes, unsigned = 0, Where where = Where::current()) {
-  return runtime::allocate_on_host(reinterpret_cast<void**>(memory), bytes, "cudaMallocManaged", where);
+  return runtime::allocate_on_host(runtime::pointer_at(memory), bytes, "cudaMallocManaged", where);
 }
 /// Flags of cudaHostAlloc() have no effect: all host memory is mapped.
 inline cudaError_t cudaHostGetFlags(unsigned* flags, void* memory) {

@@ -125,7 +125,7 @@ T replace(void* address, Change change) {
   return old;
 }
 
-/// Changes both numbers of a pair, each of which is atomic.
+/// Changes both numbers of a pair, each by an atomic operation.
 template <class T>
 uint32_t replace_pair(const Run& run, const Instruction& i, void* address, uint32_t b) {
   return replace<uint32_t>(address, [&](uint32_t old) {

@@ -73,7 +73,7 @@ inline constexpr bool is_complex = false;
 template <class T>
 inline constexpr bool is_complex<complex<T>> = true;
 
-/// Operands of which one is complex, and the other is a number.
+/// One operand is complex, and the other one is a number.
 template <class A, class B>
 concept ComplexOperands = (is_complex<A> && (is_complex<B> || std::is_arithmetic_v<B>)) ||
                           (std::is_arithmetic_v<A> && is_complex<B>);

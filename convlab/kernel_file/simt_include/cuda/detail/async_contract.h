@@ -12,7 +12,7 @@
 /// ones of the thread, as on a GPU.
 namespace cuda {
 
-/// A number of bytes, of which it is known that it and the addresses are multiples of `Alignment`.
+/// A number of bytes. It and the addresses are multiples of `Alignment`.
 template <std::size_t Alignment>
 struct aligned_size_t {
   static constexpr std::size_t align = Alignment;

@@ -85,7 +85,7 @@ class pipeline {
     advance(consuming_, consumer_lap_);
   }
 
-  /// The thread takes no further part: later phases do not expect it.
+  /// The thread leaves: later phases do not expect it.
   bool quit(Where where = Where::current()) {
     for (unsigned stage = 0; stage < count_; ++stage) {
       if (produces_) stages_[stage].produced.arrive_and_drop(where);

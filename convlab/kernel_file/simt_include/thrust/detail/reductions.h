@@ -94,7 +94,7 @@ struct Count {
 
 // ---- The first element that ... ----
 
-/// Returns the first number below n of which the function is true; n if there is none.
+/// Returns the first number below n for which the function returns true; n if there is none.
 template <class C, class F>
 int64_t first_number(const C& context, int64_t n, F is_found) {
   if (n == 0) return 0;
