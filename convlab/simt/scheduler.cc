@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/simt/index_variables.h"
 #include "convlab/simt/settings.h"
 #include "convlab/simt/warp_operations.h"
 
@@ -22,11 +23,6 @@ using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
-// The variables that kernels see as threadIdx etc.: see warp.h.
-extern __thread cuda::uint3 thread_index __asm__("convlab_simt_thread_index");
-extern __thread cuda::uint3 block_index __asm__("convlab_simt_block_index");
-extern __thread cuda::uint3 block_extent __asm__("convlab_simt_block_extent");
-extern __thread cuda::uint3 grid_extent __asm__("convlab_simt_grid_extent");
 __thread cuda::uint3 thread_index, block_index, block_extent, grid_extent;
 
 namespace {

@@ -6,14 +6,14 @@
 #include <optional>
 
 #include "convlab/simt/heap_blocks.h"
-#include "convlab/simt/warp.h"
+#include "convlab/simt/index_variables.h"
 
 namespace convlab::simt::internal {
 namespace {
 
 /// Returns threadIdx, blockIdx, blockDim or gridDim of this OS thread if it contains the address; otherwise nullptr.
 const void* index_variable_at(uintptr_t address) {
-  for (const cuda::uint3* each : {&cuda::threadIdx, &cuda::blockIdx, &cuda::blockDim, &cuda::gridDim}) {
+  for (const cuda::uint3* each : {&thread_index, &block_index, &block_extent, &grid_extent}) {
     if (address - reinterpret_cast<uintptr_t>(each) < sizeof(*each)) return each;
   }
   return nullptr;
