@@ -151,8 +151,10 @@ TEST(Translation, LaunchesOfKernelsThatAreDefinedBeforeAreBound) {
   EXPECT_THAT(
       text,
       HasSubstr("void f() { ::convlab::simt::cuda::convlab_launch(g, b, 4)(a::convlab_bind_one<16, int>(x, 0)); }"));
+  EXPECT_THAT(simt("__global__ void k(const int*, int = 2) {}\n"),
+              HasSubstr("convlab_bind_k(const int* convlab_unnamed_0 , int convlab_unnamed_1 = 2)"));
   // A kernel with parameters that cannot be parsed reliably is launched by its address.
-  for (const std::string parameters : {"int", "const int*", "void (*f)(int)", "\n#if 1\nint n\n#endif\n"}) {
+  for (const std::string parameters : {"const int[]", "void (*f)(int)", "\n#if 1\nint n\n#endif\n"}) {
     const std::string other = simt("__global__ void k(" + parameters + ") {}\nvoid f() { k<<<g, b>>>(x); }");
     EXPECT_THAT(other, HasSubstr("convlab_configure(k, g, b)(x)")) << parameters;
     EXPECT_THAT(other, Not(HasSubstr("convlab_bind"))) << parameters;

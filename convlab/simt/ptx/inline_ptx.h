@@ -28,10 +28,10 @@ namespace convlab::simt::ptx {
 template <size_t kBytes>
 struct Text {
   char text[kBytes];
-  consteval Text(const char (&from)[kBytes]) {
+  constexpr Text(const char (&from)[kBytes]) {
     for (size_t i = 0; i < kBytes; ++i) text[i] = from[i];
   }
-  consteval explicit Text(std::string_view from) {
+  constexpr explicit Text(std::string_view from) {
     for (size_t i = 0; i + 1 < kBytes; ++i) text[i] = from[i];
     text[kBytes - 1] = '\0';
   }
@@ -73,7 +73,7 @@ constexpr size_t label_length(std::string_view word) {
 }
 
 /// Returns the first instruction of the text that the table lacks; "" if there is none.
-consteval std::string_view first_unknown(std::string_view text) {
+constexpr std::string_view first_unknown(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
     const bool begins_comment = c == '/' && at + 1 < text.size() && (text[at + 1] == '/' || text[at + 1] == '*');
@@ -107,7 +107,7 @@ inline constexpr bool kIsNumber = std::is_integral_v<T> || std::is_enum_v<T> || 
 
 /// Whether an operand of this type may have the constraint.
 template <class T>
-consteval bool fits(char letter) {
+constexpr bool fits(char letter) {
   switch (letter) {
     case 'h':
       return kIsNumber<T> && sizeof(T) == 2;
