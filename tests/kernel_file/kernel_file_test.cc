@@ -151,7 +151,7 @@ TEST(Translation, LaunchesOfKernelsThatAreDefinedBeforeAreBound) {
   EXPECT_THAT(
       text,
       HasSubstr("void f() { ::convlab::simt::cuda::convlab_launch(g, b, 4)(a::convlab_bind_one<16, int>(x, 0)); }"));
-  EXPECT_THAT(simt("__global__ void k(const int*, int = 2) {}\n"),
+  EXPECT_THAT(simt("__global__ void k(const int*, int = 2) {}\nvoid f() { k<<<g, b>>>(x); }"),
               HasSubstr("convlab_bind_k(const int* convlab_unnamed_0 , int convlab_unnamed_1 = 2)"));
   // A kernel with parameters that cannot be parsed reliably is launched by its address.
   for (const std::string parameters : {"const int[]", "void (*f)(int)", "\n#if 1\nint n\n#endif\n"}) {
