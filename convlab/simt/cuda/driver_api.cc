@@ -3,6 +3,7 @@
 #include "convlab/simt/cuda/driver_api.h"
 
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "convlab/simt/cuda/device_calls.h"
@@ -105,7 +106,8 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* activ
 CUresult cuCtxCreate(CUcontext* context, unsigned flags, CUdevice device) noexcept {
   if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
-  *context = new CUctx_st{flags};
+  *context = new (std::nothrow) CUctx_st{flags};
+  if (*context == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
   current_contexts.push_back(*context);
   return CUDA_SUCCESS;
 }
