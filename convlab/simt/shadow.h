@@ -1,11 +1,9 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -103,20 +101,12 @@ struct Accessor {
   uintptr_t read = 0;    ///< address that the running thread's last access read, since it was resumed
   const WarpClock* clock;
   const ThreadClocks* clocks;
-  std::span<const uint32_t> happened;  ///< by thread: its accesses up to this stamp happen before the next access
 
   void set(uint32_t epoch, int lane, int warp, const WarpClock& warp_clock) {
     clock = &warp_clock;
     read = 0;
     now = {
         .epoch = epoch, .stamp = warp_clock.stamp_of(lane), .lanes = 1u << lane, .warp = static_cast<uint32_t>(warp)};
-  }
-
-  /// Returns whether the access of one lane happens before the next access; false if that is not easy to know.
-  bool comes_after(const AccessRecord& other) const {
-    if (other.epoch != now.epoch || other.many_warps || (other.lanes & (other.lanes - 1)) != 0) return false;
-    const size_t thread = other.warp * 32 + static_cast<size_t>(std::countr_zero(other.lanes));
-    return thread < happened.size() && happened[thread] >= other.stamp;
   }
 
   /// Sets the return address of an access, and the address that it reads; 0 if it writes or cannot be read in advance.
@@ -158,17 +148,14 @@ struct ShadowResult {
 };
 
 /// Fast path: records one lane's access to a whole word if it cannot be a fault. For a write, no other thread has
-/// accessed the word in this epoch; for a read, no other thread has written it in this epoch, or it has released the
-/// write, and shared memory was written in this block. Returns false if touch() must check the access.
+/// accessed the word in this epoch; for a read, no other thread has written it in this epoch, and shared memory was
+/// written in this block. Returns false if touch() must check the access.
 template <Shadow::Of kOf>
 inline bool touch_quickly(Cell& cell, bool is_write, const Accessor& accessor) {
   const AccessRecord& now = accessor.now;
   AccessRecord& read = cell.read;
   // This also rejects kSplitEpoch, which is never below.
-  if (cell.write.epoch >= now.epoch && (!cell.write.is_beside(now) || cell.write.atomic) &&
-      !accessor.comes_after(cell.write)) {
-    return false;
-  }
+  if (cell.write.epoch >= now.epoch && (!cell.write.is_beside(now) || cell.write.atomic)) return false;
   if (is_write) {
     if (read.epoch >= now.epoch && !read.is_beside(now)) return false;
     const bool again = cell.write.epoch >= now.epoch || read.epoch >= now.epoch;

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -40,12 +39,6 @@ class ThreadClocks {
   /// A relaxed read acquires only at the thread's next fence.
   void acquire_at_fence(int thread, uintptr_t object);
   void fence(int thread);
-
-  /// Returns the thread's clock, by thread.
-  std::span<const uint32_t> stamps_of(int thread) const {
-    const auto index = static_cast<size_t>(thread);
-    return index < clocks_.size() ? std::span<const uint32_t>(clocks_[index].stamps) : std::span<const uint32_t>();
-  }
 
   /// Lanes of a warp share what they have acquired: __syncwarp.
   void share(int first_thread, LaneMask lanes);

@@ -151,7 +151,6 @@ void complete(Worker& worker, Warp& warp, LaneMask group) {
     case WarpOperation::sync:
       warp.clock.synchronize(group, warp.all);
       worker.clocks.share(first_thread, group);
-      worker.note_acquired();
       worker.accessor.now.stamp = warp.clock.stamp;  // for the calling lane, which continues immediately
       return;
     case WarpOperation::active_mask:

@@ -151,7 +151,6 @@ void Worker::synchronize_in_block(uintptr_t address, AccessKind kind, const Atom
     accessor.now.stamp = clock.next_stamp(thread % kWarpSize);
     self.fenced = false;
   }
-  note_acquired();
 }
 
 // Checks word by word. A store that is a race unless it leaves the word unchanged becomes a part; the result is the

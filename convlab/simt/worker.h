@@ -79,7 +79,6 @@ class Worker : public HookState, public RunningBlock {
   void begin_thread(CudaThread& thread, Warp& warp, int lane, uintptr_t stack) {
     current = &thread;
     accessor.set(epoch_, lane, static_cast<int>(&warp - warps.data()), warp.clock);
-    note_acquired();
     stack_base = stack;
     if (counting_) trace = &counting_->trace(number_of(thread));
     attention = trace != nullptr;
@@ -107,10 +106,7 @@ class Worker : public HookState, public RunningBlock {
   void fence_block() {
     current->fenced = true;
     clocks.fence(current_number());
-    note_acquired();
   }
-  /// Must be called when the running thread's clock may have changed.
-  void note_acquired() { accessor.happened = clocks.stamps_of(current_number()); }
   void fence() {
     fence_block();
     global_accessor.fence();
