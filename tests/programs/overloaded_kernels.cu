@@ -8,11 +8,17 @@ __global__ void fill(T* to, T value, std::bool_constant<kNegative>) {
 }
 __global__ void fill(double* to, int) { to[threadIdx.x] = 7; }
 template <int kValue>
-__global__ void set(int* to) { to[threadIdx.x] = kValue; }
+__global__ void set(int* to) {
+  to[threadIdx.x] = kValue;
+}
 template <int kValue>
-__global__ void set(float* to) { to[threadIdx.x] = kValue + 0.5f; }
+__global__ void set(float* to) {
+  to[threadIdx.x] = kValue + 0.5f;
+}
 template <class T>
-__global__ void copy(const T* from, T* to) { to[threadIdx.x] = from[threadIdx.x]; }
+__global__ void copy(const T* from, T* to) {
+  to[threadIdx.x] = from[threadIdx.x];
+}
 
 template <class T>
 T last_of(T* device) {
@@ -44,7 +50,8 @@ int main() {
   const float* constant;
   cudaMalloc(&constant, 16);
   cudaFree((void*)constant);
-  const bool right = last_of(f) == -2.0f && last_of(d) == 7 && last_of(i) == 4 && last_of(g) == 5.5f && last_of(to) == 0x01010101;
+  const bool right =
+      last_of(f) == -2.0f && last_of(d) == 7 && last_of(i) == 4 && last_of(g) == 5.5f && last_of(to) == 0x01010101;
   std::printf(right ? "PASSED\n" : "FAILED\n");
   return right ? 0 : 1;
 }
