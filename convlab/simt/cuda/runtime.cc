@@ -48,6 +48,7 @@ struct HostMemory {
 struct State {
   std::mutex mutex;
   std::map<void*, Allocation> device;                      // allocated by cudaMalloc
+  size_t device_bytes = 0;                                 // of all allocations in `device`
   std::map<void*, HostMemory> host;                        // host memory that kernels may access
   std::unordered_map<const void*, size_t> dynamic_limits;  // by kernel, as set by cudaFuncSetAttribute()
   int64_t allocations = 0;
@@ -167,9 +168,7 @@ std::optional<KnownMemory> known_memory(const void* address) noexcept {
 
 size_t allocated_device_bytes() noexcept {
   std::lock_guard lock(state().mutex);
-  size_t sum = 0;
-  for (const auto& [memory, each] : state().device) sum += each.bytes;
-  return sum;
+  return state().device_bytes;
 }
 
 cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept {
@@ -184,7 +183,9 @@ cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where)
     const std::string_view variable = variable_of(name);
     void* const array = simt::allocate(bytes, variable, place_of(where));
     std::lock_guard lock(state().mutex);
-    state().device[array] = {bytes, std::string(variable), where, ++state().allocations};
+    Allocation& kept = state().device[array];
+    state().device_bytes += bytes - kept.bytes;
+    kept = {bytes, std::string(variable), where, ++state().allocations};
     *memory = array;
     return cudaSuccess;
   } catch (const std::exception& error) {
@@ -254,7 +255,9 @@ cudaError_t cudaFree(void* memory, Where where) noexcept {
   State& s = state();
   {
     std::lock_guard lock(s.mutex);
-    if (s.device.erase(memory) > 0) {
+    if (const auto known = s.device.find(memory); known != s.device.end()) {
+      s.device_bytes -= known->second.bytes;
+      s.device.erase(known);
       release(memory, "cudaFree frees it here", place_of(where));
       return cudaSuccess;
     }
