@@ -142,11 +142,11 @@ void check_sides(const KernelSource& source, const CompilerCommand& command, con
   throw_findings(source, std::move(findings));
 }
 
+}  // namespace
+
 ProcessRun run_plainly(const CompilerCommand& command) {
   return run_process(command.words.front(), command.words, command.limit_s);
 }
-
-}  // namespace
 
 ProcessRun run_compiler(CompilerCommand command, const std::string& unit, bool counted, const CompilerRunner& runner) {
   write_file(command.text, unit);

@@ -29,6 +29,9 @@ struct CompilerCommand {
 };
 using CompilerRunner = std::function<ProcessRun(const CompilerCommand& command)>;
 
+/// Runs the compiler as a plain child process of the user.
+ProcessRun run_plainly(const CompilerCommand& command);
+
 /// Writes the unit to the command's text file, runs the compiler and removes the text. `counted`: the unit is compiled
 /// with loops unrolled (see unrolled.h), from its preprocessed text.
 ProcessRun run_compiler(CompilerCommand command, const std::string& unit, bool counted, const CompilerRunner& runner);

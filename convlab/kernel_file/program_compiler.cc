@@ -51,8 +51,7 @@ std::vector<fs::path> absolute(const std::vector<fs::path>& folders) {
 }
 
 std::vector<std::string> compile_command(const KernelSource& source, const ProgramSources& program,
-                                         const fs::path& root) {
-  const HostCompiler compiler = host_compiler(program.compiler);
+                                         const fs::path& root, const HostCompiler& compiler) {
   if (program.seen.counted && compiler.is_clang) throw unavailable("{}: --counters needs g++", compiler.path);
   std::vector<std::string> command = host_command(false, Toolchain::simt, root, compiler);
   const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
@@ -95,7 +94,8 @@ fs::path compile_program_source(const fs::path& file, const ProgramSources& prog
   const KernelSource source = read_program_source(file, program.all_cuda || is_cuda_source(file));
   const std::vector<fs::path> folders = absolute(program.folders);
   const std::string unit = program_unit(source, folders, first_lines(program));
-  CompilerCommand command{.words = compile_command(source, program, root), .limit_s = program.limit_s};
+  const HostCompiler compiler = host_compiler(program.compiler);
+  CompilerCommand command{.words = compile_command(source, program, root, compiler), .limit_s = program.limit_s};
   Fingerprint key;
   key.add(unit);
   add_command(command.words, key);
@@ -107,15 +107,12 @@ fs::path compile_program_source(const fs::path& file, const ProgramSources& prog
     command.text = made.string() + ".cc";
     fs::path first = first_header(root);
     if (source.cuda && !program.seen.counted) {
-      const HostCompiler compiler = host_compiler(program.compiler);
       fs::path header = precompiled_headers(FileKind::program, root, cache(), program.seen, compiler);
       if (!header.empty()) first = std::move(header);
     }
     command.words.insert(command.words.begin() + 1,
                          {"-o", made.string(), command.text.string(), "-include", first.string()});
-    const ProcessRun run = run_compiler(command, unit, program.seen.counted, [](const CompilerCommand& each) {
-      return run_process(each.words.front(), each.words, each.limit_s);
-    });
+    const ProcessRun run = run_compiler(command, unit, program.seen.counted, run_plainly);
     if (run.status == 0) return;
     std::error_code error;
     fs::remove(made, error);
