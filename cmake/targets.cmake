@@ -94,7 +94,7 @@ target_link_libraries(convlab_all INTERFACE convlab_layers)
 # convlab_unity(TARGET): compiles several files at a time, so that headers are parsed and templates instantiated once.
 # This halves a small file's compile time. File-scope names must be unique within a library.
 function(convlab_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVLAB_UNITY} UNITY_BUILD_BATCH_SIZE 16)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVLAB_UNITY} UNITY_BUILD_BATCH_SIZE 32)
   if(CONVLAB_UNITY)
     # GCC mistakes a file's own types for types of a header.
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>")

@@ -53,7 +53,7 @@ OracleLayer layer_of(const Probe& probe, Expected expected) {
 
 /// Returns what is wrong with an output that meets none of the models. They are tried from the most exact one on,
 /// because a mistake shows only with error bounds that fit the submission's arithmetic, which is unknown.
-Finding finding_of(const Probe& probe, const OracleLayer& layer, std::span<const float> got,
+Finding finding_on(const Probe& probe, const OracleLayer& layer, std::span<const float> got,
                    std::span<const ErrorModel> models) {
   const ConvStep step{.problem = probe.problem};
   std::vector<int64_t> at(static_cast<size_t>(probe.problem.n));
@@ -102,7 +102,7 @@ Checked check_output(const Probe& probe, std::span<const float> got, double cour
     models = {{.absolute = course_tolerance * largest_of(expected.value), .relative_l2 = INFINITY}};
     if (compare(expected, got, models.back()).passed()) return {true, Math::bf16};
   }
-  return {.wrong = finding_of(probe, layer_of(probe, std::move(expected)), got, models)};
+  return {.wrong = finding_on(probe, layer_of(probe, std::move(expected)), got, models)};
 }
 
 }  // namespace convlab::judge

@@ -13,7 +13,7 @@
 namespace convlab {
 namespace {
 
-constexpr std::string_view kHeader = "convlab/simt/ptx/inline_ptx.h:";
+constexpr std::string_view kPtxHeader = "convlab/simt/ptx/inline_ptx.h:";
 
 /// Returns "file.cu:7" of a line that says what led to the next error, without its column in the translated text; ""
 /// for other lines.
@@ -22,7 +22,7 @@ std::string place_in(const std::string& line) {
   static const std::regex kRequired(R"(^(\S+:\d+):\d+:\s+required from .*$)");
   std::smatch match;
   const bool found = std::regex_match(line, match, kInlined) || std::regex_match(line, match, kRequired);
-  return found && match[1].str().find(kHeader) == std::string::npos ? match[1].str() : "";
+  return found && match[1].str().find(kPtxHeader) == std::string::npos ? match[1].str() : "";
 }
 
 /// Returns what is wrong, in the words of the header: "the PTX instruction wgmma.fence is not supported".
@@ -41,13 +41,13 @@ std::string text_of(const std::string& error) {
 }  // namespace
 
 std::string with_places_of_asm_statements(const std::string& complaint) {
-  if (complaint.find(kHeader) == std::string::npos) return complaint;
+  if (complaint.find(kPtxHeader) == std::string::npos) return complaint;
   static const std::regex kMessage(R"(^\S+:\d+:\d+: (error|note): (.*)$)");
   constexpr size_t kMostLine = 20000;
   std::string result, place;
   for (const std::string& line : split(complaint, '\n')) {
     std::smatch match;
-    const bool is_of_header = line.find(kHeader) != std::string::npos && line.size() < kMostLine;
+    const bool is_of_header = line.find(kPtxHeader) != std::string::npos && line.size() < kMostLine;
     if (const std::string here = line.size() < kMostLine ? place_in(line) : ""; !here.empty() && place.empty()) {
       place = here;
     }
