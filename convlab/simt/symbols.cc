@@ -370,7 +370,8 @@ const SharedArrays& Module::shared_arrays_of(const Symbol* kernel) const {
   }
   for (const Symbol& variable : thread_locals_) {
     const bool is_own = is_local_to(variable, *kernel);
-    const bool is_near = !is_program_ || variable.file == 0 || variable.file == file;  // a kernel file is one file
+    // A kernel file is one file. In a program, the file of a kernel with external linkage may be unknown.
+    const bool is_near = !is_program_ || file == 0 || variable.file == 0 || variable.file == file;
     const auto names = names_.find(&variable);
     const bool is_of_device_function =
         is_near && names != names_.end() &&

@@ -35,6 +35,15 @@ __device__ T mirrored(T value) {
   return tile[kThreads - 1 - threadIdx.x];
 }
 
+__device__ int mirrored_by_function(int value) {
+  __shared__ int tile[kThreads];
+  tile[threadIdx.x] = value;
+  __syncthreads();
+  return tile[kThreads - 1 - threadIdx.x];
+}
+
+__global__ void reverse_with_function(int* data) { data[threadIdx.x] = mirrored_by_function(data[threadIdx.x]); }
+
 __global__ void reverse_with_static(int* data) { data[threadIdx.x] = mirrored(data[threadIdx.x]); }
 
 int main() {
@@ -49,6 +58,7 @@ int main() {
   }
   cudaMemcpy(data, host, sizeof(host), cudaMemcpyHostToDevice);
   reverse_with_static<<<1, kThreads>>>(data);
+  for (int i = 0; i < 2; ++i) reverse_with_function<<<1, kThreads>>>(data);
   cudaMemcpy(host, data, sizeof(host), cudaMemcpyDeviceToHost);
   cudaFree(data);
   for (int i = 0; i < kThreads; ++i) {
