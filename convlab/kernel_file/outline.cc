@@ -151,7 +151,7 @@ class Reader {
 
   size_t read_declaration(size_t at, size_t end, std::string_view class_name) {
     const Token& first = tokens_[at];
-    if (first.is(";")) return at + 1;
+    if (first.is(";") || first.is("__extension__")) return at + 1;
     if (first.is("}") || first.is(")") || first.is("]")) return lost_ = true, end;
     if (first.is("namespace") || (first.is("inline") && at + 1 < end && tokens_[at + 1].is("namespace"))) {
       while (at < end && !tokens_[at].is("{") && !tokens_[at].is(";")) ++at;
