@@ -1,18 +1,11 @@
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
+#include "convlab/kernel_file/edits.h"
 #include "convlab/kernel_file/tokens.h"
 
 namespace convlab {
-
-/// A replacement of a part of the source.
-struct Rewrite {
-  std::string_view part;  ///< empty: an insertion before it
-  std::string by;
-};
 
 /// Returns what turns the asm statements with PTX into calls of convlab/simt/ptx/inline_ptx.h, also in the bodies of
 /// macros. The parts that stay keep their lines. Statements for the host's assembler stay as they are: PTX ends in a

@@ -15,57 +15,16 @@
 #include "convlab/base/fingerprint.h"
 #include "convlab/kernel_file/asm_statements.h"
 #include "convlab/kernel_file/calls.h"
+#include "convlab/kernel_file/edits.h"
 #include "convlab/kernel_file/kernel_binders.h"
 #include "convlab/kernel_file/kernel_casts.h"
+#include "convlab/kernel_file/shared_variables.h"
 #include "convlab/kernel_file/tokens.h"
 
 namespace convlab {
 namespace {
 
 using Tokens = std::vector<Token>;
-
-/// Replacements in a text, in any order. They must not overlap.
-class Edits {
- public:
-  explicit Edits(std::string_view text) : text_(text) {}
-
-  void replace(std::string_view part, std::string by) {
-    const auto begin = static_cast<size_t>(part.data() - text_.data());
-    edits_.push_back({begin, part.size(), std::move(by)});
-  }
-  void insert_before(std::string_view part, std::string what) { replace(part.substr(0, 0), std::move(what)); }
-
-  std::string apply() {
-    std::ranges::stable_sort(edits_, {}, &Edit::begin);
-    std::string result;
-    size_t at = 0;
-    for (const Edit& edit : edits_) {
-      result += text_.substr(at, edit.begin - at);
-      result += edit.by;
-      at = edit.begin + edit.bytes;
-    }
-    result += text_.substr(at);
-    return result;
-  }
-
- private:
-  struct Edit {
-    size_t begin, bytes;
-    std::string by;
-  };
-  std::string_view text_;
-  std::vector<Edit> edits_;
-};
-
-/// Returns as many newlines as the text has, so that the lines after it keep their numbers.
-std::string line_ends(std::string_view text) {
-  return std::string(static_cast<size_t>(std::ranges::count(text, '\n')), '\n');
-}
-
-/// Returns the text from one token through another.
-std::string_view text_from(const Token& first, const Token& last) {
-  return {first.text.data(), static_cast<size_t>(last.text.data() + last.text.size() - first.text.data())};
-}
 
 /// Headers of the course's projects that a file compiled alone does not have. They are in convlab/kernel_file/include.
 constexpr std::string_view kClassHeader = "gpu-new-forward.h";
@@ -204,72 +163,20 @@ void make_launches_calls(const Tokens& tokens, const KnownKernels& kernels, Edit
   }
 }
 
-/// Returns whether a brace opens a namespace or an extern "C" block, so that the tokens after it are outside of
-/// functions.
-bool opens_namespace(const Tokens& tokens, size_t brace) {
-  size_t at = brace;
-  while (at > 0 && (tokens[at - 1].kind == Token::Kind::name || tokens[at - 1].is("::"))) {
-    --at;
-    if (tokens[at].is("namespace")) return true;
-  }
-  return at >= 2 && tokens[at - 1].kind == Token::Kind::literal && tokens[at - 2].is("extern");
-}
-
-/// Rewrites `extern __shared__ float tile[];` as a pointer.
-void make_dynamic_arrays_pointers(const Tokens& tokens, Edits& edits) {
-  std::vector<bool> in_function{false};  // for each open brace
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].is("{")) in_function.push_back(in_function.back() || !opens_namespace(tokens, i));
-    if (tokens[i].is("}") && in_function.size() > 1) in_function.pop_back();
-    if (!tokens[i].is("extern") || (i + 1 < tokens.size() && tokens[i + 1].kind == Token::Kind::literal)) continue;
-    size_t end = i, open = 0;
-    bool shared = false;
-    std::string type;
-    for (; end < tokens.size() && !tokens[end].is(";"); ++end) {
-      if (tokens[end].is("__shared__")) shared = true;
-      if (tokens[end].is("[") && open == 0) open = end;
+/// Lets comparisons in `#if __CUDA_ARCH__ >= 700` see the architecture that nvcc_macros.h names. The macro itself stays
+/// undefined: `#ifdef __CUDA_ARCH__` tells the device's compilation from the host's, and simt has one for both.
+void compare_with_architecture(const Tokens& tokens, Edits& edits) {
+  for (const Token& directive : tokens) {
+    if (directive.kind != Token::Kind::directive || !directive.text.starts_with('#')) continue;
+    const Tokens words = tokens_of(directive.text.substr(1));
+    if (words.empty() || (!words[0].is("if") && !words[0].is("elif"))) continue;
+    for (size_t i = 1; i < words.size(); ++i) {
+      const auto compares = [&](size_t at) {
+        return at < words.size() && (words[at].is("<") || words[at].is(">") || words[at].is("=") || words[at].is("!"));
+      };
+      const bool is_compared = compares(i + 1) || (compares(i - 1) && !words[i - 1].is("!"));
+      if (words[i].is("__CUDA_ARCH__") && is_compared) edits.replace(words[i].text, "__CONVLAB_CUDA_ARCH__");
     }
-    if (!shared || open < i + 2 || end >= tokens.size()) continue;
-    for (size_t t = i + 1; t + 1 < open; ++t) {
-      const bool aligns = tokens[t].is("__align__") || tokens[t].is("alignas") || tokens[t].is("__attribute__");
-      if (aligns) t = closing_bracket(tokens, t + 1);
-      if (aligns || tokens[t].is("__shared__")) continue;
-      type += fmt::format("{}{}", type.empty() ? "" : " ", tokens[t].text);
-    }
-    const std::string_view name = tokens[open - 1].text;
-    const size_t first_close = closing_bracket(tokens, open);
-    std::string rest;  // the remaining dimensions of the array
-    for (size_t t = first_close + 1; t < end; ++t) rest += tokens[t].text;
-    const std::string_view whole = text_from(tokens[i], tokens[end]);
-    std::string by;
-    if (!in_function.back()) {
-      by = fmt::format("static const ::convlab::simt::cuda::DynamicShared<{}> {};", type, name);
-    } else if (rest.empty()) {
-      by = fmt::format("{0}* const {1} = static_cast<{0}*>(::convlab::simt::dynamic_shared_memory());", type, name);
-    } else {
-      by = fmt::format("{0} (*const {1}){2} = static_cast<{0} (*){2}>(::convlab::simt::dynamic_shared_memory());", type,
-                       name, rest);
-    }
-    edits.replace(whole, by + line_ends(whole));
-  }
-}
-
-/// Rewrites `__shared__ alignas(16)` as `__shared__ __align__(16)`: g++ accepts alignas only before the keywords that
-/// __shared__ stands for.
-void make_alignments_attributes(const Tokens& tokens, Edits& edits) {
-  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
-    if (!tokens[i].is("__shared__") || !tokens[i + 1].is("alignas")) continue;
-    const bool is_dynamic = i > 0 && tokens[i - 1].is("extern");  // rewritten as a pointer
-    if (!is_dynamic) edits.replace(tokens[i + 1].text, "__align__");
-  }
-}
-
-/// Removes `static` from `static __shared__ float tile[32];`: __shared__ implies it.
-void make_shared_static_once(const Tokens& tokens, Edits& edits) {
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    if (!tokens[i].is("__shared__")) continue;
-    if (i > 0 && tokens[i - 1].is("static")) edits.replace(tokens[i - 1].text, "");
-    if (i + 1 < tokens.size() && tokens[i + 1].is("static")) edits.replace(tokens[i + 1].text, "");
   }
 }
 
@@ -346,10 +253,9 @@ class Translation {
     }
     make_launches_calls(tokens, kernels, edits);
     for (const std::string_view cast : kernel_casts(tokens)) edits.replace(cast, line_ends(cast));
-    make_dynamic_arrays_pointers(tokens, edits);
-    make_alignments_attributes(tokens, edits);
-    make_shared_static_once(tokens, edits);
-    for (Rewrite& each : rewritten_asm_statements(tokens)) edits.replace(each.part, std::move(each.by));
+    edits.add(rewritten_shared_variables(tokens));
+    edits.add(rewritten_asm_statements(tokens));
+    compare_with_architecture(tokens, edits);
     mark_and_limit_constants(tokens, edits);
     if (is_header) {
       for (const auto& [name, after] : kernels) of_headers_.emplace(name);
