@@ -2,9 +2,11 @@
 
 #include "convlab/simt/cuda/wmma.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "convlab/simt/cuda/mma.h"
 #include "convlab/simt/worker.h"
@@ -20,9 +22,42 @@ using simt::internal::Worker;
 
 constexpr int kMaxElements = 32 * 16;  // of an operand: 32 x 16
 
-float element(const Operand& operand, int i) {
-  return operand.is_half ? static_cast<float>(static_cast<const cuda::__half*>(operand.elements)[i])
-                         : static_cast<const float*>(operand.elements)[i];
+template <class Stored, class T>
+void widen(const Operand& operand, T* to) {
+  const auto* const from = static_cast<const Stored*>(operand.elements);
+  for (int i = 0; i < operand.count; ++i) to[i] = static_cast<T>(from[i]);
+}
+
+// Converts a fragment's elements to the type in which products are summed.
+template <class T>
+void read_elements(const Operand& operand, T* to) {
+  if constexpr (std::is_same_v<T, int64_t>) {
+    if (operand.element == Element::int8) return widen<signed char>(operand, to);
+    if (operand.element == Element::uint8) return widen<unsigned char>(operand, to);
+    widen<int>(operand, to);
+  } else if constexpr (std::is_same_v<T, double>) {
+    widen<double>(operand, to);
+  } else {
+    if (operand.element == Element::half) return widen<cuda::__half>(operand, to);
+    if (operand.element == Element::bfloat16) return widen<cuda::__nv_bfloat16>(operand, to);
+    widen<float>(operand, to);
+    if (operand.element != Element::tf32) return;
+    for (int i = 0; i < operand.count; ++i) to[i] = std::bit_cast<float>(std::bit_cast<uint32_t>(to[i]) & 0xffffe000u);
+  }
+}
+
+template <class T>
+void write_elements(const Operand& operand, const T* from, bool saturates) {
+  for (int i = 0; i < operand.count; ++i) {
+    if constexpr (std::is_same_v<T, int64_t>) {
+      const int64_t value = saturates ? std::clamp<int64_t>(from[i], INT32_MIN, INT32_MAX) : from[i];
+      static_cast<int*>(operand.elements)[i] = static_cast<int>(value);
+    } else if (operand.element == Element::half) {
+      static_cast<cuda::__half*>(operand.elements)[i] = static_cast<float>(from[i]);
+    } else {
+      static_cast<T*>(operand.elements)[i] = from[i];
+    }
+  }
 }
 
 // Returns a lane whose arguments differ from lane 0's or that is absent; -1 if all agree.
@@ -56,7 +91,7 @@ void run_transfer(Worker& worker, void* const lanes[kLanes], Where where) {
   if (dissenting >= 0) return fail_divergent(worker, dissenting, !lanes[dissenting], where);
 
   const Operand& shape = first.fragment;
-  const size_t element_bytes = shape.is_half ? 2 : 4;
+  const size_t element_bytes = shape.element_bytes;
   const uintptr_t base = reinterpret_cast<uintptr_t>(first.memory);
   if (base % 32 != 0 || first.leading_dimension * element_bytes % 16 != 0) {
     RawFault fault;
@@ -95,10 +130,31 @@ void run_transfer(Worker& worker, void* const lanes[kLanes], Where where) {
   }
 }
 
-void gather(void* const lanes[kLanes], Operand Multiplication::*which, float* matrix) {
+template <class T>
+void gather(void* const lanes[kLanes], Operand Multiplication::*which, T* matrix) {
   for (int lane = 0; lane < kLanes; ++lane) {
     const Operand& operand = static_cast<const Multiplication*>(lanes[lane])->*which;
-    for (int i = 0; i < operand.count; ++i) matrix[lane * operand.count + i] = element(operand, i);
+    read_elements(operand, matrix + static_cast<ptrdiff_t>(lane) * operand.count);
+  }
+}
+
+// Multiplies in the type T, which holds each product exactly.
+template <class T>
+void multiply_all(void* const lanes[kLanes], const Multiplication& first) {
+  const int m = first.a.rows, k = first.a.columns, n = first.b.columns;
+  T a[kMaxElements], b[kMaxElements], c[kMaxElements];
+  gather(lanes, &Multiplication::a, a);
+  gather(lanes, &Multiplication::b, b);
+  gather(lanes, &Multiplication::c, c);
+  for (int row = 0; row < m; ++row) {
+    for (int step = 0; step < k; ++step) {
+      const T left = a[row * k + step];
+      for (int column = 0; column < n; ++column) c[row * n + column] += left * b[step * n + column];
+    }
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const Operand& d = static_cast<const Multiplication*>(lanes[lane])->d;
+    write_elements(d, c + static_cast<ptrdiff_t>(lane) * d.count, first.saturates);
   }
 }
 
@@ -108,41 +164,19 @@ void run_multiplication(Worker& worker, void* const lanes[kLanes], Where where) 
   const int dissenting = dissenting_lane(lanes, [&](int lane) {
     const Multiplication& other = *static_cast<const Multiplication*>(lanes[lane]);
     return other.a.rows == first.a.rows && other.b.columns == first.b.columns && other.a.columns == first.a.columns &&
-           other.tf32 == first.tf32 && other.d.is_half == first.d.is_half;
+           other.a.element == first.a.element && other.d.element == first.d.element &&
+           other.saturates == first.saturates;
   });
   if (dissenting >= 0) return fail_divergent(worker, dissenting, !lanes[dissenting], where);
 
   const int m = first.a.rows, k = first.a.columns, n = first.b.columns;
-  if (Counting* const counting = worker.counting()) counting->matrix_product(first.tf32, int64_t{2} * m * k * n);
-  float a[kMaxElements], b[kMaxElements], c[kMaxElements];
-  gather(lanes, &Multiplication::a, a);
-  gather(lanes, &Multiplication::b, b);
-  gather(lanes, &Multiplication::c, c);
-  if (first.tf32) {
-    for (float* matrix : {a, b}) {
-      for (int i = 0; i < kMaxElements; ++i) {
-        if (i >= (matrix == a ? m : n) * k) break;
-        matrix[i] = std::bit_cast<float>(std::bit_cast<uint32_t>(matrix[i]) & 0xffffe000u);
-      }
-    }
+  const int64_t operations = int64_t{2} * m * k * n;
+  if (Counting* const counting = worker.counting()) {
+    counting->matrix_product(first.a.element == Element::tf32, operations);
   }
-  for (int row = 0; row < m; ++row) {
-    for (int step = 0; step < k; ++step) {
-      const float left = a[row * k + step];
-      for (int column = 0; column < n; ++column) c[row * n + column] += left * b[step * n + column];
-    }
-  }
-  for (int lane = 0; lane < kLanes; ++lane) {
-    const Operand& d = static_cast<const Multiplication*>(lanes[lane])->d;
-    for (int i = 0; i < d.count; ++i) {
-      const float value = c[lane * d.count + i];
-      if (d.is_half) {
-        static_cast<cuda::__half*>(d.elements)[i] = value;
-      } else {
-        static_cast<float*>(d.elements)[i] = value;
-      }
-    }
-  }
+  if (first.d.element == Element::int32) return multiply_all<int64_t>(lanes, first);
+  if (first.d.element == Element::float64) return multiply_all<double>(lanes, first);
+  multiply_all<float>(lanes, first);
 }
 
 }  // namespace

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
+#include "convlab/simt/cuda/cuda_bfloat16.h"
 #include "convlab/simt/cuda/cuda_half.h"
 #include "convlab/simt/warp.h"
 #include "convlab/simt/where.h"
 
-/// nvcuda::wmma on the host: 16x16x16, 32x8x16 and 8x32x16 of half into float or half, and 16x16x8 of TF32 into float.
-/// Each function is an operation of the whole warp. Products are exact; sums are accumulated in float, in order of k.
-/// The low 13 bits of a TF32 operand are dropped, as hardware does for values that __float_to_tf32 has not rounded.
+/// nvcuda::wmma on the host: 16x16x16, 32x8x16 and 8x32x16 of half into float or half, of bfloat16 into float, and of
+/// 8-bit integers into int; 16x16x8 of TF32 into float; 8x8x4 of double. Each function is an operation of the whole
+/// warp. Products are exact; sums are accumulated in float, double or int, in order of k. The low 13 bits of a TF32
+/// operand are dropped, as hardware does for values that __float_to_tf32 has not rounded.
 ///
 /// As in CUDA, code must not depend on which lane holds which element (loop over num_elements), pointers are aligned to
 /// 32 bytes and leading dimensions to 16 bytes, and no function orders memory: call __syncwarp or __syncthreads between
@@ -35,19 +39,46 @@ inline constexpr int kColumns = std::is_same_v<Use, matrix_a> ? K : N;
 template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, precision::tf32>, float, T>;
 
+template <class T, class... Types>
+inline constexpr bool kIsOneOf = (std::is_same_v<T, Types> || ...);
+
+template <int M, int N, int K>
+inline constexpr bool kHas256Outputs = K == 16 && ((M == 16 && N == 16) || (M == 32 && N == 8) || (M == 8 && N == 32));
+template <class Use, class T>
+inline constexpr bool kIsOf16Bits = std::is_same_v<Use, accumulator> ? kIsOneOf<T, cuda::__half, float>
+                                                                     : kIsOneOf<T, cuda::__half, cuda::__nv_bfloat16>;
+template <class Use, class T>
+inline constexpr bool kIsOfIntegers =
+    std::is_same_v<Use, accumulator> ? std::is_same_v<T, int> : kIsOneOf<T, signed char, unsigned char>;
+template <class Use, class T>
+inline constexpr bool kIsOfTf32 =
+    std::is_same_v<T, std::conditional_t<std::is_same_v<Use, accumulator>, float, precision::tf32>>;
+
 template <class Use, int M, int N, int K, class T>
-inline constexpr bool kExists =
-    (std::is_same_v<T, cuda::__half> || (std::is_same_v<T, float> && std::is_same_v<Use, accumulator>))
-        ? (K == 16 && ((M == 16 && N == 16) || (M == 32 && N == 8) || (M == 8 && N == 32))) ||
-              (std::is_same_v<T, float> && M == 16 && N == 16 && K == 8)
-        : std::is_same_v<T, precision::tf32> && !std::is_same_v<Use, accumulator> && M == 16 && N == 16 && K == 8;
+inline constexpr bool kExists = ((kIsOf16Bits<Use, T> || kIsOfIntegers<Use, T>)&&kHas256Outputs<M, N, K>) ||
+                                (kIsOfTf32<Use, T> && M == 16 && N == 16 && K == 8) ||
+                                (std::is_same_v<T, double> && M == 8 && N == 8 && K == 4);
+
+enum class Element : uint8_t { half, bfloat16, float32, tf32, float64, int8, uint8, int32 };
+
+template <class T>
+constexpr Element element_of() {
+  if (std::is_same_v<T, cuda::__half>) return Element::half;
+  if (std::is_same_v<T, cuda::__nv_bfloat16>) return Element::bfloat16;
+  if (std::is_same_v<T, precision::tf32>) return Element::tf32;
+  if (std::is_same_v<T, double>) return Element::float64;
+  if (std::is_same_v<T, signed char>) return Element::int8;
+  if (std::is_same_v<T, unsigned char>) return Element::uint8;
+  return std::is_same_v<T, int> ? Element::int32 : Element::float32;
+}
 
 /// A type-erased fragment: one lane's elements, `count` consecutive ones of the matrix in row-major order.
 struct Operand {
   void* elements = nullptr;
   int count = 0;
   int rows = 0, columns = 0;
-  bool is_half = false;
+  Element element = Element::float32;
+  size_t element_bytes = 0;
 };
 
 struct Transfer {
@@ -61,7 +92,7 @@ struct Transfer {
 
 struct Multiplication {
   Operand d, a, b, c;
-  bool tf32 = false;
+  bool saturates = false;  ///< sums of integers stop at the limits of int
 };
 
 void transfer(Transfer& transfer, Where where) noexcept;
@@ -69,8 +100,12 @@ void multiply(Multiplication& multiplication, Where where) noexcept;
 
 template <class Fragment>
 Operand operand_of(const Fragment& fragment) {
-  return {const_cast<void*>(static_cast<const void*>(fragment.x)), Fragment::num_elements, Fragment::rows,
-          Fragment::columns, std::is_same_v<typename Fragment::element_type, cuda::__half>};
+  return {const_cast<void*>(static_cast<const void*>(fragment.x)),
+          Fragment::num_elements,
+          Fragment::rows,
+          Fragment::columns,
+          element_of<typename Fragment::operand_type>(),
+          sizeof(typename Fragment::element_type)};
 }
 
 }  // namespace internal
@@ -81,6 +116,7 @@ struct fragment {
                 "unsupported wmma fragment; see wmma.h for the supported shapes and types");
   static_assert(std::is_same_v<Use, accumulator> == std::is_void_v<Layout>,
                 "matrix_a and matrix_b need a layout; an accumulator must not have one");
+  using operand_type = T;
   using element_type = internal::Stored<T>;
   using storage_element_type = element_type;
   static constexpr int rows = internal::kRows<Use, M, N, K>, columns = internal::kColumns<Use, M, N, K>;
@@ -116,13 +152,13 @@ void store_matrix_sync(T* memory, const fragment<accumulator, M, N, K, T>& f, un
   internal::transfer(transfer, where);
 }
 
-/// d = a * b + c; d may be c.
+/// d = a * b + c; d may be c. `satf`: sums of integers saturate.
 template <int M, int N, int K, class T, class LayoutA, class LayoutB, class D, class C>
 void mma_sync(fragment<accumulator, M, N, K, D>& d, const fragment<matrix_a, M, N, K, T, LayoutA>& a,
               const fragment<matrix_b, M, N, K, T, LayoutB>& b, const fragment<accumulator, M, N, K, C>& c,
-              Where where = Where::current()) {
+              bool satf = false, Where where = Where::current()) {
   internal::Multiplication multiplication{internal::operand_of(d), internal::operand_of(a), internal::operand_of(b),
-                                          internal::operand_of(c), std::is_same_v<T, precision::tf32>};
+                                          internal::operand_of(c), satf};
   internal::multiply(multiplication, where);
 }
 
