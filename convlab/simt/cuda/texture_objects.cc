@@ -116,7 +116,7 @@ std::string resource_error(const cudaResourceDesc& resource, Image* image) {
                 .pitch = linear.sizeInBytes,
                 .slice = linear.sizeInBytes,
                 .dimensions = 1};
-      return memory_error(linear.devPtr, linear.sizeInBytes);
+      return memory_error(linear.devPtr, std::min(linear.sizeInBytes, texel));  // each read is checked, not the end
     }
     case cudaResourceTypePitch2D: {
       const auto& pitched = resource.res.pitch2D;
