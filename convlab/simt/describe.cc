@@ -450,6 +450,10 @@ class Description {
         set_text(fmt::format("assertion '{}' failed", raw_.detail));
         here_.text = thread();
         return;
+      case FaultKind::nested_launch:
+        set_text("a kernel launches a kernel: simt does not support dynamic parallelism");
+        finding_.help = "launch it in host code, after this kernel";
+        return;
       default:
         set_text(raw_.headline.empty() ? "invalid instruction or address" : raw_.headline);
         return;

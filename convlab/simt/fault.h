@@ -37,6 +37,7 @@ enum class FaultKind {
   host_access,     ///< host code accesses device memory or a device variable
   not_awaited,     ///< host code accesses memory that a copy or a kernel may still use, without having waited for it
   copy_direction,  ///< a copy whose direction does not match its pointers
+  nested_launch,   ///< a kernel launches a kernel, which simt does not support
 };
 
 /// Returns the kind of the finding: "race on shared memory".

@@ -27,6 +27,7 @@
 #include "convlab/simt/launch_log.h"
 #include "convlab/simt/scheduler.h"
 #include "convlab/simt/settings.h"
+#include "convlab/simt/warp.h"
 
 namespace convlab::simt {
 namespace {
@@ -223,6 +224,7 @@ std::map<std::string, int> take_large_blocks() {
 }
 
 void launch_grid(const KernelCall& call, const LaunchShape& shape) {
+  if (in_kernel()) fail_nested_launch(shape.where);
   if (std::optional<FailedCall> refused = refused_launch(call.function, shape, kMaxSharedBytes)) {
     const std::string text = in_one_line(finding_of(*refused));
     keep_failed_call(std::move(*refused));

@@ -69,6 +69,15 @@ void fail_assertion(const char* what, Where where) noexcept {
   worker->fail(std::move(fault));
 }
 
+void fail_nested_launch(Where where) {
+  internal::Worker* const worker = internal::active_worker;
+  const internal::HostScope host;
+  internal::RawFault fault;
+  fault.kind = FaultKind::nested_launch;
+  fault.location = where;
+  worker->fail(std::move(fault));
+}
+
 bool in_kernel() noexcept { return internal::active_worker != nullptr; }
 
 void trap(Where where) noexcept {

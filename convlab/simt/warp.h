@@ -32,6 +32,9 @@ void warp_collective(CollectiveWork run, void* payload, Where where) noexcept;
 /// Returns whether a kernel runs: host and device code are compiled at once.
 bool in_kernel() noexcept;
 
+/// Ends the running kernel: it launches a kernel.
+[[noreturn]] void fail_nested_launch(Where where);
+
 /// What the thread did so far happens before its next atomic operation, as seen by threads of its block or by all
 /// threads: see global_shadow.h. No fence instruction is needed on the host: its atomics are ordered, too.
 enum class FenceScope : uint8_t { block, device };

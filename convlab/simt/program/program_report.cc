@@ -84,6 +84,8 @@ cuda::cudaError_t error_after(FaultKind kind) {
       return cuda::cudaErrorMisalignedAddress;
     case FaultKind::assertion:
       return cuda::cudaErrorAssert;
+    case FaultKind::nested_launch:
+      return cuda::cudaErrorNotSupported;
     case FaultKind::processor:
       return cuda::cudaErrorIllegalInstruction;
     default:
