@@ -30,8 +30,8 @@ class Edits {
   std::vector<Rewrite> rewrites_;
 };
 
-/// Returns as many newlines as the text has, so that the lines after it keep their numbers. Those of a macro's body stay
-/// behind a backslash.
+/// Returns as many newlines as the text has, so that the lines after it keep their numbers. Those of a macro's body
+/// stay behind a backslash.
 std::string line_ends(std::string_view text);
 
 /// Returns the text from one token through another.
