@@ -19,6 +19,7 @@
 
 namespace convlab::simt::internal {
 
+using boost::context::detail::fcontext_t;
 using boost::context::detail::jump_fcontext;
 using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
@@ -33,28 +34,30 @@ constexpr size_t kStackBytes = Worker::kStackBytes;
 constexpr size_t kStackMargin = 1 << 20;
 constexpr size_t kSignalStackBytes = 128 * 1024;
 
-void run_thread(transfer_t from) {
-  Worker* const worker = static_cast<Worker*>(from.data);
-  worker->scheduler = from.fctx;
-  // From here on the timer may end the thread, because there is a scheduler to return to. Everywhere else that a fiber
-  // is left or resumed, a HostScope surrounds it.
-  active_worker = worker;
-  // An exception thrown by the kernel's own code ends in fail_throw(); one from a library that it calls ends here.
-  const KernelCall& call = worker->grid->call;
-  bool thrown = false;
-  try {
-    call.invoke(call.arguments);
-  } catch (...) {
-    thrown = true;
-  }
-  const HostScope host;
-  if (thrown) worker->fail_throw(static_cast<const char*>(call.function) + 1);
-  worker->current->state = ThreadState::done;
-  jump_fcontext(worker->scheduler, nullptr);
-  __builtin_unreachable();
-}
-
 }  // namespace
+
+void Scheduler::run_fiber(transfer_t from) {
+  Scheduler& self = *static_cast<Scheduler*>(from.data);
+  Worker& worker = self.worker_;
+  worker.scheduler = from.fctx;
+  const KernelCall& call = worker.grid->call;
+  while (true) {
+    // From here on the timer may end the thread, because there is a scheduler to return to. Everywhere else that a
+    // fiber is left or resumed, a HostScope surrounds it.
+    active_worker = &worker;
+    // An exception thrown by the kernel's own code ends in fail_throw(); one from a library that it calls ends here.
+    bool thrown = false;
+    try {
+      call.invoke(call.arguments);
+    } catch (...) {
+      thrown = true;
+    }
+    const HostScope host;
+    if (thrown) worker.fail_throw(static_cast<const char*>(call.function) + 1);
+    worker.current->state = ThreadState::done;
+    if (!self.begin_next_here()) jump_fcontext(worker.scheduler, nullptr);
+  }
+}
 
 Scheduler::Memory::Memory(size_t bytes)
     : begin_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)),
@@ -192,12 +195,42 @@ void Scheduler::resume(Warp& warp, CudaThread& thread, int lane) {
     free_stacks_.pop_back();
     // Stack tops differ in their offset in the page. Otherwise the frames of all threads would share few cache sets.
     const uintptr_t top = stack_of(thread.stack) + kStackBytes - static_cast<uintptr_t>(thread.stack % 61) * 64;
-    thread.context = make_fcontext(reinterpret_cast<void*>(top), kStackBytes, &run_thread);
+    thread.context = make_fcontext(reinterpret_cast<void*>(top), kStackBytes, &run_fiber);
   }
+  begin(warp, thread, lane);
+  const fcontext_t left = jump_fcontext(thread.context, this).fctx;
+  suspend(warp, *worker_.current, left);
+}
+
+// Lets the running fiber continue as this thread.
+void Scheduler::begin(Warp& warp, CudaThread& thread, int lane) {
   worker_.progress.note_resumed();
   thread_index = thread.index;
   worker_.begin_thread(thread, warp, lane, stack_of(thread.stack));
-  thread.context = jump_fcontext(thread.context, &worker_).fctx;
+}
+
+// Called on the fiber of a thread that is done: continues as the next thread if that has not begun, which spares two
+// switches of fibers.
+bool Scheduler::begin_next_here() {
+  CudaThread& done = *worker_.current;
+  Warp& warp = worker_.warps[worker_.number_of(done) / kWarpSize];
+  const int first_thread = worker_.first_thread_of(warp);
+  const LaneMask others = warp.ready & ~(1u << (worker_.number_of(done) - first_thread));
+  if (others == 0 || worker_.is_dead) return false;
+  const int lane = order_.next_lane(others);
+  CudaThread& next = worker_.threads[first_thread + lane];
+  if (next.context) return false;
+  suspend(warp, done, nullptr);
+  next.stack = free_stacks_.back();
+  free_stacks_.pop_back();
+  begin(warp, next, lane);
+  return true;
+}
+
+// Takes note that the fiber has left this thread, which is done or waits, at `context`.
+void Scheduler::suspend(Warp& warp, CudaThread& thread, fcontext_t context) {
+  const int lane = worker_.number_of(thread) % kWarpSize;
+  thread.context = context;
   if (worker_.attention) worker_.settle_stores();
   if (thread.state != ThreadState::yielded) worker_.has_moved = true;
   switch (thread.state) {

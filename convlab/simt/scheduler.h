@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/context/detail/fcontext.hpp>
 #include <cstdint>
 #include <vector>
 
@@ -8,9 +9,10 @@
 #include "convlab/simt/worker.h"
 
 /// Execution of a grid. Each worker (an OS thread) takes blocks in turn (see Schedule) and runs one at a time. Each
-/// CUDA thread of the block is a fiber, which runs until it has to wait for others; then the next lane runs, and then
-/// the next warp. The blocks of a cooperative launch all run at once, each by a worker of its own. The schedule inside
-/// a block is deterministic. The stack of a thread that faults is reused, not unwound.
+/// CUDA thread of the block runs on a fiber until it has to wait for others; then the next lane runs, and then the next
+/// warp. A thread that ends without having waited leaves its fiber to the next one. The blocks of a cooperative launch
+/// all run at once, each by a worker of its own. The schedule inside a block is deterministic. The stack of a thread
+/// that faults is reused, not unwound.
 namespace convlab::simt::internal {
 
 /// One OS thread's part in a launch. Reused by later launches: its stacks and shadow memory are large.
@@ -39,7 +41,11 @@ class Scheduler final : SignalReceiver {
   void run_block(int64_t linear);
   void begin_block(int64_t linear);
   bool run_warp(Warp& warp);
+  static void run_fiber(boost::context::detail::transfer_t from);
   void resume(Warp& warp, CudaThread& thread, int lane);
+  void begin(Warp& warp, CudaThread& thread, int lane);
+  bool begin_next_here();
+  void suspend(Warp& warp, CudaThread& thread, boost::context::detail::fcontext_t context);
   bool release_barrier();
   bool resume_yielded();
   bool pass_grid_barrier(const CudaThread& waiting);
