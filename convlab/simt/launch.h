@@ -44,6 +44,42 @@ struct WithoutRestrict<T* const __restrict__> {
   using type = T*;
 };
 
+/// Whether functions get an argument of this class as its address: C++ calls its copy constructor or its destructor.
+/// Assignment does not matter: std::pair has its own.
+template <class T>
+inline constexpr bool kHasOwnCopies =
+    !std::is_trivially_copy_constructible_v<T> || !std::is_trivially_move_constructible_v<T> ||
+    !std::is_trivially_destructible_v<T>;
+
+/// A thread's copy of an argument that has its own copy constructor. A GPU copies bytes, and calls nothing.
+template <class T>
+struct CopiedBytes {
+  alignas(T) std::array<unsigned char, sizeof(T)> bytes;
+};
+
+/// What a kernel gets at the machine's level: both x86-64 and AArch64 pass the address of what has its own copies.
+template <class T>
+using PassedAs = std::conditional_t<kHasOwnCopies<T>, CopiedBytes<T>&&, T>;
+
+template <class T>
+__attribute__((no_sanitize("thread"), always_inline)) inline auto passed_as(const T& argument) {
+  if constexpr (kHasOwnCopies<T>) {
+    CopiedBytes<T> copy;
+    __builtin_memcpy(&copy, &argument, sizeof(T));
+    return copy;
+  } else {
+    return argument;
+  }
+}
+
+/// Zeroes the padding, so that equal arguments have equal bytes.
+template <class T>
+void clear_gaps_of([[maybe_unused]] T& argument) {
+#if defined(__GNUC__) && !defined(__clang__)
+  if constexpr (std::is_trivially_copyable_v<T>) __builtin_clear_padding(&argument);
+#endif
+}
+
 template <size_t I, class T>
 struct Argument {
   T value;
@@ -62,15 +98,15 @@ struct BoundKernel<std::index_sequence<I...>, P...> {
 
   __attribute__((no_sanitize("thread"))) static void invoke(const void* memory) {
     const BoundKernel& self = *static_cast<const BoundKernel*>(memory);
-    self.kernel(static_cast<const Argument<I, P>&>(self.arguments).value...);
+    if constexpr ((kHasOwnCopies<P> || ...)) {
+      reinterpret_cast<void (*)(PassedAs<P>...)>(self.kernel)(
+          passed_as(static_cast<const Argument<I, P>&>(self.arguments).value)...);
+    } else {
+      self.kernel(static_cast<const Argument<I, P>&>(self.arguments).value...);
+    }
   }
 
-  /// Zeroes the padding, so that equal arguments have equal bytes.
-  void clear_gaps() {
-#if defined(__GNUC__) && !defined(__clang__)
-    (__builtin_clear_padding(&static_cast<Argument<I, P>&>(arguments).value), ...);
-#endif
-  }
+  void clear_gaps() { (clear_gaps_of(static_cast<Argument<I, P>&>(arguments).value), ...); }
 
   std::array<ArgumentPlace, sizeof...(P)> places() const {
     const char* const begin = reinterpret_cast<const char*>(this);
@@ -91,8 +127,7 @@ using Unrestricted = typename internal::WithoutRestrict<T>::type;
 template <class... P>
 internal::BoundKernel<std::index_sequence_for<P...>, P...> bind_kernel(void (*kernel)(P...),
                                                                        std::type_identity_t<P>... arguments) {
-  static_assert(((std::is_trivially_copyable_v<P> && !std::is_reference_v<P>)&&...),
-                "kernel parameters are passed by value, byte for byte");
+  static_assert((!std::is_reference_v<P> && ...), "kernel parameters are passed by value, byte for byte");
   return {kernel, {{arguments}...}};
 }
 
