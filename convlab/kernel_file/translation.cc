@@ -211,6 +211,11 @@ constexpr std::string_view kWatchHostCode =
 /// Other files get it with cuda_runtime.h. convlab's own kernels, which are compiled with convlab, use no PTX on simt.
 constexpr std::string_view kInlinePtx = "#include \"convlab/simt/ptx/inline_ptx.h\"\n";
 
+bool is_pragma_once(const Token& token) {
+  return token.kind == Token::Kind::directive && token.text.find("pragma") != std::string_view::npos &&
+         token.text.find("once") != std::string_view::npos;
+}
+
 /// Translates a file, and the headers next to it that need translation, into one text.
 class Translation {
  public:
@@ -241,7 +246,7 @@ class Translation {
     if (is_header && is_program) insert_sections(text, edits);
     if (!is_program) use_own_headers(source_, tokens, edits);
     if (toolchain_ != Toolchain::simt) return edits.apply();
-    open_.insert(canonical(path));
+    open_.emplace(canonical(path), std::ranges::any_of(tokens, is_pragma_once));
     inline_headers(tokens, path, edits);
     KnownKernels kernels;
     for (const std::string& name : of_headers_) kernels.emplace(name, nullptr);
@@ -275,7 +280,6 @@ class Translation {
   }
 
   /// Returns the path of an included header in the file's own folder or below it; headers elsewhere are not the user's.
-  /// Returns nullopt for a header that is already being translated, so that recursive includes end.
   std::optional<std::filesystem::path> beside(std::string_view directive, const std::filesystem::path& path) const {
     const std::optional<std::string_view> name = included_header(directive);
     if (source_.kind == FileKind::program) return name ? found_header(directive, *name, path) : std::nullopt;
@@ -283,9 +287,7 @@ class Translation {
     const std::filesystem::path header = canonical(path.parent_path() / *name);
     const auto [end, rest] = std::ranges::mismatch(root_, header);
     std::error_code error;
-    if (end != root_.end() || open_.contains(header) || !std::filesystem::is_regular_file(header, error)) {
-      return std::nullopt;
-    }
+    if (end != root_.end() || !std::filesystem::is_regular_file(header, error)) return std::nullopt;
     return header;
   }
 
@@ -298,7 +300,7 @@ class Translation {
       const std::filesystem::path header = canonical(folder / name);
       std::error_code error;
       if (!std::filesystem::is_regular_file(header, error)) continue;
-      return open_.contains(header) ? std::nullopt : std::optional(header);
+      return header;
     }
     return std::nullopt;
   }
@@ -309,6 +311,11 @@ class Translation {
       if (token.kind != Token::Kind::directive) continue;
       const std::optional<std::filesystem::path> header = beside(token.text, path);
       if (!header) continue;
+      if (const auto found = open_.find(*header); found != open_.end()) {
+        // The compiler would not know that this header, which is inlined, has been included.
+        if (found->second) edits.replace(token.text, line_ends(token.text));
+        continue;
+      }
       const std::vector<uint8_t> bytes = read_file(*header, kMostHeaderBytes);
       std::string text(bytes.begin(), bytes.end());
       const std::string changed = translate(text, *header);
@@ -332,10 +339,7 @@ class Translation {
     Edits edits(text);
     bool is_once = false;
     for (const Token& token : tokens_of(text)) {
-      if (token.kind != Token::Kind::directive || token.text.find("pragma") == std::string_view::npos ||
-          token.text.find("once") == std::string_view::npos) {
-        continue;
-      }
+      if (!is_pragma_once(token)) continue;
       edits.replace(token.text, line_ends(token.text));
       is_once = true;
     }
@@ -349,7 +353,7 @@ class Translation {
   std::span<const Insertion> marks_;
   std::span<const std::filesystem::path> folders_;
   std::filesystem::path root_;
-  std::set<std::filesystem::path> open_;           // files being translated
+  std::map<std::filesystem::path, bool> open_;     // files being translated, and whether they say #pragma once
   std::set<std::string, std::less<>> of_headers_;  // kernels defined in headers
 };
 

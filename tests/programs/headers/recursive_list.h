@@ -1,0 +1,7 @@
+#pragma once
+
+struct List {
+  int first, second;
+};
+
+#include "recursive_sum.h"
