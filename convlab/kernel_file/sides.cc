@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "convlab/base/file.h"
 #include "convlab/base/text.h"
 #include "convlab/diagnostics/compiler_output.h"
 
@@ -198,7 +197,6 @@ std::vector<Insertion> device_sections(std::string_view source) {
 }
 
 bool has_device_variables_in_headers(const KernelSource& source) {
-  constexpr int64_t kMostBytes = 4 << 20;
   std::set<std::filesystem::path> seen;
   const auto search = [&](const auto& self, std::string_view text, const std::filesystem::path& folder) -> bool {
     return std::ranges::any_of(tokens_of(text), [&](const Token& token) {
@@ -207,8 +205,7 @@ bool has_device_variables_in_headers(const KernelSource& source) {
       std::error_code error;
       if (!name || !std::filesystem::is_regular_file(folder / *name, error)) return false;
       if (!seen.insert((folder / *name).lexically_normal()).second) return false;
-      const std::vector<uint8_t> bytes = read_file(folder / *name, kMostBytes);
-      const std::string_view header{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+      const std::string header = read_source_text(folder / *name);
       return has_device_variables(header) || self(self, header, (folder / *name).parent_path());
     });
   };

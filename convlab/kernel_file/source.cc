@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
@@ -147,8 +148,8 @@ bool brings_class(const Tokens& tokens, const std::filesystem::path& folder,
     const std::optional<std::string_view> header = included_header(token.text);
     std::error_code error;
     if (!header || !std::filesystem::is_regular_file(folder / *header, error)) return false;
-    const std::vector<uint8_t> bytes = read_file(folder / *header, kMostBytes);
-    const Tokens inside = tokens_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    const std::string text = read_source_text(folder / *header);
+    const Tokens inside = tokens_of(text);
     return defines_class(inside) && std::ranges::all_of(functions, [&](const FileFunction& each) {
              return each.scope.empty() || declares(inside, each);
            });
@@ -306,19 +307,24 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
   return source;
 }
 
-KernelSource read_program_source(const std::filesystem::path& path, bool cuda) {
+std::string read_source_text(const std::filesystem::path& path) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   const std::vector<uint8_t> bytes = read_file(path, kMostBytes);
-  if (std::ranges::find(bytes, 0) != bytes.end()) throw bad_input("{}: not a text file", path.string());
-  return {.path = path,
-          .text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-          .kind = FileKind::program,
-          .cuda = cuda};
+  std::string text(bytes.begin(), bytes.end());
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return text;
+}
+
+KernelSource read_program_source(const std::filesystem::path& path, bool cuda) {
+  std::string text = read_source_text(path);
+  if (text.find('\0') != std::string::npos) throw bad_input("{}: not a text file", path.string());
+  return {.path = path, .text = std::move(text), .kind = FileKind::program, .cuda = cuda};
 }
 
 KernelSource read_kernel_source(const std::filesystem::path& path) {
-  const std::vector<uint8_t> bytes = read_file(path, kMostBytes);
-  if (std::ranges::find(bytes, 0) != bytes.end()) reject(path, "not a text file");
-  return parse_kernel_source({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+  std::string text = read_source_text(path);
+  if (text.find('\0') != std::string::npos) reject(path, "not a text file");
+  return parse_kernel_source(std::move(text), path);
 }
 
 }  // namespace convlab

@@ -64,6 +64,9 @@ bool has_source_suffix(std::string_view name);
 /// Returns whether an argument that may be a kernel's name is a file: it contains a folder or has a source suffix.
 bool names_kernel_file(std::string_view text);
 
+/// Returns the text of a source file without the byte order mark with which some editors begin it.
+std::string read_source_text(const std::filesystem::path& path);
+
 /// Reads a file. Throws Error(bad_input) with the supported entry points if it is not a kernel file, or has entry
 /// points of two kinds.
 KernelSource read_kernel_source(const std::filesystem::path& path);

@@ -11,7 +11,6 @@
 #include <optional>
 #include <set>
 
-#include "convlab/base/file.h"
 #include "convlab/base/fingerprint.h"
 #include "convlab/kernel_file/asm_statements.h"
 #include "convlab/kernel_file/calls.h"
@@ -230,8 +229,6 @@ class Translation {
   std::string run() { return translate(source_.text, std::filesystem::absolute(source_.path)); }
 
  private:
-  static constexpr int64_t kMostHeaderBytes = 4 << 20;
-
   static std::filesystem::path canonical(const std::filesystem::path& path) {
     std::error_code error;
     return std::filesystem::weakly_canonical(path, error);
@@ -316,8 +313,7 @@ class Translation {
         if (found->second) edits.replace(token.text, line_ends(token.text));
         continue;
       }
-      const std::vector<uint8_t> bytes = read_file(*header, kMostHeaderBytes);
-      std::string text(bytes.begin(), bytes.end());
+      const std::string text = read_source_text(*header);
       const std::string changed = translate(text, *header);
       const bool is_first = path == std::filesystem::absolute(source_.path);
       if (changed == text) {

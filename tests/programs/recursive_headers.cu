@@ -1,4 +1,4 @@
-// Headers that include each other.
+﻿// Headers that include each other, and a source that begins with a byte order mark.
 #include "headers/recursive_list.h"
 
 #include <cstdio>
