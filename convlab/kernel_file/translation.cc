@@ -179,6 +179,15 @@ void compare_with_architecture(const Tokens& tokens, Edits& edits) {
   }
 }
 
+/// Returns whether the declaration around the token begins with `template`.
+bool is_in_template_declaration(const Tokens& tokens, size_t at) {
+  while (at > 0 && !tokens[at - 1].is(";") && !tokens[at - 1].is("{") && !tokens[at - 1].is("}") &&
+         tokens[at - 1].kind != Token::Kind::directive) {
+    --at;
+  }
+  return tokens[at].is("template");
+}
+
 /// Enforces the GPU's 64 KiB limit of constant memory, which the host compiler does not know. Section attributes let
 /// simt distinguish constants from __device__ variables, and constants with an initializer from those without. const
 /// variables get no section, because a section cannot hold both const and non-const data.
@@ -195,6 +204,7 @@ void mark_and_limit_constants(const Tokens& tokens, Edits& edits) {
     const std::string_view section = has_value ? "convlab_constant_set" : "convlab_constant";
     if (!is_const) edits.replace(tokens[i].text, fmt::format("__attribute__((section(\"{}\")))", section));
     if (bracket == 0 || end == tokens.size() || tokens[bracket - 1].kind != Token::Kind::name) continue;
+    if (is_in_template_declaration(tokens, i)) continue;  // its size depends on the arguments
     edits.replace(tokens[end].text,
                   fmt::format("; static_assert(sizeof({}) <= 65536, \"constant memory is limited to 64 KiB\");",
                               tokens[bracket - 1].text));
