@@ -214,7 +214,7 @@ void mark_and_limit_constants(const Tokens& tokens, Edits& edits) {
 /// Makes simt keep host and device code of the file apart. Not used if headers have `__device__` variables, which would
 /// look like host variables.
 constexpr std::string_view kWatchHostCode =
-    "#include \"convlab/simt/host_code.h\"\n"
+    "namespace convlab::simt {\nbool watch_host_code(const void* inside) noexcept;\n}\n"
     "static const bool convlab_host_code = ::convlab::simt::watch_host_code(&convlab_host_code);\n";
 
 /// Other files get it with cuda_runtime.h. convlab's own kernels, which are compiled with convlab, use no PTX on simt.
