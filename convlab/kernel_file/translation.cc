@@ -17,6 +17,7 @@
 #include "convlab/kernel_file/edits.h"
 #include "convlab/kernel_file/kernel_binders.h"
 #include "convlab/kernel_file/kernel_casts.h"
+#include "convlab/kernel_file/member_templates.h"
 #include "convlab/kernel_file/shared_variables.h"
 #include "convlab/kernel_file/tokens.h"
 
@@ -264,6 +265,7 @@ class Translation {
       kernels.emplace(binder.kernel, binder.after.data());
     }
     make_launches_calls(tokens, kernels, edits);
+    for (const std::string_view name : calls_of_member_templates(tokens)) edits.insert_before(name, "template ");
     for (const std::string_view cast : kernel_casts(tokens)) edits.replace(cast, line_ends(cast));
     edits.add(rewritten_shared_variables(tokens));
     edits.add(rewritten_asm_statements(tokens));
