@@ -33,10 +33,12 @@ constexpr std::array<std::string_view, 13> kBuiltInTypes{"void", "bool",   "char
 /// The CUDA execution and memory space specifiers of a declaration.
 struct Space {
   bool host = false, device = false, kernel = false, constant = false, shared = false, constant_expression = false;
+  bool managed = false;
 
   void add(const Token& token) {
     host |= token.is("__host__");
     device |= token.is("__device__") || token.is("__managed__");
+    managed |= token.is("__managed__");
     kernel |= token.is("__global__");
     constant |= token.is("__constant__");
     shared |= token.is("__shared__");
@@ -45,6 +47,7 @@ struct Space {
   void add(const Space& other) {
     host |= other.host;
     device |= other.device;
+    managed |= other.managed;
     kernel |= other.kernel;
     constant |= other.constant;
     shared |= other.shared;
@@ -346,8 +349,8 @@ class Reader {
     const auto add = [&](size_t declarator) {
       const bool is_array = declarator + 1 < end && tokens_[declarator + 1].is("[");
       const bool is_constant = space.constant_expression || (is_const && !is_array);
-      outline_.entities.push_back(
-          {is_constant ? Entity::Kind::constant : Entity::Kind::variable, side, first, tokens_[declarator].text});
+      outline_.entities.push_back({is_constant ? Entity::Kind::constant : Entity::Kind::variable, side, first,
+                                   tokens_[declarator].text, space.managed});
     };
     add(name);
     for (size_t i = name + 1; i + 1 < after; ++i) {

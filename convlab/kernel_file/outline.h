@@ -27,6 +27,7 @@ struct Entity {
   Side side;
   size_t declaration;  ///< the first token of its declaration, after `template <...>`
   std::string_view name;
+  bool is_managed = false;  ///< __managed__, also through a macro
 };
 
 /// What a CUDA file defines, and for which side, as far as its tokens show. There is no preprocessor: for `#if` and

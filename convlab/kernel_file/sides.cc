@@ -185,7 +185,7 @@ std::vector<Insertion> device_sections(std::string_view source) {
   };
   size_t last = SIZE_MAX;
   for (const Entity& entity : outline.entities) {
-    if (entity.kind != Entity::Kind::variable || entity.side == Side::host) continue;
+    if (entity.kind != Entity::Kind::variable || entity.side == Side::host || entity.is_managed) continue;
     if (std::exchange(last, entity.declaration) != entity.declaration) add(entity.declaration, entity.name);
   }
   for (size_t at = 0; at < tokens.size(); ++at) {
