@@ -116,8 +116,9 @@ struct Parameters {
   std::string text;
 };
 
-/// Returns the parameters of a list. Those without a name get one; nullopt if one cannot get any, such as an array.
-std::optional<Parameters> parameters_of(TokenRange list) {
+/// Returns the parameters of a list. Those without a name get one; nullopt if one cannot get any, such as an array. One
+/// with the kernel's name gets another, because it would hide the kernel.
+std::optional<Parameters> parameters_of(TokenRange list, std::string_view kernel) {
   Parameters parameters;
   for (const TokenRange part : split_at_commas(list)) {
     std::optional<std::string> name = parameter_name(part);
@@ -130,6 +131,10 @@ std::optional<Parameters> parameters_of(TokenRange list) {
       if (type.empty() || has("(") || has("[") || is_pack(type)) return std::nullopt;
       name = fmt::format("convlab_unnamed_{}", parameters.names.size());
       text = fmt::format("{} {} {}", text_of(type), *name, text_of(part.subspan(type.size())));
+    } else if (*name == kernel) {
+      const size_t at = before(before(part, "="), "[").size() - 1;
+      name = fmt::format("convlab_unnamed_{}", parameters.names.size());
+      text = fmt::format("{} {} {}", text_of(part.first(at)), *name, text_of(part.subspan(at + 1)));
     }
     parameters.names.push_back(*std::move(name));
     parameters.text += (parameters.text.empty() ? "" : ", ") + text;
@@ -225,11 +230,11 @@ std::optional<KernelBinder> binder_of(const Tokens& tokens, size_t global) {
   if (std::ranges::any_of(list, [](const Token& token) { return token.kind == Token::Kind::directive; })) {
     return std::nullopt;
   }
-  const std::optional<Parameters> parameters = parameters_of(list);
+  const std::string_view kernel = tokens[name].text;
+  const std::optional<Parameters> parameters = parameters_of(list, kernel);
   if (!parameters) return std::nullopt;
   std::string values;
   for (const std::string& each : parameters->names) values += ", " + each;
-  const std::string_view kernel = tokens[name].text;
   return KernelBinder{
       .kernel = kernel,
       .after = tokens[end].text,
