@@ -23,15 +23,16 @@ bool opens_namespace(const Tokens& tokens, size_t brace) {
   return at >= 2 && tokens[at - 1].kind == Token::Kind::literal && tokens[at - 2].is("extern");
 }
 
-/// Rewrites `extern __shared__ float tile[];` as a pointer.
+/// Rewrites `extern __shared__ float tile[];` as a pointer, also if `__shared__` comes first.
 void make_dynamic_arrays_pointers(const Tokens& tokens, bool is_macro, std::vector<Rewrite>& rewrites) {
   std::vector<bool> in_function{is_macro};  // for each open brace
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].is("{")) in_function.push_back(in_function.back() || !opens_namespace(tokens, i));
     if (tokens[i].is("}") && in_function.size() > 1) in_function.pop_back();
     if (!tokens[i].is("extern") || (i + 1 < tokens.size() && tokens[i + 1].kind == Token::Kind::literal)) continue;
+    const size_t begin = i > 0 && tokens[i - 1].is("__shared__") ? i - 1 : i;
     size_t end = i, open = 0;
-    bool shared = false;
+    bool shared = begin < i;
     std::string type;
     for (; end < tokens.size() && !tokens[end].is(";"); ++end) {
       if (tokens[end].is("__shared__")) shared = true;
@@ -48,7 +49,7 @@ void make_dynamic_arrays_pointers(const Tokens& tokens, bool is_macro, std::vect
     const size_t first_close = closing_bracket(tokens, open);
     std::string rest;  // the remaining dimensions of the array
     for (size_t t = first_close + 1; t < end; ++t) rest += tokens[t].text;
-    const std::string_view whole = text_from(tokens[i], tokens[end]);
+    const std::string_view whole = text_from(tokens[begin], tokens[end]);
     std::string by;
     if (!in_function.back()) {
       by = fmt::format("static const ::convlab::simt::cuda::DynamicShared<{}> {};", type, name);

@@ -214,6 +214,7 @@ void mark_and_limit_constants(const Tokens& tokens, Edits& edits) {
 
 /// Makes simt keep host and device code of the file apart. Not used if headers have `__device__` variables, which would
 /// look like host variables.
+/// Declares what it calls: after a source that defines a macro such as min, no header can be included.
 constexpr std::string_view kWatchHostCode =
     "namespace convlab::simt {\nbool watch_host_code(const void* inside) noexcept;\n}\n"
     "static const bool convlab_host_code = ::convlab::simt::watch_host_code(&convlab_host_code);\n";
