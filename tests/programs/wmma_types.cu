@@ -62,6 +62,18 @@ bool is_right(const char* name, int least) {
   return true;
 }
 
+// Tiles of 8-bit integers lie side by side, 16 bytes apart.
+__global__ void second_tile(const signed char* a, int* d) {
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, signed char, wmma::row_major> left;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, signed char, wmma::col_major> ones;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, int> sum;
+  wmma::fill_fragment(ones, 1);
+  wmma::fill_fragment(sum, 0);
+  wmma::load_matrix_sync(left, a + 16, 32);
+  wmma::mma_sync(sum, left, ones, sum);
+  wmma::store_matrix_sync(d, sum, 16, wmma::mem_row_major);
+}
+
 __global__ void saturate(int* limits) {
   wmma::fragment<wmma::matrix_a, 16, 16, 16, signed char, wmma::row_major> left;
   wmma::fragment<wmma::matrix_b, 16, 16, 16, signed char, wmma::col_major> right;
@@ -86,6 +98,17 @@ int main() {
   cudaFree(device);
   for (const int limit : limits) {
     if (limit != 2147483647) right = std::printf("saturated: %d\n", limit) < 0;
+  }
+  std::vector<signed char> tiles(16 * 32);
+  for (int i = 0; i < 16 * 32; ++i) tiles[i] = static_cast<signed char>(i % 32 < 16 ? 0 : i / 32);
+  signed char* const device_tiles = on_device(tiles);
+  int* const sums = on_device(limits);
+  second_tile<<<1, 32>>>(device_tiles, sums);
+  cudaMemcpy(limits.data(), sums, 256 * sizeof(int), cudaMemcpyDeviceToHost);
+  cudaFree(device_tiles);
+  cudaFree(sums);
+  for (int i = 0; i < 256; ++i) {
+    if (limits[i] != 16 * (i / 16)) right = std::printf("second tile: %d at %d\n", limits[i], i) < 0;
   }
   if (right) std::puts("PASSED");
   return right ? 0 : 1;

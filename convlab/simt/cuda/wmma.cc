@@ -92,21 +92,23 @@ void run_transfer(Worker& worker, void* const lanes[kLanes], Where where) {
 
   const Operand& shape = first.fragment;
   const size_t element_bytes = shape.element_bytes;
-  const uintptr_t base = reinterpret_cast<uintptr_t>(first.memory);
-  if (base % 32 != 0 || first.leading_dimension * element_bytes % 16 != 0) {
-    RawFault fault;
-    fault.kind = FaultKind::misaligned;
-    fault.location = where;
-    fault.detail = fmt::format(
-        "a wmma matrix is {} bytes past a multiple of 32, with {} bytes between rows; the address must be a multiple "
-        "of 32 bytes and the distance a multiple of 16",
-        base % 32, first.leading_dimension * element_bytes);
-    worker.fail(std::move(fault));
-  }
   // In memory: `runs` runs of `length` contiguous elements, which are rows or columns.
   const int runs = first.by_column ? shape.columns : shape.rows;
   const int length = first.by_column ? shape.rows : shape.columns;
   const size_t bytes = static_cast<size_t>(length) * element_bytes;
+  const uintptr_t base = reinterpret_cast<uintptr_t>(first.memory);
+  const size_t alignment = std::min<size_t>(32, bytes);  // tiles of 8-bit integers follow each other at 16 bytes
+  if (base % alignment != 0 || first.leading_dimension * element_bytes % 16 != 0) {
+    RawFault fault;
+    fault.kind = FaultKind::misaligned;
+    fault.location = where;
+    fault.detail = fmt::format(
+        "a wmma matrix is {0} bytes past a multiple of {1}, with {2} bytes between rows; the address must be a "
+        "multiple "
+        "of {1} bytes and the distance a multiple of 16",
+        base % alignment, alignment, first.leading_dimension * element_bytes);
+    worker.fail(std::move(fault));
+  }
   const size_t distance = first.leading_dimension * element_bytes;
   if (Counting* const counting = worker.counting()) {  // counted launches are not checked
     counting->matrix(first.is_store, first.code, base, runs, bytes, distance);

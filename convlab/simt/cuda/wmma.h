@@ -15,8 +15,8 @@
 /// operand are dropped, as hardware does for values that __float_to_tf32 has not rounded.
 ///
 /// As in CUDA, code must not depend on which lane holds which element (loop over num_elements), pointers are aligned to
-/// 32 bytes and leading dimensions to 16 bytes, and no function orders memory: call __syncwarp or __syncthreads between
-/// a store and another lane's load.
+/// 32 bytes (16 for rows of 8-bit integers) and leading dimensions to 16 bytes, and no function orders memory: call
+/// __syncwarp or __syncthreads between a store and another lane's load.
 namespace convlab::simt::wmma {
 
 struct matrix_a;
