@@ -20,6 +20,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/names.h"
 #include "convlab/base/symbol.h"
+#include "convlab/simt/fault.h"
 #include "convlab/simt/thread_local_code.h"
 
 #ifdef CONVLAB_SIMT_HAS_BACKTRACE
@@ -328,6 +329,9 @@ void Module::read_names() const {
     if (variable.mangled.rfind("_ZZ", 0) == 0 && owner == kernels_.end()) names_[&variable];
   }
   if (names_.empty() || !is_program_) return;  // a library accesses its thread-local variables in another way
+  // In a CUDA program, each kernel may use each array of a device function: its code may compute the address from
+  // another array's.
+  if (has_fault_receiver()) return;
   const auto begin = static_cast<int64_t>(thread_local_base() - thread_pointer());
   for (const Symbol& function : functions_) {
     // The compiler may move parts of a kernel into functions such as kernel.part.0.

@@ -42,6 +42,23 @@ __device__ int mirrored_by_function(int value) {
   return tile[kThreads - 1 - threadIdx.x];
 }
 
+// Arrays of an inlined template, of which the compiler computes several addresses from one.
+template <class T>
+__device__ __forceinline__ T moved_through_three(const T* data) {
+  __shared__ T first[2][kThreads], second[kThreads], total;
+  for (int row = 0; row < 2; ++row) first[row][threadIdx.x] = data[threadIdx.x];
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  second[threadIdx.x] = first[1][kThreads - 1 - threadIdx.x];
+  __syncthreads();
+  return second[threadIdx.x] + total;
+}
+
+template <class T>
+__global__ void reverse_through_three(T* data) {
+  data[threadIdx.x] = moved_through_three(data);
+}
+
 __global__ void reverse_with_function(int* data) { data[threadIdx.x] = mirrored_by_function(data[threadIdx.x]); }
 
 __global__ void reverse_with_static(int* data) { data[threadIdx.x] = mirrored(data[threadIdx.x]); }
@@ -59,6 +76,7 @@ int main() {
   cudaMemcpy(data, host, sizeof(host), cudaMemcpyHostToDevice);
   reverse_with_static<<<1, kThreads>>>(data);
   for (int i = 0; i < 2; ++i) reverse_with_function<<<1, kThreads>>>(data);
+  for (int i = 0; i < 2; ++i) reverse_through_three<<<1, kThreads>>>(data);
   cudaMemcpy(host, data, sizeof(host), cudaMemcpyDeviceToHost);
   cudaFree(data);
   for (int i = 0; i < kThreads; ++i) {
