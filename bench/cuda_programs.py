@@ -10,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gpuverify_driver import driver_of
+from smaller_programs import SMALLER
 
 CUDA = re.compile(r"\.(cu|cc|cpp|cxx|c)$")
-MAIN = re.compile(r"^\s*(?:extern\s+\"C\"\s+)?(?:static\s+)?(?:int|void|auto)?\s*main\s*\(", re.MULTILINE)
+# Programs that need more than the runtime API and the libraries that simt has; cdp: dynamic parallelism.
+OUTSIDE = re.compile(r"cuModuleLoad|cuLinkCreate|nvrtc|cuMemCreate|cusolver|cublasXt|\bcdp[A-Z]")
 
 # What the last number of a run target becomes, which counts iterations.
 MOST_REPEATS = 2
@@ -31,6 +33,10 @@ class Program:
     runs: list[list[str]] = dataclasses.field(default_factory=lambda: [[]])
     expected: list[str] | None = None
     text: str = ""  # of a source that the script itself writes
+    changes: list[tuple[str, str]] = dataclasses.field(default_factory=list)  # of the sources' text, for less work
+
+    def needs_more(self) -> bool:
+        return any(OUTSIDE.search(text) for text in [self.name, *(each.read_text(errors="replace") for each in self.sources)])
 
 
 def small(arguments: list[str]) -> list[str]:
@@ -64,6 +70,7 @@ def words_of(line: str) -> list[str]:
 
 # nvcc's options with a word of their own, and those that this script passes on.
 SEPARATE = {"-o", "-arch", "-gencode", "--generate-code", "-x", "--x", "-ccbin", "-Xptxas", "-MF", "-MT", "-std", "--maxrregcount"}
+OPENMP = ["-Xcompiler", "-fopenmp"]
 PASSED = {"-I", "-D", "-U", "-l", "-L", "-include", "-Xcompiler"}
 
 
@@ -82,7 +89,10 @@ def take_options(words: list[str], folder: Path, program: Program) -> None:
         elif CUDA.search(word) and (folder / word).is_file():
             if folder / word not in program.sources:
                 program.sources.append(folder / word)
-        elif re.match(r"-[IDUL].|-l[a-z]|-std=|-fopenmp", word) and word not in program.options:
+        elif word == "-fopenmp":
+            if OPENMP[1] not in program.options:
+                program.options += OPENMP
+        elif re.match(r"-[IDUL].|-l[a-z]|-std=", word) and word not in program.options:
             program.options.append(word)
 
 
@@ -112,7 +122,11 @@ def hecbench(root: Path) -> list[Program]:
         name = folder.name.removesuffix("-cuda")
         program = from_makefile(name, folder) if (folder / "Makefile").exists() else None
         found.append(program or of_folder(name, folder, []))
-    return [program for program in found if program and program.sources]
+    return smaller([program for program in found if program and program.sources])
+
+
+def smaller(programs: list[Program]) -> list[Program]:
+    return [dataclasses.replace(each, changes=SMALLER.get(each.name, [])) for each in programs]
 
 
 def of_folder(name: str, folder: Path, options: list[str]) -> Program:
@@ -128,14 +142,21 @@ def cuda_samples(root: Path) -> list[Program]:
     options = ["-I", str(root / "Common")]
     every = []
     for folder in filter(Path.is_dir, folders):
-        every.append(of_folder(folder.name, folder, [*options, "-I", str(folder), "-I", str(folder / "inc")]))
-    return [program for program in every if program.sources]
+        rules = folder / "CMakeLists.txt"
+        threads = OPENMP if rules.exists() and "OpenMP" in rules.read_text() else []
+        every.append(of_folder(folder.name, folder, [*options, "-I", str(folder), "-I", str(folder / "inc"), *threads]))
+    return smaller([program for program in every if program.sources])
 
 
 def llm_c(root: Path) -> list[Program]:
+    """Each program with each of its kernels, whose numbers are its argument."""
+    options = ["-I", str(root / "dev/cuda"), "-I", str(root), *OPENMP]
+    once = [("benchmark_kernel(repeat_times", "benchmark_kernel(1")]  # instead of hundreds of launches of the same work
     every = []
     for path in sorted((root / "dev/cuda").glob("*.cu")):
-        every.append(Program(path.stem, [path], path.parent, ["-I", str(path.parent), "-I", str(root)], [["1"]]))
+        kernels = sorted(set(map(int, re.findall(r"\bcase (\d+):", path.read_text()))) or {1})
+        kernels = [each for each in kernels if each < 32]  # others are sizes of blocks
+        every += [Program(f"{path.stem} {kernel}", [path], path.parent, options, [[str(kernel)]], changes=once) for kernel in kernels]
     return every
 
 

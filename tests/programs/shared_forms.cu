@@ -42,7 +42,7 @@ __device__ int mirrored_by_function(int value) {
   return tile[kThreads - 1 - threadIdx.x];
 }
 
-// Arrays of an inlined template, of which the compiler computes several addresses from one.
+// Arrays of an inlined template. The compiler may compute the address of one from that of another.
 template <class T>
 __device__ __forceinline__ T moved_through_three(const T* data) {
   __shared__ T first[2][kThreads], second[kThreads], total;
