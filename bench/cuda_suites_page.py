@@ -146,7 +146,7 @@ def page_of(suites: dict[str, dict]) -> str:
         "", "## Known faults", "",
         "Indigo's programs announce their faults in their names, GPUVerify's in their first lines. Each ran with up to eight inputs.",
         "", *known(suites), "", "Where findings differ from what a program announces:", "", *exceptions(suites), "",
-        "GPUVerify accepts reads of memory that nothing wrote, and with `--warp-sync` that a warp runs in lockstep, which",
+        "GPUVerify accepts reads of memory that nothing wrote, and on request that a warp runs in lockstep, which",
         "CUDA no longer guarantees. Racing stores of the same value are not errors here: those of memcpy/, loop_unwind.",
         "", "## Races in Indigo's programs", "", *races(suites["Indigo"]),
         "", "## Where the output differs from a GPU's", "", *unlike(suites), "",

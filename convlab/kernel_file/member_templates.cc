@@ -19,7 +19,8 @@ std::vector<std::string_view> calls_of_member_templates(const std::vector<Token>
       depth -= is_body.back() ? 1 : 0;
       is_body.pop_back();
     }
-    if (depth == 0 || !tokens[i].is("::") || !tokens[i - 1].is(">")) continue;
+    const bool ends_arguments = tokens[i - 1].is(">") && tokens[i - 1].text.data() + 1 == tokens[i].text.data();
+    if (depth == 0 || !tokens[i].is("::") || !ends_arguments) continue;  // not a > ::f<4>(x)
     if (tokens[i + 1].kind != Token::Kind::name || i + 2 >= tokens.size() || !tokens[i + 2].is("<")) continue;
     const size_t end = after_angles(tokens, i + 2);
     if (end > i + 2 && end < tokens.size() && tokens[end].is("(")) names.push_back(tokens[i + 1].text);

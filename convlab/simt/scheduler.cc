@@ -288,15 +288,14 @@ bool Scheduler::resume_yielded() {
 }
 
 // Called when no thread can run. Returns true if all threads wait at the same barrier and now continue. In lenient
-// mode, and where kernels go on after findings, threads that have exited do not count.
+// mode, threads that have exited do not count.
 bool Scheduler::release_barrier() {
   const int count = worker_.grid->block_threads;
-  const bool goes_on = is_lenient() || worker_.grid->goes_on;
   const CudaThread* first = nullptr;
   uint64_t sum = 0, waiting = 0;
   for (int t = 0; t < count; ++t) {
     const CudaThread& thread = worker_.threads[t];
-    if (thread.state == ThreadState::done && goes_on) continue;
+    if (thread.state == ThreadState::done && is_lenient()) continue;
     if (first == nullptr) first = &thread;
     if (thread.state != ThreadState::at_barrier || thread.barrier != first->barrier ||
         !same_place(thread.where, first->where)) {
@@ -306,10 +305,8 @@ bool Scheduler::release_barrier() {
     ++waiting;
   }
   if (first == nullptr) return false;
-  const bool some_exited = waiting < static_cast<uint64_t>(count);
-  if (some_exited && first->barrier == BarrierOperation::grid && !is_lenient()) return false;
   if (first->barrier == BarrierOperation::grid && !pass_grid_barrier(*first)) return false;
-  if (some_exited) note_exited_threads(*first);
+  if (waiting < static_cast<uint64_t>(count)) note_exited_threads(*first);
   if (first->barrier == BarrierOperation::all) sum = sum == waiting;
   if (first->barrier == BarrierOperation::any) sum = sum != 0;
   for (int t = 0; t < count; ++t) {
@@ -357,8 +354,7 @@ void Scheduler::note_exited_threads(const CudaThread& waiting) {
   fault.other_thread = static_cast<int>(exited - worker_.threads.begin());
   fault.location = waiting.where;
   fault.of_grid = waiting.barrier == BarrierOperation::grid;
-  if (is_lenient()) return worker_.note(fault);
-  add_fault(worker_.passed, fault);
+  worker_.note(fault);
 }
 
 // No thread can run, and not all are done: some thread waits for another that never arrives.
