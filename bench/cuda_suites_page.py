@@ -18,7 +18,7 @@ REPOSITORIES = {
 
 HEAD = """# CUDA programs of public suites
 
-What became of public CUDA programs with `convlab cuda run`: how many compile, run to their end, and have findings.
+What became of public CUDA programs on simt, without a GPU: how many compile, run to their end, and have findings.
 `bench/cuda_suites.py` runs them, and writes this page. [Bugs in public programs](cuda_bugs.md) lists the true ones
 among the findings.
 """
