@@ -28,6 +28,7 @@ if(NOT CONVLAB_CLASS)
   list(FILTER headers EXCLUDE REGEX "^(convlab/(judge|classroom)|app/class|tests/classroom)/")
 endif()
 list(FILTER headers EXCLUDE REGEX "^convlab/kernel_file/.*include/")  # they replace other projects' headers
+list(FILTER headers EXCLUDE REGEX "^tests/programs/")  # of CUDA programs, which `convlab cuda` compiles
 list(REMOVE_ITEM headers convlab/simt/cuda/half_functions.h)  # a part of two others, which say what its names mean
 if(NOT headers)
   message(FATAL_ERROR "No headers were found under ${PROJECT_SOURCE_DIR}")

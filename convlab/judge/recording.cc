@@ -28,7 +28,7 @@ using Kind = Operation::Kind;
 
 // The middle of the 47-bit user address space, which no system uses for mappings.
 constexpr uintptr_t kFirstAddress = uintptr_t{0x10} << 40, kBeyondAddresses = uintptr_t{0x30} << 40;
-constexpr size_t kAlignment = 512;
+constexpr size_t kArrayAlignment = 512;
 constexpr size_t kMostBytes = size_t{1} << 39;
 
 /// The inverse of an odd number modulo 2^32, by Newton's method: each step doubles the correct bits.
@@ -57,7 +57,7 @@ uint32_t TellingWords::number(uint32_t word) const {
 
 ListRecorder::ListRecorder(const ConvProblem& problem, uint64_t seed)
     : problem_(problem), telling_(static_cast<uint32_t>(Rng(seed).next())), random_(seed) {
-  next_address_ = kFirstAddress + (Rng(seed + 1).next() % (uintptr_t{1} << 34)) * kAlignment;
+  next_address_ = kFirstAddress + (Rng(seed + 1).next() % (uintptr_t{1} << 34)) * kArrayAlignment;
   first_x_ = add_words(HostBytes::Kind::x, 0, problem.input_count() * 4);
   first_w_ = add_words(HostBytes::Kind::w, 0, problem.filter_count() * 4);
 }
@@ -103,9 +103,9 @@ void ListRecorder::say_no(const std::string& why) {
 void ListRecorder::refuse(std::string_view what) { say_no(fmt::format("{} is not supported by the judge", what)); }
 
 void* ListRecorder::add_array(int number, size_t bytes) {
-  const size_t gap = (Rng(random_ += 17).next() % 64 + 1) * kAlignment;
+  const size_t gap = (Rng(random_ += 17).next() % 64 + 1) * kArrayAlignment;
   const uintptr_t address = next_address_;
-  next_address_ += (bytes / kAlignment + 1) * kAlignment + gap;
+  next_address_ += (bytes / kArrayAlignment + 1) * kArrayAlignment + gap;
   arrays_[address] = {number, bytes};
   return reinterpret_cast<void*>(address);
 }
