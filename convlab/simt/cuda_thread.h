@@ -9,7 +9,6 @@
 #include "convlab/simt/kernel_call.h"
 #include "convlab/simt/operations.h"
 #include "convlab/simt/shadow.h"
-#include "convlab/simt/vector_types.h"
 #include "convlab/simt/where.h"
 
 namespace convlab::simt::internal {
@@ -45,21 +44,30 @@ struct AwaitedCopy {
   AccessRecord start;  ///< of the thread that started it
 };
 
-/// One CUDA thread, and what it waits for.
-struct CudaThread {
+/// One CUDA thread, and what it waits for. What most threads use is in the first cache line.
+struct alignas(64) CudaThread {
   boost::context::detail::fcontext_t context = nullptr;
-  int stack = -1;
-  ThreadState state = ThreadState::ready;
-  cuda::uint3 index{};
-  Where where{};
-  BarrierOperation barrier{};
-  WarpRequest request{};
   uint64_t value = 0;      ///< operand before a barrier or warp operation, result after it
-  bool fenced = false;     ///< executed a fence since its last release
   uintptr_t spins_on = 0;  ///< address of its last atomic operation, if that left the memory unchanged
-  bool waits = false;      ///< yielded: for shared memory that only a thread of the block can change
   std::vector<PendingCopy> copies;
   size_t copy_groups = 0;  ///< committed so far
+  int stack = -1;
+  ThreadState state = ThreadState::ready;
+  BarrierOperation barrier{};
+  bool fenced = false;  ///< executed a fence since its last release
+  bool waits = false;   ///< yielded: for shared memory that only a thread of the block can change
+  Where where{};
+  WarpRequest request{};
+
+  /// Makes it a thread of a new block, on this stack.
+  void begin(int on_stack) {
+    spins_on = 0;
+    copies.clear();
+    copy_groups = 0;
+    stack = on_stack;
+    state = ThreadState::ready;
+    fenced = waits = false;
+  }
 };
 
 struct Warp {
@@ -69,6 +77,7 @@ struct Warp {
   LaneMask yielded = 0;  ///< until the other warps have run
   LaneMask waiting = 0;  ///< at a warp operation
   LaneMask done = 0;
+  LaneMask begun = 0;  ///< other lanes' threads are still those of an earlier block
   WarpClock clock;
 };
 

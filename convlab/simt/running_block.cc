@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "convlab/simt/checks.h"
+#include "convlab/simt/scheduler.h"
 #include "convlab/simt/settings.h"
 
 namespace convlab::simt::internal {
@@ -50,6 +51,8 @@ void RunningBlock::fail_throw(const void* code) {
   fault.detail = "kernels cannot throw";
   fail(std::move(fault));
 }
+
+void RunningBlock::suspend() { runs_on->suspend(); }
 
 void RunningBlock::abandon() {
   current->state = ThreadState::faulted;

@@ -13,6 +13,8 @@
 
 namespace convlab::simt::internal {
 
+class Scheduler;
+
 /// The block that a worker runs: its threads, the one that runs now, and the faults so far.
 struct RunningBlock {
   Grid* grid = nullptr;
@@ -23,7 +25,8 @@ struct RunningBlock {
   std::vector<CudaThread> threads = std::vector<CudaThread>(kMaxBlockThreads);
   std::vector<Warp> warps = std::vector<Warp>(kMaxBlockThreads / kWarpSize);
   CudaThread* current = nullptr;
-  boost::context::detail::fcontext_t scheduler = nullptr;  ///< where a thread continues that suspends itself
+  Scheduler* runs_on = nullptr;
+  boost::context::detail::fcontext_t scheduler = nullptr;  ///< where a fiber continues whose thread is done
   Progress progress;
   std::string printed;  ///< output of printf()
 
@@ -43,7 +46,7 @@ struct RunningBlock {
   [[noreturn]] void fail_throw(const void* code);
 
   /// Suspends the running thread until the scheduler resumes it. Its state says what it waits for.
-  void suspend() { scheduler = boost::context::detail::jump_fcontext(scheduler, nullptr).fctx; }
+  void suspend();
 
   /// Ends the running thread. Nothing unwinds its stack.
   [[noreturn]] void abandon();

@@ -58,8 +58,7 @@ const std::vector<int>& ThreadOrder::next_warps() {
   return warps_;
 }
 
-int ThreadOrder::next_lane(LaneMask ready) {
-  if (schedule_.order == Schedule::Order::in_order) return std::countr_zero(ready);
+int ThreadOrder::lane_out_of_order(LaneMask ready) {
   if (schedule_.order == Schedule::Order::reverse) return std::bit_width(ready) - 1;
   for (auto skipped = random() % static_cast<uint64_t>(std::popcount(ready)); skipped > 0; --skipped)
     ready &= ready - 1;

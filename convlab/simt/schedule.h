@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -35,9 +36,12 @@ class ThreadOrder {
   const std::vector<int>& next_warps();
 
   /// Returns a lane of the mask, which must not be empty.
-  int next_lane(LaneMask ready);
+  int next_lane(LaneMask ready) {
+    return schedule_.order == Schedule::Order::in_order ? std::countr_zero(ready) : lane_out_of_order(ready);
+  }
 
  private:
+  int lane_out_of_order(LaneMask ready);
   uint64_t random();
 
   Schedule schedule_;

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "convlab/base/error.h"
@@ -55,7 +56,7 @@ void Scheduler::run_fiber(transfer_t from) {
     const HostScope host;
     if (thrown) worker.fail_throw(static_cast<const char*>(call.function) + 1);
     worker.current->state = ThreadState::done;
-    if (!self.begin_next_here()) jump_fcontext(worker.scheduler, nullptr);
+    if (!self.end_thread_here()) jump_fcontext(worker.scheduler, nullptr);
   }
 }
 
@@ -74,7 +75,9 @@ Scheduler::Scheduler()
     : stacks_(kStackMargin + kMaxThreads * kStackBytes),
       dynamic_memory_(kMaxSharedBytes + Worker::kDynamicGuard),
       signal_stack_(kSignalStackBytes),
-      worker_(dynamic_memory_.begin()) {}
+      worker_(dynamic_memory_.begin()) {
+  worker_.runs_on = this;
+}
 
 uintptr_t Scheduler::stack_of(int index) const {
   return reinterpret_cast<uintptr_t>(stacks_.begin()) + kStackMargin + static_cast<size_t>(index) * kStackBytes;
@@ -83,6 +86,7 @@ uintptr_t Scheduler::stack_of(int index) const {
 void Scheduler::run(Grid& grid) {
   grid_extent = grid.grid;
   block_extent = grid.block;
+  number_threads(grid.block);
   worker_.begin_launch(grid);
   {
     SignalScope signals(*this, signal_stack_.begin(), kSignalStackBytes, stuck_after() / kTicksUntilStuck);
@@ -100,6 +104,17 @@ void Scheduler::run(Grid& grid) {
   worker_.end_launch();
 }
 
+void Scheduler::number_threads(cuda::dim3 block) {
+  if (std::tie(block.x, block.y, block.z) == std::tie(indexed_.x, indexed_.y, indexed_.z)) return;
+  indexed_ = block;
+  indices_.clear();
+  for (unsigned z = 0; z < block.z; ++z) {
+    for (unsigned y = 0; y < block.y; ++y) {
+      for (unsigned x = 0; x < block.x; ++x) indices_.push_back({x, y, z});
+    }
+  }
+}
+
 void Scheduler::begin_block(int64_t linear) {
   worker_.begin_block(linear);
   count_begun_block();
@@ -112,28 +127,11 @@ void Scheduler::begin_block(int64_t linear) {
   }
   if (is_lenient()) forget_shared_memory();
   order_.begin_block(grid.order.schedule(), linear, (grid.block_threads + kWarpSize - 1) / kWarpSize);
-  cuda::uint3 index{0, 0, 0};
-  for (int t = 0; t < grid.block_threads; ++t) {
-    CudaThread& thread = worker_.threads[t];
-    thread.context = nullptr;
-    thread.stack = -1;
-    thread.state = ThreadState::ready;
-    thread.fenced = false;
-    thread.spins_on = 0;
-    thread.waits = false;
-    thread.index = index;
-    thread.copies.clear();
-    thread.copy_groups = 0;
-    if (++index.x == grid.block.x) {
-      index.x = 0;
-      if (++index.y == grid.block.y) index.y = 0, ++index.z;
-    }
-  }
   for (int first = 0; first < grid.block_threads; first += kWarpSize) {
     Warp& warp = worker_.warps[first / kWarpSize];
     const int lanes = std::min(kWarpSize, grid.block_threads - first);
     warp.all = warp.ready = lanes == 32 ? UINT32_MAX : (1u << lanes) - 1;
-    warp.paused = warp.yielded = warp.waiting = warp.done = 0;
+    warp.paused = warp.yielded = warp.waiting = warp.done = warp.begun = 0;
     warp.clock.restart();
   }
 }
@@ -154,10 +152,9 @@ void Scheduler::run_block(int64_t linear) {
     if (!release_barrier()) break;
   }
   if (worker_.is_dead) return;
-  if (worker_.faults.empty()) {
-    const bool all_done = std::all_of(worker_.threads.begin(), worker_.threads.begin() + count,
-                                      [](const CudaThread& t) { return t.state == ThreadState::done; });
-    if (all_done) return;
+  if (worker_.faults.empty() &&
+      std::ranges::all_of(warps(), [](const Warp& warp) { return warp.done == warp.all; })) {
+    return;
   }
   const bool lost = std::any_of(worker_.threads.begin(), worker_.threads.begin() + count,
                                 [](const CudaThread& t) { return t.state == ThreadState::faulted; });
@@ -190,47 +187,83 @@ bool Scheduler::run_warp(Warp& warp) {
 }
 
 void Scheduler::resume(Warp& warp, CudaThread& thread, int lane) {
-  if (!thread.context) {
-    thread.stack = free_stacks_.back();
+  if ((warp.begun >> lane & 1) == 0) {
+    warp.begun |= 1u << lane;
+    const int stack = free_stacks_.back();
     free_stacks_.pop_back();
+    thread.begin(stack);
     // Stack tops differ in their offset in the page. Otherwise the frames of all threads would share few cache sets.
-    const uintptr_t top = stack_of(thread.stack) + kStackBytes - static_cast<uintptr_t>(thread.stack % 61) * 64;
+    const uintptr_t top = stack_of(stack) + kStackBytes - static_cast<uintptr_t>(stack % 61) * 64;
     thread.context = make_fcontext(reinterpret_cast<void*>(top), kStackBytes, &run_fiber);
   }
-  begin(warp, thread, lane);
-  const fcontext_t left = jump_fcontext(thread.context, this).fctx;
-  suspend(warp, *worker_.current, left);
+  enter(warp, thread, lane);
+  arrive(jump_fcontext(thread.context, this));
 }
 
-// Lets the running fiber continue as this thread.
-void Scheduler::begin(Warp& warp, CudaThread& thread, int lane) {
+// Takes note of where control came from: from the scheduler, from a thread that waits now, or from one that is done or
+// faulted, whose fiber is not resumed.
+inline void Scheduler::arrive(transfer_t from) {
+  if (from.data == this) {
+    worker_.scheduler = from.fctx;
+  } else if (from.data != nullptr) {
+    static_cast<CudaThread*>(from.data)->context = from.fctx;
+  } else {
+    note_left(running_warp(), *worker_.current);
+  }
+}
+
+void Scheduler::suspend() {
+  CudaThread& thread = *worker_.current;
+  Warp& warp = running_warp();
+  note_left(warp, thread);
+  fcontext_t to = worker_.scheduler;
+  if (warp.ready != 0 && !worker_.is_dead) {
+    const int lane = order_.next_lane(warp.ready);
+    if ((warp.begun >> lane & 1) != 0) {
+      CudaThread& next = worker_.threads[worker_.first_thread_of(warp) + lane];
+      enter(warp, next, lane);
+      to = next.context;
+    }
+  }
+  arrive(jump_fcontext(to, &thread));
+}
+
+inline Warp& Scheduler::running_warp() {
+  return worker_.warps[static_cast<size_t>(worker_.current_number() / kWarpSize)];
+}
+
+// Lets the running fiber, or the one that is resumed next, continue as this thread.
+inline void Scheduler::enter(Warp& warp, CudaThread& thread, int lane) {
   worker_.progress.note_resumed();
-  thread_index = thread.index;
+  thread_index = indices_[static_cast<size_t>(worker_.number_of(thread))];
   worker_.begin_thread(thread, warp, lane, stack_of(thread.stack));
 }
 
 // Called on the fiber of a thread that is done: continues as the next thread if that has not begun, which spares two
-// switches of fibers.
-bool Scheduler::begin_next_here() {
+// switches of fibers. Does not read the next thread, which is rarely in the first-level cache.
+bool Scheduler::end_thread_here() {
   CudaThread& done = *worker_.current;
-  Warp& warp = worker_.warps[worker_.number_of(done) / kWarpSize];
-  const int first_thread = worker_.first_thread_of(warp);
-  const LaneMask others = warp.ready & ~(1u << (worker_.number_of(done) - first_thread));
+  const int number = worker_.number_of(done);
+  Warp& warp = running_warp();
+  const LaneMask lane = 1u << (number % kWarpSize), others = warp.ready & ~lane;
   if (others == 0 || worker_.is_dead) return false;
-  const int lane = order_.next_lane(others);
-  CudaThread& next = worker_.threads[first_thread + lane];
-  if (next.context) return false;
-  suspend(warp, done, nullptr);
-  next.stack = free_stacks_.back();
-  free_stacks_.pop_back();
-  begin(warp, next, lane);
+  const int next_lane = order_.next_lane(others);
+  if ((warp.begun >> next_lane & 1) != 0) return false;
+  if (worker_.attention) worker_.settle_stores();
+  worker_.has_moved = true;
+  worker_.progress.note();
+  warp.done |= lane;
+  warp.ready = others;
+  warp.begun |= 1u << next_lane;
+  CudaThread& next = worker_.threads[number / kWarpSize * kWarpSize + next_lane];
+  next.begin(done.stack);
+  enter(warp, next, next_lane);
   return true;
 }
 
-// Takes note that the fiber has left this thread, which is done or waits, at `context`.
-void Scheduler::suspend(Warp& warp, CudaThread& thread, fcontext_t context) {
+// Takes note that the thread is done or waits.
+void Scheduler::note_left(Warp& warp, const CudaThread& thread) {
   const int lane = worker_.number_of(thread) % kWarpSize;
-  thread.context = context;
   if (worker_.attention) worker_.settle_stores();
   if (thread.state != ThreadState::yielded) worker_.has_moved = true;
   switch (thread.state) {
@@ -259,8 +292,14 @@ void Scheduler::suspend(Warp& warp, CudaThread& thread, fcontext_t context) {
   }
 }
 
+// Returns the warps of the block.
+std::span<Warp> Scheduler::warps() {
+  return std::span(worker_.warps).first(static_cast<size_t>(worker_.grid->block_threads + kWarpSize - 1) / kWarpSize);
+}
+
 // Called when all threads wait or have yielded. Returns true if those that have yielded run again.
 bool Scheduler::resume_yielded() {
+  if (std::ranges::all_of(warps(), [](const Warp& warp) { return warp.yielded == 0; })) return false;
   const int count = worker_.grid->block_threads;
   const CudaThread* first = nullptr;
   bool all_wait = true;
@@ -282,7 +321,7 @@ bool Scheduler::resume_yielded() {
     worker_.is_dead = true;
     return false;
   }
-  for (Warp& warp : worker_.warps) warp.ready |= std::exchange(warp.yielded, 0);
+  for (Warp& warp : warps()) warp.ready |= std::exchange(warp.yielded, 0);
   if (worker_.grid->blocks > 1) ::sched_yield();  // they may wait for another block
   return true;
 }

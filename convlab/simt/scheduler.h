@@ -2,15 +2,18 @@
 
 #include <boost/context/detail/fcontext.hpp>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "convlab/simt/schedule.h"
 #include "convlab/simt/signals.h"
+#include "convlab/simt/vector_types.h"
 #include "convlab/simt/worker.h"
 
 /// Execution of a grid. Each worker (an OS thread) takes blocks in turn (see Schedule) and runs one at a time. Each
 /// CUDA thread of the block runs on a fiber until it has to wait for others; then the next lane runs, and then the next
-/// warp. A thread that ends without having waited leaves its fiber to the next one. The blocks of a cooperative launch
+/// warp. A thread that ends without having waited leaves its fiber to the next one, and one that waits passes control
+/// to the fiber of the next one, if it has begun. The blocks of a cooperative launch
 /// all run at once, each by a worker of its own. The schedule inside a block is deterministic. The stack of a thread
 /// that faults is reused, not unwound.
 namespace convlab::simt::internal {
@@ -22,6 +25,9 @@ class Scheduler final : SignalReceiver {
 
   /// Takes and runs blocks on the calling thread until none is left.
   void run(Grid& grid);
+
+  /// Called on a fiber: suspends its thread until another one lets it continue.
+  void suspend();
 
  private:
   /// Zeroed memory. Only pages that are touched take space.
@@ -43,15 +49,19 @@ class Scheduler final : SignalReceiver {
   bool run_warp(Warp& warp);
   static void run_fiber(boost::context::detail::transfer_t from);
   void resume(Warp& warp, CudaThread& thread, int lane);
-  void begin(Warp& warp, CudaThread& thread, int lane);
-  bool begin_next_here();
-  void suspend(Warp& warp, CudaThread& thread, boost::context::detail::fcontext_t context);
+  void enter(Warp& warp, CudaThread& thread, int lane);
+  bool end_thread_here();
+  void arrive(boost::context::detail::transfer_t from);
+  void note_left(Warp& warp, const CudaThread& thread);
+  std::span<Warp> warps();
+  Warp& running_warp();
   bool release_barrier();
   bool resume_yielded();
   bool pass_grid_barrier(const CudaThread& waiting);
   void report_waiting();
   void note_exited_threads(const CudaThread& waiting);
   void forget_shared_memory();
+  void number_threads(cuda::dim3 block);
   uintptr_t stack_of(int index) const;
 
   void on_instruction(int signal, uintptr_t counter) override;
@@ -59,6 +69,8 @@ class Scheduler final : SignalReceiver {
 
   Memory stacks_, dynamic_memory_, signal_stack_;
   std::vector<int> free_stacks_;
+  std::vector<cuda::uint3> indices_;  ///< threadIdx of each thread of a block of this extent:
+  cuda::dim3 indexed_{0, 0, 0};
   Worker worker_;
   ThreadOrder order_;
   SignalScope* signals_ = nullptr;

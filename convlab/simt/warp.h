@@ -71,10 +71,10 @@ namespace cuda {
 /// The indices of the running thread. simt sets them before it resumes a thread. They are const for the kernel, so that
 /// its compiler may cache them, and variables, so that host code may use the same names. Host code that reads them gets
 /// what the last kernel left.
-extern __thread const uint3 threadIdx __asm__("convlab_simt_thread_index");
-extern __thread const uint3 blockIdx __asm__("convlab_simt_block_index");
-extern __thread const uint3 blockDim __asm__("convlab_simt_block_extent");
-extern __thread const uint3 gridDim __asm__("convlab_simt_grid_extent");
+extern __thread const uint3 threadIdx __asm__("convlab_simt_thread_index") [[gnu::tls_model("initial-exec")]];
+extern __thread const uint3 blockIdx __asm__("convlab_simt_block_index") [[gnu::tls_model("initial-exec")]];
+extern __thread const uint3 blockDim __asm__("convlab_simt_block_extent") [[gnu::tls_model("initial-exec")]];
+extern __thread const uint3 gridDim __asm__("convlab_simt_grid_extent") [[gnu::tls_model("initial-exec")]];
 
 inline constexpr int warpSize = 32;
 
