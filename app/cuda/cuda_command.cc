@@ -95,11 +95,17 @@ void run_schedules(const fs::path& program, const CudaOptions& options) {
   if (first_status != 0) throw ExitStatus{first_status};
 }
 
-void run(const fs::path& program, const CudaOptions& options) {
-  if (options.schedules.size() > 1) return run_schedules(program, options);
+/// Returns the settings of a single run.
+Settings settings_of(const CudaOptions& options) {
+  if (options.schedules.size() > 1) throw bad_input("cuda build: --schedule takes one schedule, not several");
   Settings settings = options.environment;
   if (!options.schedules.empty()) settings["CONVLAB_SCHEDULE"] = options.schedules.front();
-  become_program(program, options, settings);
+  return settings;
+}
+
+void run(const fs::path& program, const CudaOptions& options) {
+  if (options.schedules.size() > 1) return run_schedules(program, options);
+  become_program(program, options, settings_of(options));
 }
 
 /// Makefiles read the release from the output of `nvcc --version`.
@@ -115,11 +121,14 @@ void do_cuda(const std::vector<std::string>& words, Output& output) {
   if (verb != "run" && verb != "build") {
     throw bad_input("cuda: unknown word '{}'; expected run or build", verb);
   }
-  const CudaOptions options = parse_cuda_options({words.begin() + 1, words.end()});
+  CudaOptions options = parse_cuda_options({words.begin() + 1, words.end()});
   if (options.help) return output.print("{}", cuda_help());
   if (options.version) return output.print("{}", version_text());
   require_sources(options, verb);
-  if (verb == "build") return build(options);
+  if (verb == "build") {
+    options.sources.settings = settings_of(options);
+    return build(options);
+  }
   run(build_program(options.sources), options);
 }
 

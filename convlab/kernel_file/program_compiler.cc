@@ -80,6 +80,20 @@ std::string first_lines(const ProgramSources& program) {
   return lines;
 }
 
+/// Returns the object that keeps the program's settings, for simt/program/program_settings.cc.
+fs::path compile_settings(const ProgramSources& program) {
+  std::string lines;
+  for (const auto& [name, value] : program.settings) lines += fmt::format("{}={}\n", name, value);
+  const std::string text = fmt::format("extern \"C\" {{\nextern const char convlab_program_settings[];\n"
+                                       "const char convlab_program_settings[] = R\"convlab({})convlab\";\n}}\n",
+                                       lines);
+  Fingerprint key;
+  key.add(text);
+  const fs::path source =
+      cache().find_or_make(key.hex() + ".settings.cc", [&](const fs::path& made) { write_file(made, text); });
+  return compile_program_source(source, {.compiler = program.compiler});
+}
+
 }  // namespace
 
 bool is_cuda_source(const fs::path& file) { return file.extension() == ".cu"; }
@@ -141,6 +155,7 @@ fs::path build_program(const ProgramSources& program) {
   }
   for (std::future<void>& each : compiling) each.wait();
   for (std::future<void>& each : compiling) each.get();
+  if (!program.settings.empty()) inputs.push_back(compile_settings(program));
 
   const fs::path libraries = library_folder();
   std::vector<std::string> command{host_compiler(program.compiler).path,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ProgramSources {
   bool all_cuda = false;                        ///< -x cu: sources of other names have CUDA code, too
   bool shared_library = false;                  ///< -shared: instead of a program
   Instrumentation seen;                         ///< of all sources
+  std::map<std::string, std::string> settings;  ///< that the program has where its environment does not set them
   double limit_s = 300;                         ///< of each run of the compiler
 };
 

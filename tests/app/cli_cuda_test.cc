@@ -247,6 +247,25 @@ TEST_F(Cuda, BuildsAProgramThatRunsByItself) {
   EXPECT_THAT(run.complaint, StartsWith("convlab: no errors found"));
 }
 
+TEST_F(Cuda, ABuiltProgramKeepsItsOptions) {
+  // An atomic function checks its access also in code that is not instrumented.
+  const std::string kernel =
+      "__global__ void fill(int* data) { __shared__ int count; atomicAdd(&count, 1); data[threadIdx.x] = 1; }";
+  const std::string source = written("program.cu", with_kernel(kernel));
+  const std::string target = (folder_.path() / "program").string();
+  const auto built_with = [&](const std::string& option, const std::string& value) {
+    EXPECT_EQ(run_program({"cuda", "build", source, option, value, "-o", target}).status, 0);
+    return run_process(target, {target});
+  };
+  EXPECT_THAT(built_with("--findings-exit", "7").complaint, HasSubstr("uninitialized shared memory"));
+  EXPECT_EQ(built_with("--findings-exit", "7").status, 7);
+  const ProcessRun unchecked = built_with("--check", "none");
+  EXPECT_EQ(unchecked.status, 0);
+  EXPECT_THAT(unchecked.complaint, StartsWith("convlab: no errors found; 1 kernel launch ran unchecked"));
+  EXPECT_THAT(run_program({"cuda", "build", source, "--schedule", "random:1..3", "-o", target}).complaint,
+              HasSubstr("--schedule takes one schedule"));
+}
+
 TEST_F(Cuda, CompileErrorsAreTheFilesOwn) {
   const ProgramRun run = this->run("int main() {\n  undeclared = 1;\n}\n");
   EXPECT_EQ(run.status, 2);
