@@ -37,6 +37,7 @@ std::optional<Check> check_of(FaultKind kind) {
     case FaultKind::uninitialized_constant:
       return Check::uninitialized;
     case FaultKind::divergent_barrier:
+    case FaultKind::missed_barrier:
     case FaultKind::divergent_warp:
     case FaultKind::inactive_lane:
       return Check::barriers;

@@ -162,6 +162,7 @@ class Description {
       case FaultKind::redundant_write:
         return describe_redundant_write();
       case FaultKind::divergent_barrier:
+      case FaultKind::missed_barrier:
         return describe_divergent_barrier();
       case FaultKind::stuck:
         return describe_stuck();

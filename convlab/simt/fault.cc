@@ -56,6 +56,7 @@ std::string_view name_of(FaultKind kind) {
     case FaultKind::redundant_write:
       return "redundant write";
     case FaultKind::divergent_barrier:
+    case FaultKind::missed_barrier:
       return "barrier not reached by all threads";
     case FaultKind::divergent_warp:
       return "warp operation not reached by all lanes";
@@ -104,6 +105,7 @@ bool lets_kernel_go_on(FaultKind kind) {
     case FaultKind::race_shared:
     case FaultKind::race_global:
     case FaultKind::redundant_write:
+    case FaultKind::missed_barrier:
       return true;
     default:
       return false;

@@ -24,6 +24,7 @@ enum class FaultKind {
   race_global,             ///< likewise on global memory, in a block or between blocks
   redundant_write,         ///< a store that races but changes nothing: the others store the same value
   divergent_barrier,       ///< __syncthreads that some threads of the block do not reach, or reach at different lines
+  missed_barrier,          ///< __syncthreads that the other threads pass, because the missing ones have exited
   divergent_warp,          ///< a warp-wide operation that some lanes of its mask do not reach, or reach differently
   inactive_lane,   ///< a shuffle reads a lane that does not participate, or a lane calls with a mask that excludes it
   stack_overflow,  ///< a thread's local arrays or recursion do not fit its stack

@@ -117,6 +117,7 @@ void Scheduler::number_threads(cuda::dim3 block) {
 
 void Scheduler::begin_block(int64_t linear) {
   worker_.begin_block(linear);
+  passing_ = 0;
   count_begun_block();
   const Grid& grid = *worker_.grid;
   const Position at = grid.block_position(linear);
@@ -326,15 +327,15 @@ bool Scheduler::resume_yielded() {
   return true;
 }
 
-// Called when no thread can run. Returns true if all threads wait at the same barrier and now continue. In lenient
-// mode, threads that have exited do not count.
+// Called when no thread can run. Returns true if all threads wait at the same barrier and now continue. Where the
+// launch may go on, a barrier does not wait for threads that have exited, as on a GPU since compute capability 7.0.
 bool Scheduler::release_barrier() {
   const int count = worker_.grid->block_threads;
   const CudaThread* first = nullptr;
   uint64_t sum = 0, waiting = 0;
   for (int t = 0; t < count; ++t) {
     const CudaThread& thread = worker_.threads[t];
-    if (thread.state == ThreadState::done && is_lenient()) continue;
+    if (thread.state == ThreadState::done && (is_lenient() || worker_.grid->goes_on)) continue;
     if (first == nullptr) first = &thread;
     if (thread.state != ThreadState::at_barrier || thread.barrier != first->barrier ||
         !same_place(thread.where, first->where)) {
@@ -344,8 +345,10 @@ bool Scheduler::release_barrier() {
     ++waiting;
   }
   if (first == nullptr) return false;
-  if (first->barrier == BarrierOperation::grid && !pass_grid_barrier(*first)) return false;
-  if (waiting < static_cast<uint64_t>(count)) note_exited_threads(*first);
+  const bool is_missed = waiting < static_cast<uint64_t>(count), of_grid = first->barrier == BarrierOperation::grid;
+  if (is_missed && of_grid && !is_lenient()) return false;
+  if (of_grid && !pass_grid_barrier(*first)) return false;
+  if (is_missed) report_exited_threads(*first, static_cast<int>(waiting));
   if (first->barrier == BarrierOperation::all) sum = sum == waiting;
   if (first->barrier == BarrierOperation::any) sum = sum != 0;
   for (int t = 0; t < count; ++t) {
@@ -384,16 +387,19 @@ bool Scheduler::pass_grid_barrier(const CudaThread& waiting) {
   return false;
 }
 
-void Scheduler::note_exited_threads(const CudaThread& waiting) {
+// Later barriers miss the same threads: one report is enough.
+void Scheduler::report_exited_threads(const CudaThread& waiting, int count) {
+  if (std::exchange(passing_, count) == count) return;
   const auto exited = std::find_if(worker_.threads.begin(), worker_.threads.begin() + worker_.grid->block_threads,
                                    [](const CudaThread& t) { return t.state == ThreadState::done; });
   RawFault fault;
-  fault.kind = FaultKind::divergent_barrier;
+  fault.kind = FaultKind::missed_barrier;
   fault.thread = worker_.number_of(waiting);
   fault.other_thread = static_cast<int>(exited - worker_.threads.begin());
   fault.location = waiting.where;
   fault.of_grid = waiting.barrier == BarrierOperation::grid;
-  worker_.note(fault);
+  fault.waiting = count;
+  is_lenient() ? worker_.note(fault) : worker_.report(fault);
 }
 
 // No thread can run, and not all are done: some thread waits for another that never arrives.

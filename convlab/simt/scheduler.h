@@ -59,7 +59,7 @@ class Scheduler final : SignalReceiver {
   bool resume_yielded();
   bool pass_grid_barrier(const CudaThread& waiting);
   void report_waiting();
-  void note_exited_threads(const CudaThread& waiting);
+  void report_exited_threads(const CudaThread& waiting, int count);
   void forget_shared_memory();
   void number_threads(cuda::dim3 block);
   uintptr_t stack_of(int index) const;
@@ -73,6 +73,7 @@ class Scheduler final : SignalReceiver {
   cuda::dim3 indexed_{0, 0, 0};
   Worker worker_;
   ThreadOrder order_;
+  int passing_ = 0;  ///< threads that have passed a barrier of this block without those that have exited
   SignalScope* signals_ = nullptr;
 };
 
