@@ -103,7 +103,7 @@ std::vector<std::string> host_command(bool own, Toolchain toolchain, const fs::p
 std::vector<std::string> simt_flags(bool own, Instrumentation seen, const HostCompiler& compiler) {
   std::vector<std::string> flags = words(compiler.is_clang ? CONVLAB_SIMT_FLAGS_OF_CLANG : CONVLAB_SIMT_FLAGS_OF_GNU);
   const auto add = [&](std::vector<std::string> more) { flags.insert(flags.end(), more.begin(), more.end()); };
-  if (!seen.accesses) add({"-fno-sanitize=thread"});
+  if (!seen.accesses) add({"-fno-sanitize=thread", "-DCONVLAB_SIMT_UNCHECKED"});
   if (!seen.bounds) add({"-fno-sanitize=bounds"});
   if (!seen.alignment) add({"-fno-sanitize=alignment"});
   // trace-pc makes each basic block report its start. Bounds and alignment checks would split basic blocks that are

@@ -234,12 +234,12 @@ std::optional<KernelBinder> binder_of(const Tokens& tokens, size_t global) {
   const std::optional<Parameters> parameters = parameters_of(list, kernel);
   if (!parameters) return std::nullopt;
   std::string values;
-  for (const std::string& each : parameters->names) values += ", " + each;
+  for (const std::string& each : parameters->names) values += (values.empty() ? "" : ", ") + each;
   return KernelBinder{
       .kernel = kernel,
       .after = tokens[end].text,
-      .text = fmt::format(" extern \"C++\" {{ {}static auto {}({}) {{ return ::convlab::simt::bind_kernel("
-                          "static_cast<void (*)({})>(&{}{}){}); }} }}",
+      .text = fmt::format(" extern \"C++\" {{ {}static auto {}({}) {{ return ::convlab::simt::bind_known_kernel<"
+                          "static_cast<void (*)({})>(&{}{})>({}); }} }}",
                           head, binder_name(kernel), parameters->text, types_of(parameters->names, list), kernel,
                           arguments, values)};
 }

@@ -52,7 +52,7 @@ PendingCopy begin_copy(Worker& worker, PendingCopy copy, const void* code, Where
     worker.check_access(to, copy.bytes, AccessKind::write, nullptr, where);
     mark_in_flight(*region->shadow, to - region->base, copy.bytes, worker.accessor);
   }
-  copy.group = worker.current->copy_groups;
+  copy.group = worker.current().copy_groups;
   copy.shadow = worker.trace != nullptr ? nullptr : region->shadow.get();
   copy.offset = to - region->base;
   return copy;
@@ -65,9 +65,9 @@ void move_bytes(const PendingCopy& copy) {
 }
 
 void land_copies(Worker& worker, size_t groups_left) {
-  std::vector<PendingCopy>& copies = worker.current->copies;
+  std::vector<PendingCopy>& copies = worker.current().copies;
   const auto end = std::find_if(copies.begin(), copies.end(), [&](const PendingCopy& copy) {
-    return copy.group + groups_left >= worker.current->copy_groups;
+    return copy.group + groups_left >= worker.current().copy_groups;
   });
   for (auto copy = copies.begin(); copy != end; ++copy) {
     move_bytes(*copy);
@@ -106,11 +106,11 @@ void copy_async(void* to, const void* from, size_t bytes, size_t zeros, Where wh
   const void* const code = __builtin_return_address(0);
   const HostScope host;
   if (worker->attention) worker->settle_stores();
-  worker->current->copies.push_back(internal::begin_copy(*worker, {to, from, bytes, zeros}, code, where));
+  worker->current().copies.push_back(internal::begin_copy(*worker, {to, from, bytes, zeros}, code, where));
 }
 
 void commit_copies() noexcept {
-  if (Worker* const worker = internal::active_worker) ++worker->current->copy_groups;
+  if (Worker* const worker = internal::active_worker) ++worker->current().copy_groups;
 }
 
 void wait_for_copies(size_t groups_left) noexcept {
@@ -143,10 +143,10 @@ void await_copies(const void* barrier, unsigned phase) noexcept {
   Worker* const worker = internal::active_worker;
   if (!worker) return;
   const HostScope host;
-  for (const internal::PendingCopy& copy : worker->current->copies) {
+  for (const internal::PendingCopy& copy : worker->current().copies) {
     worker->awaited_copies.push_back({copy, reinterpret_cast<uintptr_t>(barrier), phase, worker->accessor.now});
   }
-  worker->current->copies.clear();
+  worker->current().copies.clear();
 }
 
 bool is_shared_memory(const void* address) noexcept {

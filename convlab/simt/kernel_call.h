@@ -47,7 +47,7 @@ struct ArgumentPlace {
 /// A kernel bound to its arguments, with their types erased.
 struct KernelCall {
   const void* function;                   ///< its address identifies the kernel in reports
-  void (*invoke)(const void* arguments);  ///< calls the kernel once, on the stack of one CUDA thread
+  void (*invoke)(const void* arguments);  ///< calls the kernel, on the stack of one CUDA thread: see thread_run.h
   const void* arguments;
   size_t argument_bytes;
   std::span<const ArgumentPlace> places;  ///< of the arguments, in order

@@ -10,6 +10,8 @@
 
 #include "convlab/simt/failed_call.h"
 #include "convlab/simt/kernel_call.h"
+#include "convlab/simt/thread_run.h"
+#include "convlab/simt/warp.h"
 
 namespace convlab::simt {
 
@@ -92,17 +94,23 @@ struct BoundKernel;
 
 template <size_t... I, class... P>
 struct BoundKernel<std::index_sequence<I...>, P...> {
+  static constexpr bool kAnyHasOwnCopies = (kHasOwnCopies<P> || ...);
   struct Arguments : Argument<I, P>... {};
   void (*kernel)(P...);
   Arguments arguments;
 
   __attribute__((no_sanitize("thread"))) static void invoke(const void* memory) {
     const BoundKernel& self = *static_cast<const BoundKernel*>(memory);
-    if constexpr ((kHasOwnCopies<P> || ...)) {
-      reinterpret_cast<void (*)(PassedAs<P>...)>(self.kernel)(
-          passed_as(static_cast<const Argument<I, P>&>(self.arguments).value)...);
+    call(self.kernel, self.arguments);
+  }
+
+  __attribute__((no_sanitize("thread"), always_inline)) static void call(void (*kernel)(P...),
+                                                                         const Arguments& arguments) {
+    if constexpr (kAnyHasOwnCopies) {
+      reinterpret_cast<void (*)(PassedAs<P>...)>(kernel)(
+          passed_as(static_cast<const Argument<I, P>&>(arguments).value)...);
     } else {
-      self.kernel(static_cast<const Argument<I, P>&>(self.arguments).value...);
+      kernel(static_cast<const Argument<I, P>&>(arguments).value...);
     }
   }
 
@@ -117,6 +125,30 @@ struct BoundKernel<std::index_sequence<I...>, P...> {
   }
 };
 
+#ifdef CONVLAB_SIMT_UNCHECKED
+/// A bound kernel that the compiler knows, and can inline.
+template <auto kKernel, class Bound>
+struct KnownKernel : Bound {
+  /// Runs the threads of thread_run.
+  static void invoke(const void* memory) {
+    const Bound& self = *static_cast<const Bound*>(memory);
+    if constexpr (Bound::kAnyHasOwnCopies) {
+      Bound::call(kKernel, self.arguments);
+    } else {
+      const typename Bound::Arguments arguments = self.arguments;  // no store of the kernel changes the copy
+      const cuda::uint3* const indices = thread_run.indices;
+      int number = thread_run.number;
+      while (true) {
+        Bound::call(kKernel, arguments);
+        if (++number >= thread_run.end) return;
+        thread_run.number = number;
+        cuda::threadIdx = indices[number];
+      }
+    }
+  }
+};
+#endif
+
 }  // namespace internal
 
 /// The type of a kernel's parameter without __restrict__.
@@ -129,6 +161,17 @@ internal::BoundKernel<std::index_sequence_for<P...>, P...> bind_kernel(void (*ke
                                                                        std::type_identity_t<P>... arguments) {
   static_assert((!std::is_reference_v<P> && ...), "kernel parameters are passed by value, byte for byte");
   return {kernel, {{arguments}...}};
+}
+
+/// The same for a kernel that is known at compile time.
+template <auto kKernel, class... A>
+auto bind_known_kernel(A&&... arguments) {
+  auto bound = bind_kernel(kKernel, std::forward<A>(arguments)...);
+#ifdef CONVLAB_SIMT_UNCHECKED
+  return internal::KnownKernel<kKernel, decltype(bound)>{bound};
+#else
+  return bound;
+#endif
 }
 
 /// Runs the grid of a kernel from bind_kernel().

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "convlab/simt/checks.h"
-#include "convlab/simt/scheduler.h"
 #include "convlab/simt/settings.h"
 
 namespace convlab::simt::internal {
@@ -52,16 +51,14 @@ void RunningBlock::fail_throw(const void* code) {
   fail(std::move(fault));
 }
 
-void RunningBlock::suspend() { runs_on->suspend(); }
-
 void RunningBlock::abandon() {
-  current->state = ThreadState::faulted;
+  current().state = ThreadState::faulted;
   jump_fcontext(scheduler, nullptr);
   __builtin_unreachable();
 }
 
 void RunningBlock::finish() {
-  current->state = ThreadState::done;
+  current().state = ThreadState::done;
   jump_fcontext(scheduler, nullptr);
   __builtin_unreachable();
 }

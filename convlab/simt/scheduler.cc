@@ -16,6 +16,7 @@
 #include "convlab/base/error.h"
 #include "convlab/simt/index_variables.h"
 #include "convlab/simt/settings.h"
+#include "convlab/simt/waiting_threads.h"
 #include "convlab/simt/warp_operations.h"
 
 namespace convlab::simt::internal {
@@ -26,6 +27,7 @@ using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
 __thread cuda::uint3 thread_index, block_index, block_extent, grid_extent;
+__thread ThreadRun thread_run;
 
 namespace {
 
@@ -55,7 +57,8 @@ void Scheduler::run_fiber(transfer_t from) {
     }
     const HostScope host;
     if (thrown) worker.fail_throw(static_cast<const char*>(call.function) + 1);
-    worker.current->state = ThreadState::done;
+    self.end_run();
+    self.running_thread().state = ThreadState::done;
     if (!self.end_thread_here()) jump_fcontext(worker.scheduler, nullptr);
   }
 }
@@ -76,7 +79,7 @@ Scheduler::Scheduler()
       dynamic_memory_(kMaxSharedBytes + Worker::kDynamicGuard),
       signal_stack_(kSignalStackBytes),
       worker_(dynamic_memory_.begin()) {
-  worker_.runs_on = this;
+  worker_.fibers = this;
 }
 
 uintptr_t Scheduler::stack_of(int index) const {
@@ -87,6 +90,9 @@ void Scheduler::run(Grid& grid) {
   grid_extent = grid.grid;
   block_extent = grid.block;
   number_threads(grid.block);
+  thread_run.indices = indices_.data();
+  runs_threads_ = grid.checks.is_empty() && !grid.counted && grid.order.schedule().order == Schedule::Order::in_order;
+  if (runs_threads_) restart_threads(kMaxThreads);
   worker_.begin_launch(grid);
   {
     SignalScope signals(*this, signal_stack_.begin(), kSignalStackBytes, stuck_after() / kTicksUntilStuck);
@@ -115,6 +121,12 @@ void Scheduler::number_threads(cuda::dim3 block) {
   }
 }
 
+// Makes the threads those of a new block, as a loop of thread_run.h expects them.
+void Scheduler::restart_threads(int count) {
+  worker_.has_changed_threads = false;
+  for (CudaThread& thread : std::span(worker_.threads).first(static_cast<size_t>(count))) thread.begin(-1);
+}
+
 void Scheduler::begin_block(int64_t linear) {
   worker_.begin_block(linear);
   passing_ = 0;
@@ -128,6 +140,7 @@ void Scheduler::begin_block(int64_t linear) {
   }
   if (is_lenient()) forget_shared_memory();
   order_.begin_block(grid.order.schedule(), linear, (grid.block_threads + kWarpSize - 1) / kWarpSize);
+  if (runs_threads_ && worker_.has_changed_threads) restart_threads(grid.block_threads);
   for (int first = 0; first < grid.block_threads; first += kWarpSize) {
     Warp& warp = worker_.warps[first / kWarpSize];
     const int lanes = std::min(kWarpSize, grid.block_threads - first);
@@ -150,17 +163,14 @@ void Scheduler::run_block(int64_t linear) {
     if (resume_yielded()) continue;
     if (worker_.is_dead) return;
     worker_.report_candidates();
+    if (std::ranges::all_of(warps(), [](const Warp& warp) { return warp.done == warp.all; })) return;
     if (!release_barrier()) break;
   }
   if (worker_.is_dead) return;
-  if (worker_.faults.empty() &&
-      std::ranges::all_of(warps(), [](const Warp& warp) { return warp.done == warp.all; })) {
-    return;
-  }
   const bool lost = std::any_of(worker_.threads.begin(), worker_.threads.begin() + count,
                                 [](const CudaThread& t) { return t.state == ThreadState::faulted; });
   // Threads that wait for one that a fault ended are a consequence of it: nothing to report.
-  if (!lost) report_waiting();
+  if (!lost) report_waiting(worker_);
 }
 
 // Fills shared memory with NaN.
@@ -188,7 +198,8 @@ bool Scheduler::run_warp(Warp& warp) {
 }
 
 void Scheduler::resume(Warp& warp, CudaThread& thread, int lane) {
-  if ((warp.begun >> lane & 1) == 0) {
+  const bool is_new = (warp.begun >> lane & 1) == 0;
+  if (is_new) {
     warp.begun |= 1u << lane;
     const int stack = free_stacks_.back();
     free_stacks_.pop_back();
@@ -198,6 +209,8 @@ void Scheduler::resume(Warp& warp, CudaThread& thread, int lane) {
     thread.context = make_fcontext(reinterpret_cast<void*>(top), kStackBytes, &run_fiber);
   }
   enter(warp, thread, lane);
+  // Threads begin in the order of their numbers, so all later ones are new, too.
+  if (is_new && runs_threads_) thread_run.end = worker_.grid->block_threads;
   arrive(jump_fcontext(thread.context, this));
 }
 
@@ -209,12 +222,14 @@ inline void Scheduler::arrive(transfer_t from) {
   } else if (from.data != nullptr) {
     static_cast<CudaThread*>(from.data)->context = from.fctx;
   } else {
-    note_left(running_warp(), *worker_.current);
+    end_run();
+    note_left(running_warp(), running_thread());
   }
 }
 
 void Scheduler::suspend() {
-  CudaThread& thread = *worker_.current;
+  end_run();
+  CudaThread& thread = running_thread();
   Warp& warp = running_warp();
   note_left(warp, thread);
   fcontext_t to = worker_.scheduler;
@@ -229,6 +244,14 @@ void Scheduler::suspend() {
   arrive(jump_fcontext(to, &thread));
 }
 
+bool Scheduler::is_done(int thread) const {
+  return (worker_.warps[static_cast<size_t>(thread / kWarpSize)].done >> (thread % kWarpSize) & 1) != 0;
+}
+
+inline CudaThread& Scheduler::running_thread() {
+  return worker_.threads[static_cast<size_t>(worker_.current_number())];
+}
+
 inline Warp& Scheduler::running_warp() {
   return worker_.warps[static_cast<size_t>(worker_.current_number() / kWarpSize)];
 }
@@ -236,14 +259,34 @@ inline Warp& Scheduler::running_warp() {
 // Lets the running fiber, or the one that is resumed next, continue as this thread.
 inline void Scheduler::enter(Warp& warp, CudaThread& thread, int lane) {
   worker_.progress.note_resumed();
-  thread_index = indices_[static_cast<size_t>(worker_.number_of(thread))];
+  const int number = worker_.number_of(thread);
+  thread_index = indices_[static_cast<size_t>(number)];
+  thread_run.end = run_begin_ = number;
   worker_.begin_thread(thread, warp, lane, stack_of(thread.stack));
+}
+
+// Takes note of the threads that have ended in a loop before the running one: see thread_run.h.
+inline void Scheduler::end_run() {
+  const int begin = std::exchange(run_begin_, thread_run.number), end = thread_run.number;
+  if (begin == end) return;
+  for (int first = begin; first < end; first = first / kWarpSize * kWarpSize + kWarpSize) {
+    Warp& warp = worker_.warps[static_cast<size_t>(first / kWarpSize)];
+    const int count = std::min(end - first, kWarpSize - first % kWarpSize);
+    const LaneMask ended = static_cast<LaneMask>((uint64_t{1} << count) - 1) << (first % kWarpSize);
+    warp.done |= ended;
+    warp.ready &= ~ended;
+    warp.begun |= ended;
+  }
+  running_warp().begun |= 1u << (end % kWarpSize);
+  worker_.has_moved = true;
+  worker_.progress.note();
+  running_thread().stack = worker_.threads[static_cast<size_t>(begin)].stack;
 }
 
 // Called on the fiber of a thread that is done: continues as the next thread if that has not begun, which spares two
 // switches of fibers. Does not read the next thread, which is rarely in the first-level cache.
 bool Scheduler::end_thread_here() {
-  CudaThread& done = *worker_.current;
+  const CudaThread& done = running_thread();
   const int number = worker_.number_of(done);
   Warp& warp = running_warp();
   const LaneMask lane = 1u << (number % kWarpSize), others = warp.ready & ~lane;
@@ -335,7 +378,7 @@ bool Scheduler::release_barrier() {
   uint64_t sum = 0, waiting = 0;
   for (int t = 0; t < count; ++t) {
     const CudaThread& thread = worker_.threads[t];
-    if (thread.state == ThreadState::done && (is_lenient() || worker_.grid->goes_on)) continue;
+    if (is_done(t) && (is_lenient() || worker_.grid->goes_on)) continue;
     if (first == nullptr) first = &thread;
     if (thread.state != ThreadState::at_barrier || thread.barrier != first->barrier ||
         !same_place(thread.where, first->where)) {
@@ -352,7 +395,7 @@ bool Scheduler::release_barrier() {
   if (first->barrier == BarrierOperation::all) sum = sum == waiting;
   if (first->barrier == BarrierOperation::any) sum = sum != 0;
   for (int t = 0; t < count; ++t) {
-    if (worker_.threads[t].state == ThreadState::done) continue;
+    if (is_done(t)) continue;
     worker_.threads[t].state = ThreadState::ready;
     worker_.threads[t].value = sum;
   }
@@ -390,68 +433,16 @@ bool Scheduler::pass_grid_barrier(const CudaThread& waiting) {
 // Later barriers miss the same threads: one report is enough.
 void Scheduler::report_exited_threads(const CudaThread& waiting, int count) {
   if (std::exchange(passing_, count) == count) return;
-  const auto exited = std::find_if(worker_.threads.begin(), worker_.threads.begin() + worker_.grid->block_threads,
-                                   [](const CudaThread& t) { return t.state == ThreadState::done; });
+  int exited = 0;
+  while (!is_done(exited)) ++exited;
   RawFault fault;
   fault.kind = FaultKind::missed_barrier;
   fault.thread = worker_.number_of(waiting);
-  fault.other_thread = static_cast<int>(exited - worker_.threads.begin());
+  fault.other_thread = exited;
   fault.location = waiting.where;
   fault.of_grid = waiting.barrier == BarrierOperation::grid;
   fault.waiting = count;
   is_lenient() ? worker_.note(fault) : worker_.report(fault);
-}
-
-// No thread can run, and not all are done: some thread waits for another that never arrives.
-void Scheduler::report_waiting() {
-  const int count = worker_.grid->block_threads;
-  auto first_with = [&](auto&& wanted) {
-    return static_cast<int>(std::find_if(worker_.threads.begin(), worker_.threads.begin() + count, wanted) -
-                            worker_.threads.begin());
-  };
-  RawFault fault;
-  const int at_operation = first_with([](const CudaThread& t) { return t.state == ThreadState::at_warp_operation; });
-  if (at_operation < count) {
-    const CudaThread& waiting = worker_.threads[at_operation];
-    const int base = at_operation / kWarpSize * kWarpSize;
-    const Warp& warp = worker_.warps[at_operation / kWarpSize];
-    const LaneMask expected = waiting.request.mask & warp.all & ~warp.done;
-    LaneMask missing = 0;
-    for (LaneMask lanes = expected; lanes != 0; lanes &= lanes - 1) {
-      const CudaThread& other = worker_.threads[base + std::countr_zero(lanes)];
-      if (other.state != ThreadState::at_warp_operation || other.request.operation != waiting.request.operation ||
-          other.request.mask != waiting.request.mask) {
-        missing |= lanes & -lanes;
-      }
-    }
-    fault.kind = FaultKind::divergent_warp;
-    fault.thread = at_operation;
-    fault.location = waiting.where;
-    if (missing != 0) {
-      fault.other_thread = base + std::countr_zero(missing);
-      fault.detail = missing_lane_text(worker_, waiting, fault.other_thread);
-    }
-    worker_.report(fault);
-    return;
-  }
-  const int at_barrier = first_with([](const CudaThread& t) { return t.state == ThreadState::at_barrier; });
-  if (at_barrier == count) return;
-  const CudaThread& waiting = worker_.threads[at_barrier];
-  auto at_same_barrier = [&](const CudaThread& t) {
-    return t.state == ThreadState::at_barrier && t.barrier == waiting.barrier && same_place(t.where, waiting.where);
-  };
-  const int missing = first_with([&](const CudaThread& t) { return !at_same_barrier(t); });
-  fault.kind = FaultKind::divergent_barrier;
-  fault.thread = at_barrier;
-  fault.other_thread = missing;
-  fault.location = waiting.where;
-  fault.of_grid = waiting.barrier == BarrierOperation::grid;
-  fault.waiting =
-      static_cast<int>(std::count_if(worker_.threads.begin(), worker_.threads.begin() + count, at_same_barrier));
-  if (missing < count && worker_.threads[missing].state == ThreadState::at_barrier) {
-    fault.other_location = worker_.threads[missing].where;
-  }
-  worker_.report(fault);
 }
 
 void Scheduler::on_instruction(int signal, uintptr_t counter) {
@@ -473,6 +464,10 @@ void Scheduler::on_instruction(int signal, uintptr_t counter) {
 
 void Scheduler::on_clock(uintptr_t counter) {
   Grid& grid = *worker_.grid;
+  const bool has_ended_threads = thread_run.number != run_begin_;  // which end_run() does not know yet
+  if (has_ended_threads && std::exchange(number_at_tick_, thread_run.number) != thread_run.number) {
+    worker_.progress.note();
+  }
   if (!worker_.progress.is_stuck()) {
     // After a fault in an earlier block, this block's results are not needed.
     const bool is_needed = grid.first_fault_block.load(std::memory_order_relaxed) >= worker_.linear;

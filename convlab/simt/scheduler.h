@@ -19,15 +19,12 @@
 namespace convlab::simt::internal {
 
 /// One OS thread's part in a launch. Reused by later launches: its stacks and shadow memory are large.
-class Scheduler final : SignalReceiver {
+class Scheduler final : SignalReceiver, FiberSwitch {
  public:
   Scheduler();
 
   /// Takes and runs blocks on the calling thread until none is left.
   void run(Grid& grid);
-
-  /// Called on a fiber: suspends its thread until another one lets it continue.
-  void suspend();
 
  private:
   /// Zeroed memory. Only pages that are touched take space.
@@ -50,18 +47,22 @@ class Scheduler final : SignalReceiver {
   static void run_fiber(boost::context::detail::transfer_t from);
   void resume(Warp& warp, CudaThread& thread, int lane);
   void enter(Warp& warp, CudaThread& thread, int lane);
+  void suspend() override;
+  void end_run();
   bool end_thread_here();
   void arrive(boost::context::detail::transfer_t from);
   void note_left(Warp& warp, const CudaThread& thread);
   std::span<Warp> warps();
   Warp& running_warp();
+  CudaThread& running_thread();
+  bool is_done(int thread) const;
   bool release_barrier();
   bool resume_yielded();
   bool pass_grid_barrier(const CudaThread& waiting);
-  void report_waiting();
   void report_exited_threads(const CudaThread& waiting, int count);
   void forget_shared_memory();
   void number_threads(cuda::dim3 block);
+  void restart_threads(int count);
   uintptr_t stack_of(int index) const;
 
   void on_instruction(int signal, uintptr_t counter) override;
@@ -73,7 +74,10 @@ class Scheduler final : SignalReceiver {
   cuda::dim3 indexed_{0, 0, 0};
   Worker worker_;
   ThreadOrder order_;
-  int passing_ = 0;  ///< threads that have passed a barrier of this block without those that have exited
+  bool runs_threads_ = false;  ///< in a loop on one fiber until one waits: see thread_run.h
+  int run_begin_ = 0;          ///< the thread that the running fiber was entered as
+  int number_at_tick_ = 0;     ///< of the thread that ran at the timer's last tick
+  int passing_ = 0;            ///< threads that have passed a barrier of this block without those that have exited
   SignalScope* signals_ = nullptr;
 };
 

@@ -20,7 +20,7 @@ int block_barrier(BarrierOperation operation, int predicate, Where where) noexce
   if (!worker) return predicate != 0;
   const internal::HostScope host;
   worker->fail_if_stuck(nullptr, where);
-  internal::CudaThread& self = *worker->current;
+  internal::CudaThread& self = worker->current();
   self.state = internal::ThreadState::at_barrier;
   self.barrier = operation;
   self.value = predicate != 0;

@@ -71,10 +71,14 @@ namespace cuda {
 /// The indices of the running thread. simt sets them before it resumes a thread. They are const for the kernel, so that
 /// its compiler may cache them, and variables, so that host code may use the same names. Host code that reads them gets
 /// what the last kernel left.
-extern __thread const uint3 threadIdx __asm__("convlab_simt_thread_index") [[gnu::tls_model("initial-exec")]];
-extern __thread const uint3 blockIdx __asm__("convlab_simt_block_index") [[gnu::tls_model("initial-exec")]];
-extern __thread const uint3 blockDim __asm__("convlab_simt_block_extent") [[gnu::tls_model("initial-exec")]];
-extern __thread const uint3 gridDim __asm__("convlab_simt_grid_extent") [[gnu::tls_model("initial-exec")]];
+#ifdef CONVLAB_SIMT_UNCHECKED  // a loop around the kernel sets it: see KnownKernel
+extern __thread uint3 threadIdx __asm__("convlab_simt_thread_index") __attribute__((tls_model("initial-exec")));
+#else
+extern __thread const uint3 threadIdx __asm__("convlab_simt_thread_index") __attribute__((tls_model("initial-exec")));
+#endif
+extern __thread const uint3 blockIdx __asm__("convlab_simt_block_index") __attribute__((tls_model("initial-exec")));
+extern __thread const uint3 blockDim __asm__("convlab_simt_block_extent") __attribute__((tls_model("initial-exec")));
+extern __thread const uint3 gridDim __asm__("convlab_simt_grid_extent") __attribute__((tls_model("initial-exec")));
 
 inline constexpr int warpSize = 32;
 

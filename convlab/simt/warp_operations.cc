@@ -194,7 +194,7 @@ bool complete_if_all_arrived(Worker& worker, Warp& warp, int lane) {
 }  // namespace
 
 uint64_t run_warp_operation(Worker& worker, const WarpRequest& request, uint64_t value, Where where) {
-  CudaThread& self = *worker.current;
+  CudaThread& self = worker.current();
   Warp& warp = worker.warps[worker.accessor.now.warp];
   const int lane = std::countr_zero(worker.accessor.now.lanes);
   const bool agreed = request.operation != WarpOperation::active_mask;

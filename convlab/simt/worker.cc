@@ -86,24 +86,24 @@ void Worker::pass_barrier() {
 // Suspends the lane until its trace is counted.
 void Worker::pause() {
   const HostScope host;
-  current->state = ThreadState::paused;
+  current().state = ThreadState::paused;
   suspend();
 }
 
 void Worker::yield() {
   const HostScope host;
-  current->state = ThreadState::yielded;
+  current().state = ThreadState::yielded;
   suspend();
 }
 
 void Worker::wait_for_change(uintptr_t address, bool again, Where where) {
   fail_if_stuck(nullptr, where);
-  current->waits =
+  current().waits =
       address - static_shared.base < static_shared.span || address - dynamic_shared.base < dynamic_shared.span;
   if (!again) has_moved = true;
-  current->where = where;
+  current().where = where;
   yield();
-  current->waits = false;
+  current().waits = false;
 }
 
 void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where,
@@ -129,12 +129,12 @@ void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, cons
 // write, as in code that assumes that a warp's lanes run in lockstep.
 AccessKind Worker::kind_in_block(AccessKind kind) const {
   if (kind != AccessKind::volatile_write) return kind;
-  return current->fenced ? AccessKind::atomic_write : AccessKind::write;
+  return current().fenced ? AccessKind::atomic_write : AccessKind::write;
 }
 
 // Called after the access.
 void Worker::synchronize_in_block(uintptr_t address, AccessKind kind, const AtomicOrder& order) {
-  CudaThread& self = *current;
+  CudaThread& self = current();
   const int thread = number_of(self);
   // An operation that does both acquires first: then its release includes what it acquired.
   const uintptr_t object = order.same_address ? address : ThreadClocks::kAnyAddress;

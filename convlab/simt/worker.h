@@ -77,7 +77,7 @@ class Worker : public HookState, public RunningBlock {
   void begin_block(int64_t of_grid);
   /// Makes the thread, a lane of this warp, the running one.
   void begin_thread(CudaThread& thread, Warp& warp, int lane, uintptr_t stack) {
-    current = &thread;
+    thread_run.number = number_of(thread);
     accessor.set(epoch_, lane, static_cast<int>(&warp - warps.data()), warp.clock);
     stack_base = stack;
     if (counting_) trace = &counting_->trace(number_of(thread));
@@ -104,7 +104,7 @@ class Worker : public HookState, public RunningBlock {
   void settle_stores();
   /// A volatile access counts as atomic.
   void fence_block() {
-    current->fenced = true;
+    current().fenced = true;
     clocks.fence(current_number());
   }
   void fence() {
@@ -123,7 +123,7 @@ class Worker : public HookState, public RunningBlock {
   /// The running thread's atomic operation at this address, which has just run, has left the memory unchanged. If its
   /// last one did, too, it waits for another thread. Counted threads do not yield, as Lockstep expects.
   void spin(uintptr_t address) {
-    if (std::exchange(current->spins_on, address) == address && trace == nullptr) yield();
+    if (std::exchange(current().spins_on, address) == address && trace == nullptr) yield();
   }
 
   ThreadClocks clocks;

@@ -30,8 +30,9 @@ std::vector<std::string> programs_in(const std::string& folder) {
 
 constexpr const char *kRight = "tests/programs", *kWrong = "tests/programs/wrong";
 
-ProgramRun run_in(const char* folder, const std::string& name) {
-  return run_program({"cuda", "run", (source_folder() / folder / (name + ".cu")).string(), "--timeout", "60"});
+ProgramRun run_in(const char* folder, const std::string& name, const std::string& checks = "all") {
+  return run_program(
+      {"cuda", "run", (source_folder() / folder / (name + ".cu")).string(), "--timeout", "60", "--check", checks});
 }
 
 class RightProgram : public testing::TestWithParam<std::string> {};
@@ -41,6 +42,13 @@ TEST_P(RightProgram, IsRunWithoutFindings) {
   const ProgramRun run = run_in(kRight, GetParam());
   EXPECT_EQ(run.status, 0) << run.output << run.complaint;
   EXPECT_THAT(run.complaint, HasSubstr("convlab: no errors found"));
+}
+
+/// Then a block's threads run in a loop that the compiler knows.
+TEST_P(RightProgram, IsRightWithoutChecks) {
+  if (!simt_present()) GTEST_SKIP() << "this build has no simt";
+  const ProgramRun run = run_in(kRight, GetParam(), "none");
+  EXPECT_EQ(run.status, 0) << run.output << run.complaint;
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, RightProgram, testing::ValuesIn(programs_in(kRight)),

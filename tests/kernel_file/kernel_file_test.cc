@@ -146,8 +146,8 @@ TEST(Translation, LaunchesOfKernelsThatAreDefinedBeforeAreBound) {
       launch);
   EXPECT_THAT(text,
               HasSubstr("} extern \"C++\" { template <int N, class T = int> static auto convlab_bind_one(const T* x, "
-                        "int n = 3) { return ::convlab::simt::bind_kernel(static_cast<void (*)(decltype(x), "
-                        "decltype(n))>(&one<N, T>), x, n); } } }\n"));
+                        "int n = 3) { return ::convlab::simt::bind_known_kernel<static_cast<void (*)(decltype(x), "
+                        "decltype(n))>(&one<N, T>)>(x, n); } } }\n"));
   EXPECT_THAT(
       text,
       HasSubstr("void f() { ::convlab::simt::cuda::convlab_launch(g, b, 4)(a::convlab_bind_one<16, int>(x, 0)); }"));

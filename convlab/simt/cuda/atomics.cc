@@ -45,9 +45,25 @@ T replace(T* address, Change change) {
   return std::bit_cast<T>(old);
 }
 
+// Whether only the running thread can access this memory now, and nothing is to be found: shared memory, without
+// checks.
+bool is_alone(const void* address) {
+  const internal::Worker* const worker = internal::active_worker;
+  if (!worker || !worker->grid->checks.is_empty()) return false;
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  return at - worker->static_shared.base < worker->static_shared.span ||
+         at - worker->dynamic_shared.base < worker->dynamic_shared.bytes;
+}
+
 // `code` is the caller's return address.
 template <class T, class Change>
 T update(T* address, const AtomicOrder& order, Where where, const void* code, Change change) {
+  if (is_alone(address)) {
+    const T old = *address, now = change(old);
+    *address = now;
+    simt_detail::end_atomic(address, std::bit_cast<Bits<T>>(old) == std::bit_cast<Bits<T>>(now));
+    return old;
+  }
   check(address, sizeof(T), AccessKind::atomic_update, order, where, code);
   const T old = replace(address, change);
   simt_detail::end_atomic(address, std::bit_cast<Bits<T>>(old) == std::bit_cast<Bits<T>>(static_cast<T>(change(old))));
@@ -166,7 +182,7 @@ void simt_detail::end_atomic(const void* address, bool unchanged) noexcept {
   internal::Worker* const worker = internal::active_worker;
   if (!worker) return;
   if (!unchanged) {
-    worker->current->spins_on = 0;
+    worker->current().spins_on = 0;
     return;
   }
   worker->spin(reinterpret_cast<uintptr_t>(address));

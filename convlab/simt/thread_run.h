@@ -1,0 +1,18 @@
+#pragma once
+
+#include "convlab/simt/vector_types.h"
+
+/// Threads that run one after the other. Code that is not instrumented (`--check none`) runs a block's threads in a
+/// loop, into which its compiler can inline the kernel, until one of them waits.
+namespace convlab::simt::internal {
+
+struct ThreadRun {
+  const cuda::uint3* indices = nullptr;  ///< threadIdx of each thread of the block
+  int number = 0;                        ///< of the running thread in its block
+  int end = 0;  ///< the loop ends before this one; at most `number` if the running thread has waited
+};
+
+/// Of this OS thread.
+extern __thread ThreadRun thread_run __asm__("convlab_simt_thread_run") __attribute__((tls_model("initial-exec")));
+
+}  // namespace convlab::simt::internal
