@@ -297,8 +297,10 @@ void __sanitizer_cov_trace_pc() {
 }
 
 void __tsan_init() {}
-void __tsan_vptr_read(void**) {}
-void __tsan_vptr_update(void**, void*) {}
+
+// An object's pointer to its table of virtual functions. g++ calls only the second and reads it like any pointer.
+void __tsan_vptr_read(void** p) { on_access<sizeof *p, false>(p, __builtin_return_address(0)); }
+void __tsan_vptr_update(void** p, void*) { on_access<sizeof *p, true>(p, __builtin_return_address(0)); }
 
 // Atomics of host code in a kernel's file (std::atomic, shared_ptr); kernels call atomicAdd etc. The memory order is
 // always sequentially consistent, whatever the caller requests.
