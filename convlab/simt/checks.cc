@@ -40,6 +40,7 @@ std::optional<Check> check_of(FaultKind kind) {
     case FaultKind::missed_barrier:
     case FaultKind::divergent_warp:
     case FaultKind::inactive_lane:
+    case FaultKind::absent_source:
       return Check::barriers;
     case FaultKind::host_access:
     case FaultKind::not_awaited:

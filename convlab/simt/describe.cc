@@ -431,6 +431,7 @@ class Description {
         finding_.help = "call it outside of the branch, or with a mask of the lanes that call it";
         return;
       case FaultKind::inactive_lane:
+      case FaultKind::absent_source:
         set_text("warp operation with an inactive lane");
         finding_.help = "let all lanes of the mask call it, and read only lanes that do";
         return;

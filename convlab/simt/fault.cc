@@ -61,6 +61,7 @@ std::string_view name_of(FaultKind kind) {
     case FaultKind::divergent_warp:
       return "warp operation not reached by all lanes";
     case FaultKind::inactive_lane:
+    case FaultKind::absent_source:
       return "inactive lane";
     case FaultKind::stack_overflow:
       return "stack overflow";
@@ -106,6 +107,7 @@ bool lets_kernel_go_on(FaultKind kind) {
     case FaultKind::race_global:
     case FaultKind::redundant_write:
     case FaultKind::missed_barrier:
+    case FaultKind::absent_source:
       return true;
     default:
       return false;

@@ -26,16 +26,17 @@ enum class FaultKind {
   divergent_barrier,       ///< __syncthreads that some threads of the block do not reach, or reach at different lines
   missed_barrier,          ///< __syncthreads that the other threads pass, because the missing ones have exited
   divergent_warp,          ///< a warp-wide operation that some lanes of its mask do not reach, or reach differently
-  inactive_lane,   ///< a shuffle reads a lane that does not participate, or a lane calls with a mask that excludes it
-  stack_overflow,  ///< a thread's local arrays or recursion do not fit its stack
-  division,        ///< an integer divided by zero, or by -1 if the quotient does not fit
-  exception,       ///< a C++ exception
-  processor,       ///< any other instruction that raises a signal
-  stuck,           ///< no progress for the time of set_stuck_after()
-  trap,            ///< __trap()
-  assertion,       ///< an assert() that fails
-  host_memory,     ///< a kernel accesses host memory that is neither page-locked nor managed
-  host_access,     ///< host code accesses device memory or a device variable
+  inactive_lane,           ///< a lane calls a warp-wide operation with a mask that excludes it, or with a wrong width
+  absent_source,           ///< a shuffle reads a lane that does not take part: its value is undefined
+  stack_overflow,          ///< a thread's local arrays or recursion do not fit its stack
+  division,                ///< an integer divided by zero, or by -1 if the quotient does not fit
+  exception,               ///< a C++ exception
+  processor,               ///< any other instruction that raises a signal
+  stuck,                   ///< no progress for the time of set_stuck_after()
+  trap,                    ///< __trap()
+  assertion,               ///< an assert() that fails
+  host_memory,             ///< a kernel accesses host memory that is neither page-locked nor managed
+  host_access,             ///< host code accesses device memory or a device variable
   not_awaited,     ///< host code accesses memory that a copy or a kernel may still use, without having waited for it
   copy_direction,  ///< a copy whose direction does not match its pointers
   nested_launch,   ///< a kernel launches a kernel, which simt does not support

@@ -82,7 +82,7 @@ void complete_shuffle(Worker& worker, Warp& warp, LaneMask group) {
       continue;
     }
     RawFault fault;
-    fault.kind = FaultKind::inactive_lane;
+    fault.kind = FaultKind::absent_source;
     fault.thread = first_thread + lane;
     if (warp.all >> source & 1) fault.other_thread = first_thread + source;
     fault.location = thread.where;
@@ -91,9 +91,10 @@ void complete_shuffle(Worker& worker, Warp& warp, LaneMask group) {
                                !(thread.request.mask >> source & 1) ? "is not in the mask"
                                : warp.all >> source & 1             ? "has exited"
                                                                     : "is past the end of the block");
+    worker.report(fault);
+    if (worker.grid->goes_on) continue;  // with the lane's own value
     thread.state = ThreadState::faulted;
     warp.ready &= ~(lanes & -lanes);
-    worker.report(fault);
   }
 }
 
