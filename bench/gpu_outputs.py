@@ -18,15 +18,23 @@ MOST_OUTPUT = 20_000  # characters that are kept and compared
 VOLATILE = re.compile(
     r"time|second|\bsec\b|elapsed|duration|latency|throughput|bandwidth|speed|flop|\d\s*[munµ]?s\b|[KMGT]i?B/s|per s|/s\b"
     r"|cycles|clock|device|gpu|sm_|\bMP\b|\bSM\b|compute capability|multiprocessor|driver|nvidia|0x[0-9a-f]{6,}|memory|rate\b|average|/tmp/"
-    r"|memcopy|streamed|kernel:|buffer size|MLUPS|OS_|OS Info|CPUs|executing on",
+    r"|memcopy|streamed|kernel:|buffer size|MLUPS|OS_|OS Info|CPUs|executing on|\bTOPS\b|\d streams:",
     re.IGNORECASE,
 )
+# The heading of a table of rates or times, and the table's lines: only numbers, and the names of its columns.
+TABLE = re.compile(r"(MLUPS|\([GM]B/s\)|\([mu]s\))$")
+IN_TABLE = re.compile(r"[\d\s.]+|(D\\D|[CG]PU)[\d\s]+")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 TOLERANCE = 2e-3  # relative: functions of math and orders of summation differ
 
 
 def lines_of(output: str) -> list[str]:
-    return [line.strip() for line in output.splitlines() if line.strip() and not VOLATILE.search(line)]
+    lines, in_table = [], False
+    for line in filter(None, map(str.strip, output.splitlines())):
+        in_table = bool(TABLE.search(line)) or (in_table and bool(IN_TABLE.fullmatch(line)))
+        if not in_table and not VOLATILE.search(line):
+            lines.append(line)
+    return lines
 
 
 def same_line(a: str, b: str) -> bool:
