@@ -89,6 +89,11 @@ SMALLER: dict[str, list[tuple[str, str]]] = {
         ("#define N_TILES 256", "#define N_TILES 16"),
         ("#define K_TILES 256", "#define K_TILES 16"),
     ],
+    "d3q19-bgk": [
+        ("N = atoi(argv[1])", "N = 10"),
+        ("bench_ini_iter = 1000", "bench_ini_iter = 150"),
+        ("bench_max_iter = 2000", "bench_max_iter = 160"),
+    ],
     "degrid": [
         ("#define NPOINTS  40000", "#define NPOINTS  256"),
         ("#define GCF_DIM  256", "#define GCF_DIM  64"),
@@ -187,6 +192,7 @@ SMALLER: dict[str, list[tuple[str, str]]] = {
     "lut-gemm": [("test_case<4096>", "test_case<256>")],
     "mandelbrot": [("row_size = 1080", "row_size = 68"), ("col_size = 1920", "col_size = 120")],
     "match": [("NPTS (2048*8)", "NPTS (32*8)")],
+    "matern": [("npoints = atoi(argv[1])", "npoints = atoi(argv[1]) / 18")],
     "matrix-rotate": [("n = atoi(argv[1])", "n = atoi(argv[1]) / 16")],
     "matrixMul": [
         ("int nIter = 300", "int nIter = 1"),
@@ -220,8 +226,9 @@ SMALLER: dict[str, list[tuple[str, str]]] = {
     "overlap": [("int N = 1 << 22", "int N = 1 << 16"), ("int nreps = 10", "int nreps = 4")],
     "pad": [
         ("n_reps        = 1000", "n_reps        = 2"),
-        ("m             = 1000", "m             = 100"),
-        ("n             = 999", "n             = 99"),
+        ("m             = 1000", "m             = 300"),  # enough tasks for the host to have one
+        ("n_gpu_blocks  = 8", "n_gpu_blocks  = 16"),  # a block that waits for a later one hangs on simt
+        ("n             = 999", "n             = 299"),
     ],
     "page-rank": [("n = atoi(optarg)", "n = atoi(optarg) / 64")],
     "particle-diffusion": [
@@ -309,6 +316,7 @@ SMALLER: dict[str, list[tuple[str, str]]] = {
     "sosfil": [("n < 30", "n < 2"), ("numSamples = 1000000", "numSamples = 500")],
     "spm": [("v = atoi(argv[1])", "v = atoi(argv[1]) / 4")],
     "ssm": [("kBatch  = 32", "kBatch  = 2"), ("kDim    = 2048", "kDim    = 32")],
+    "ssim": [("dims(4096, 1024, 1024)", "dims(64, 32, 32)")],
     "storeKVCache": [
         ("cache_size = 2 * 1024 * 1024", "cache_size = 2 * 1024"),
         ("item_size <= 1024", "item_size <= 64"),
