@@ -74,6 +74,7 @@ void Worker::begin_block(int64_t of_grid) {
   block_shadow.begin_block();
   clocks.restart();
   awaited_copies.clear();
+  tiles.begin_block();
   candidates_.clear();
   if (counting_) counting_->begin_block(grid->block_threads);
 }
@@ -97,9 +98,14 @@ void Worker::yield() {
 }
 
 void Worker::wait_for_change(uintptr_t address, bool again, Where where) {
+  wait_for_thread(
+      address - static_shared.base < static_shared.span || address - dynamic_shared.base < dynamic_shared.span, again,
+      where);
+}
+
+void Worker::wait_for_thread(bool of_block, bool again, Where where) {
   fail_if_stuck(nullptr, where);
-  current().waits =
-      address - static_shared.base < static_shared.span || address - dynamic_shared.base < dynamic_shared.span;
+  current().waits = of_block;
   if (!again) has_moved = true;
   current().where = where;
   yield();
@@ -146,11 +152,16 @@ void Worker::synchronize_in_block(uintptr_t address, AccessKind kind, const Atom
     clocks.acquire_at_fence(thread, object);
   }
   if (is_write(kind) && (self.fenced || order.releases)) {
-    WarpClock& clock = warps[accessor.now.warp].clock;
-    clocks.release(thread, clock, address);
-    accessor.now.stamp = clock.next_stamp(thread % kWarpSize);
+    release(address);
     self.fenced = false;
   }
+}
+
+void Worker::release(uintptr_t object) {
+  const int thread = current_number();
+  WarpClock& clock = warps[accessor.now.warp].clock;
+  clocks.release(thread, clock, object);
+  accessor.now.stamp = clock.next_stamp(thread % kWarpSize);
 }
 
 // Checks word by word. A store that is a race unless it leaves the word unchanged becomes a part; the result is the

@@ -16,6 +16,7 @@
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/site.h"
 #include "convlab/simt/thread_clocks.h"
+#include "convlab/simt/tile_exchange.h"
 #include "convlab/simt/where.h"
 
 namespace convlab::simt::internal {
@@ -118,6 +119,8 @@ class Worker : public HookState, public RunningBlock {
   /// Lets them run because the running thread waits until another one changes `address`. `again`: it was here before,
   /// and has done nothing since.
   void wait_for_change(uintptr_t address, bool again, Where where);
+  /// The same, for something that only a thread of the block can change, or else any thread.
+  void wait_for_thread(bool of_block, bool again, Where where);
   bool has_moved = false;  ///< a thread has done something else than to wait, since all threads waited
 
   /// The running thread's atomic operation at this address, which has just run, has left the memory unchanged. If its
@@ -126,7 +129,10 @@ class Worker : public HookState, public RunningBlock {
     if (std::exchange(current().spins_on, address) == address && trace == nullptr) yield();
   }
 
+  /// What the thread did so far happens before what a thread of the block does that acquires the object from `clocks`.
+  void release(uintptr_t object);
   ThreadClocks clocks;
+  TileExchange tiles;
   std::vector<AwaitedCopy> awaited_copies;
   /// Ends the thread, unless misaligned addresses are not reported.
   void fail_misaligned(uintptr_t address, size_t bytes, bool is_write, const void* code, Where where = {});

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "convlab/simt/cuda/thread_groups.h"
+#include "convlab/simt/cuda/wide_tiles.h"
 
 /// Cooperative groups: groups made of others.
 namespace convlab::simt::cuda::cooperative_groups {
@@ -19,14 +20,15 @@ template <unsigned Size, class Parent>
 thread_block_tile<Size, Parent> tiled_partition(const Parent& parent) {
   static_assert(!std::is_same_v<Parent, coalesced_group>,
                 "tiled_partition<Size>: for a coalesced group use tiled_partition(group, size)");
-  static_assert(std::is_base_of_v<thread_block, Parent> || is_lane_group<Parent>,
+  constexpr bool kOfTile = is_wide_tile<Parent> || (is_lane_group<Parent> && !std::is_same_v<Parent, coalesced_group>);
+  static_assert(std::is_base_of_v<thread_block, Parent> || is_lane_group<Parent> || kOfTile,
                 "tiled_partition: the parent must be a thread_block or a tile");
-  if constexpr (is_lane_group<Parent> && !std::is_same_v<Parent, coalesced_group>) {
+  if constexpr (kOfTile) {
     static_assert(Parent::size() >= Size, "tiled_partition: the tile must not be larger than its parent");
   }
   const unsigned threads = parent.num_threads();
-  return group_access::make<thread_block_tile<Size, Parent>>(lanes::tile_around(Size), parent.thread_rank() / Size,
-                                                             (threads + Size - 1) / Size);
+  return group_access::make<thread_block_tile<Size, Parent>>(Size > 32 ? Size : lanes::tile_around(Size),
+                                                             parent.thread_rank() / Size, (threads + Size - 1) / Size);
 }
 
 /// The same for a size known at run time: a power of two up to 32.

@@ -5,6 +5,7 @@
 #include "convlab/simt/cuda/group_operators.h"
 #include "convlab/simt/cuda/group_scan.h"
 #include "convlab/simt/cuda/thread_groups.h"
+#include "convlab/simt/cuda/wide_tiles.h"
 
 /// Cooperative groups: <cooperative_groups/reduce.h>. Values are combined in the same order as on a GPU, so that
 /// floating-point results have the same bits.
@@ -14,9 +15,12 @@ namespace convlab::simt::cuda::cooperative_groups {
 template <class Group, class T, class Operator>
 auto reduce(const Group& group, T&& value, Operator&& op, Where where = Where::current())
     -> decltype(op(value, value)) {
-  static_assert(is_lane_group<Group>, "reduce: the group must be a tile or a coalesced group");
+  static_assert(is_lane_group<Group> || is_wide_tile<Group>, "reduce: the group must be a tile or a coalesced group");
   std::remove_cvref_t<T> result = value;
-  if constexpr (!is_lane_group<Group>) {
+  if constexpr (is_wide_tile<Group>) {
+    result = reduce(wide_collectives::warp(group), result, op, where);
+    return wide_collectives::reduce(group, result, op, where);
+  } else if constexpr (!is_lane_group<Group>) {
     return result;
   } else if constexpr (requires { group.shfl_xor(result, 1u); }) {
     for (unsigned distance = Group::size() / 2; distance > 0; distance /= 2) {

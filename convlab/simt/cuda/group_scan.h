@@ -5,6 +5,7 @@
 
 #include "convlab/simt/cuda/group_operators.h"
 #include "convlab/simt/cuda/thread_groups.h"
+#include "convlab/simt/cuda/wide_tiles.h"
 
 /// Cooperative groups: <cooperative_groups/scan.h>. Values are combined in the order of ranks, in log2(size) steps as
 /// on a GPU, so that floating-point results have the same bits.
@@ -14,10 +15,15 @@ namespace convlab::simt::cuda::cooperative_groups {
 template <class Group, class T, class Operator>
 auto inclusive_scan(const Group& group, T&& value, Operator&& op, Where where = Where::current())
     -> decltype(op(value, value)) {
-  static_assert(is_lane_group<Group>, "inclusive_scan, exclusive_scan: the group must be a tile or a coalesced group");
+  static_assert(is_lane_group<Group> || is_wide_tile<Group>,
+                "inclusive_scan, exclusive_scan: the group must be a tile or a coalesced group");
   std::remove_cvref_t<T> sum = value;
   const unsigned rank = group.thread_rank(), size = group.num_threads();
-  if constexpr (is_lane_group<Group>) {
+  if constexpr (is_wide_tile<Group>) {
+    sum = inclusive_scan(wide_collectives::warp(group), sum, op, where);
+    const auto before = wide_collectives::before_warp(group, sum, op, where);
+    if (rank >= 32) sum = op(sum, before);
+  } else if constexpr (is_lane_group<Group>) {
     for (unsigned distance = 1; distance < size; distance *= 2) {
       const auto other = group.shfl_up(sum, distance, where);
       if (rank >= distance) sum = op(sum, other);
@@ -34,9 +40,18 @@ std::remove_cvref_t<T> inclusive_scan(const Group& group, T&& value) {
 template <class Group, class T, class Operator>
 auto exclusive_scan(const Group& group, T&& value, Operator&& op, Where where = Where::current())
     -> decltype(op(value, value)) {
-  const auto sum = inclusive_scan(group, value, op, where);
-  const auto before = group.shfl_up(sum, 1, where);
-  return group.thread_rank() == 0 ? std::remove_cvref_t<decltype(before)>{} : before;
+  using Value = std::remove_cvref_t<T>;
+  const unsigned rank = group.thread_rank();
+  if constexpr (is_wide_tile<Group>) {
+    const auto warp = wide_collectives::warp(group);
+    const Value sum = inclusive_scan(warp, value, op, where);
+    const Value before = wide_collectives::before_warp(group, sum, op, where), lower = warp.shfl_up(sum, 1, where);
+    return rank % 32 == 0 ? before : rank < 32 ? lower : op(lower, before);
+  } else {
+    const auto sum = inclusive_scan(group, value, op, where);
+    const auto before = group.shfl_up(sum, 1, where);
+    return rank == 0 ? Value{} : before;
+  }
 }
 template <class Group, class T>
 std::remove_cvref_t<T> exclusive_scan(const Group& group, T&& value) {
@@ -48,6 +63,7 @@ std::remove_cvref_t<T> exclusive_scan(const Group& group, T&& value) {
 template <class Group, class Atomic, class T, class Operator>
 auto inclusive_scan_update(const Group& group, Atomic&& atomic, T&& value, Operator&& op)
     -> decltype(op(value, value)) {
+  static_assert(!is_wide_tile<Group>, "inclusive_scan_update, exclusive_scan_update: simt supports up to 32 threads");
   const auto sum = inclusive_scan(group, value, op);
   std::remove_const_t<decltype(sum)> before{};
   const unsigned last = group.num_threads() - 1;
@@ -61,6 +77,7 @@ auto inclusive_scan_update(const Group& group, Atomic&& atomic, T&& value) {
 template <class Group, class Atomic, class T, class Operator>
 auto exclusive_scan_update(const Group& group, Atomic&& atomic, T&& value, Operator&& op)
     -> decltype(op(value, value)) {
+  static_assert(!is_wide_tile<Group>, "inclusive_scan_update, exclusive_scan_update: simt supports up to 32 threads");
   const auto sum = inclusive_scan(group, value, op);
   std::remove_const_t<decltype(sum)> before{};
   const unsigned last = group.num_threads() - 1, rank = group.thread_rank();

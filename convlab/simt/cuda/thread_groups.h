@@ -12,8 +12,8 @@
 /// block.sync() as __syncthreads(), tile.sync() as __syncwarp(), tile.shfl() as __shfl_sync(). So shuffles, votes and
 /// reductions order no memory, and threads of a tile that share memory need tile.sync().
 ///
-/// Differences from CUDA: a tile has at most 32 threads, there are no clusters and no multi-device grids, and
-/// barrier_arrive() only notes that barrier_wait() will wait: an access between the two counts as one before both.
+/// Differences from CUDA: there are no clusters and no multi-device grids, and barrier_arrive() only notes
+/// that barrier_wait() will wait: an access between the two counts as one before both.
 namespace convlab::simt::cuda::cooperative_groups {
 
 /// Any group: what all groups convert to.
@@ -181,11 +181,10 @@ class coalesced_group : public lane_group {
   }
 };
 
-/// A tile: `Size` consecutive threads of its parent.
+/// A tile: `Size` consecutive threads of its parent. Those with more than 32 are in wide_tiles.h.
 template <unsigned Size, class Parent = void>
 class thread_block_tile : public lane_group {
   static_assert(Size >= 1 && (Size & (Size - 1)) == 0, "the size of a tile must be a power of two");
-  static_assert(Size <= 32, "thread_block_tile: simt supports tiles of at most 32 threads");
 
  public:
   /// A tile without the type of its parent.
@@ -236,6 +235,11 @@ struct group_access {
 
 template <class Group>
 inline constexpr bool is_lane_group = std::is_base_of_v<lane_group, Group>;
+
+/// What tiles of several warps have in common: see wide_tiles.h.
+class wide_tile;
+template <class Group>
+inline constexpr bool is_wide_tile = std::is_base_of_v<wide_tile, Group>;
 
 // ---- The same as functions ----
 

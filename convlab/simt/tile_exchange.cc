@@ -1,0 +1,42 @@
+// Lets the threads of a tile with several warps wait for each other and exchange a value per warp.
+
+#include "convlab/simt/tile_exchange.h"
+
+#include <algorithm>
+
+#include "convlab/simt/warp.h"
+#include "convlab/simt/worker.h"
+
+namespace convlab::simt {
+
+void internal::TileExchange::exchange(Worker& worker, unsigned threads, bool orders, uint64_t value, uint64_t* of_warps,
+                                      Where where) {
+  const auto thread = static_cast<unsigned>(worker.current_number());
+  in_use_ = true;
+  Tile& tile = tiles_[kMostTileThreads / threads + thread / threads];
+  const uint32_t phase = tile.phase;
+  const uintptr_t object = reinterpret_cast<uintptr_t>(&tile);
+  uint64_t* const values = tile.values[phase % 2];
+  values[thread % threads / kWarpSize] = value;
+  if (orders) worker.release(object);
+  if (++tile.arrived == threads) {
+    tile.arrived = 0;
+    ++tile.phase;
+  }
+  for (bool again = false; tile.phase == phase; again = true) worker.wait_for_thread(true, again, where);
+  if (orders) worker.clocks.acquire(static_cast<int>(thread), object);
+  std::copy_n(values, threads / kWarpSize, of_warps);
+}
+
+void exchange_in_tile(unsigned threads, bool orders, uint64_t value, uint64_t* of_warps, Where where) noexcept {
+  internal::Worker* const worker = internal::active_worker;
+  if (!worker) return;
+  if (static_cast<unsigned>(worker->grid->block_threads) % threads != 0) {
+    fail_assertion("a block has a multiple of the threads of its tiles", where);
+  }
+  const internal::HostScope host;
+  if (worker->attention) worker->settle_stores();
+  worker->tiles.exchange(*worker, threads, orders, value, of_warps, where);
+}
+
+}  // namespace convlab::simt
