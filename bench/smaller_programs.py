@@ -258,6 +258,7 @@ SMALLER: dict[str, list[tuple[str, str]]] = {
     "rainflow": [("num_history = atoi(argv[1])", "num_history = atoi(argv[1]) / 256")],
     "randomAccess": [("1024*1024*512", "1024*128")],
     "reaction": [("mx = 128;", "mx = 32;"), ("my = 128;", "my = 32;"), ("mz = 128;", "mz = 32;")],
+    "reduction": [("size              = 1 << 24", "size              = 1 << 16"), ("testIterations = 100", "testIterations = 2")],
     "reductionMultiBlockCG": [("size        = 1 << 25", "size        = 1 << 16"), ("testIterations = 100", "testIterations = 1")],
     "reshapeKVCache": [("num_tokens = atoi(argv[1])", "num_tokens = atoi(argv[1]) / 128"), ("i < 30", "i < 2")],
     "resize": [
