@@ -9,10 +9,12 @@
 #include "convlab/simt/where.h"
 
 /// The generic API of cuSPARSE: sparse matrices as CSR, CSC and COO, their products with dense vectors and matrices,
-/// conversions to and from dense matrices, and sparse vectors. Arrays and indices are checked as
-/// convlab/simt/cuda/library_call.h says. Algorithms have no effect, and no buffer is needed.
+/// conversions to and from dense matrices, and sparse vectors; of the legacy API, CSR to CSC and the count of nonzeros.
+/// Arrays and indices are checked as convlab/simt/cuda/library_call.h says. Algorithms have no effect, and no buffer is
+/// needed.
 ///
-/// Not supported: products of sparse matrices, triangular solvers, batches, blocked formats, the legacy API.
+/// Not supported: products of sparse matrices, triangular solvers, batches, blocked formats, the rest of the legacy
+/// API.
 namespace convlab::simt::cuda {
 
 /// The macro of cuSPARSE's functions: helper_cuda.h of NVIDIA's samples asks for it.
@@ -69,6 +71,9 @@ enum cusparseSpMMAlg_t {
   CUSPARSE_SPMM_CSR_ALG2 = 6,
   CUSPARSE_SPMM_CSR_ALG3 = 12,
 };
+enum cusparseDirection_t { CUSPARSE_DIRECTION_ROW, CUSPARSE_DIRECTION_COLUMN };
+enum cusparseAction_t { CUSPARSE_ACTION_SYMBOLIC, CUSPARSE_ACTION_NUMERIC };
+enum cusparseCsr2CscAlg_t { CUSPARSE_CSR2CSC_ALG_DEFAULT = 1, CUSPARSE_CSR2CSC_ALG1 = 1 };
 enum cusparseSparseToDenseAlg_t { CUSPARSE_SPARSETODENSE_ALG_DEFAULT };
 enum cusparseDenseToSparseAlg_t { CUSPARSE_DENSETOSPARSE_ALG_DEFAULT };
 
@@ -222,6 +227,30 @@ cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handle, cuspars
 cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t handle, cusparseConstDnMatDescr_t a,
                                                cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t algorithm,
                                                void* buffer, Where where = Where::current()) noexcept;
+
+/// Converts CSR to CSC, which is the transposed matrix in CSR. CUSPARSE_ACTION_SYMBOLIC leaves out the values.
+cusparseStatus_t cusparseCsr2cscEx2_bufferSize(cusparseHandle_t handle, int rows, int columns, int count,
+                                               const void* values, const int* offsets, const int* indices,
+                                               void* csc_values, int* csc_offsets, int* csc_indices, cudaDataType type,
+                                               cusparseAction_t action, cusparseIndexBase_t base,
+                                               cusparseCsr2CscAlg_t algorithm, size_t* bytes) noexcept;
+cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t handle, int rows, int columns, int count, const void* values,
+                                    const int* offsets, const int* indices, void* csc_values, int* csc_offsets,
+                                    int* csc_indices, cudaDataType type, cusparseAction_t action,
+                                    cusparseIndexBase_t base, cusparseCsr2CscAlg_t algorithm, void* buffer,
+                                    Where where = Where::current()) noexcept;
+
+/// Count the elements of each row or column of a dense matrix that are not 0, and all of them: the total is on the host
+/// or the device, as the pointer mode says.
+#define CONVLAB_SIMT_NONZEROS(name, T)                                                                          \
+  cusparseStatus_t name(cusparseHandle_t handle, cusparseDirection_t direction, int rows, int columns,          \
+                        const cusparseMatDescr_t description, const T* a, int leading, int* counts, int* total, \
+                        Where where = Where::current()) noexcept;
+CONVLAB_SIMT_NONZEROS(cusparseSnnz, float)
+CONVLAB_SIMT_NONZEROS(cusparseDnnz, double)
+CONVLAB_SIMT_NONZEROS(cusparseCnnz, cuComplex)
+CONVLAB_SIMT_NONZEROS(cusparseZnnz, cuDoubleComplex)
+#undef CONVLAB_SIMT_NONZEROS
 
 /// y = alpha x + beta y; x = y at x's indices; y at x's indices = x.
 cusparseStatus_t cusparseAxpby(cusparseHandle_t handle, const void* alpha, cusparseConstSpVecDescr_t x,

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include <functional>
 #include <optional>
 #include <utility>
 
 #include "convlab/simt/cuda/copy_checks.h"
 #include "convlab/simt/cuda/cublas_call.h"
+#include "convlab/simt/cuda/cusparse_call.h"
 #include "convlab/simt/cuda/dense_products.h"
 #include "convlab/simt/cuda/sparse_entries.h"
 #include "convlab/simt/in_flight.h"
@@ -19,31 +19,12 @@ namespace {
 
 using namespace runtime;
 
-const StatusCodes kCodes{
-    .invalid = CUSPARSE_STATUS_INVALID_VALUE,
-    .unsupported = CUSPARSE_STATUS_NOT_SUPPORTED,
-    .failed = CUSPARSE_STATUS_EXECUTION_FAILED,
-    .name = [](int status) { return cusparseGetErrorName(static_cast<cusparseStatus_t>(status)); }};
-
-LibraryCall library_call(cusparseHandle_t handle, const char* name, const Where& where) {
-  return {&kCodes, name, handle == nullptr ? nullptr : handle->stream, where};
-}
-
-cusparseStatus_t fail(const LibraryCall& call, std::string why) {
-  return static_cast<cusparseStatus_t>(call.fail(call.invalid(std::move(why))));
-}
-
-cusparseStatus_t run(cusparseHandle_t handle, const LibraryCall& call, std::function<void(const LibraryCall&)> work) {
-  if (handle == nullptr) return CUSPARSE_STATUS_NOT_INITIALIZED;
-  return static_cast<cusparseStatus_t>(call.run(std::move(work)));
-}
-
 /// Returns alpha or beta; nullopt, with a finding, if it is in device memory and should be on the host.
 std::optional<BlasFactor> factor(const LibraryCall& call, cusparsePointerMode_t mode, const void* pointer,
                                  cudaDataType type, const char* name) {
   if (mode == CUSPARSE_POINTER_MODE_DEVICE) return BlasFactor{.device = pointer, .type = type, .name = name};
   if (pointer == nullptr) {
-    fail(call, fmt::format("{} is a null pointer", name));
+    refuse_sparse(call, fmt::format("{} is a null pointer", name));
     return std::nullopt;
   }
   if (side_of(pointer, 1) == Side::device) {
@@ -79,20 +60,13 @@ std::vector<int64_t> indices_of(const LibraryCall& call, const cusparseSpVecDesc
 
 constexpr const char* kNull = "a descriptor is a null pointer";
 
-cusparseStatus_t no_buffer(cusparseHandle_t handle, size_t* bytes) {
-  if (handle == nullptr) return CUSPARSE_STATUS_NOT_INITIALIZED;
-  if (bytes == nullptr) return CUSPARSE_STATUS_INVALID_VALUE;
-  *bytes = 8;  // programs allocate it, and an empty allocation has no address
-  return CUSPARSE_STATUS_SUCCESS;
-}
-
 }  // namespace
 
 cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t handle, cusparseOperation_t, const void*,
                                          cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t, const void*,
                                          cusparseDnVecDescr_t, cudaDataType, cusparseSpMVAlg_t,
                                          size_t* bytes) noexcept {
-  return no_buffer(handle, bytes);
+  return no_sparse_buffer(handle, bytes);
 }
 cusparseStatus_t cusparseSpMV_preprocess(cusparseHandle_t handle, cusparseOperation_t, const void*,
                                          cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t, const void*,
@@ -104,97 +78,101 @@ cusparseStatus_t cusparseSpMV(cusparseHandle_t handle, cusparseOperation_t op, c
                               cusparseConstSpMatDescr_t a, cusparseConstDnVecDescr_t x, const void* beta,
                               cusparseDnVecDescr_t y, cudaDataType compute, cusparseSpMVAlg_t, void*,
                               Where where) noexcept {
-  const LibraryCall call = library_call(handle, "cusparseSpMV", where);
+  const LibraryCall call = sparse_call(handle, "cusparseSpMV", where);
   if (handle == nullptr) return CUSPARSE_STATUS_NOT_INITIALIZED;
-  if (!all_exist(a, x, y)) return fail(call, kNull);
+  if (!all_exist(a, x, y)) return refuse_sparse(call, kNull);
   const bool plain = op == CUSPARSE_OPERATION_NON_TRANSPOSE;
   const int64_t rows = plain ? a->rows : a->columns, columns = plain ? a->columns : a->rows;
   if (x->size != columns || y->size != rows) {
-    return fail(call, fmt::format("op(A) is {} x {}, but x has {} elements and y {}", rows, columns, x->size, y->size));
+    return refuse_sparse(
+        call, fmt::format("op(A) is {} x {}, but x has {} elements and y {}", rows, columns, x->size, y->size));
   }
   const auto first = factor(call, handle->pointers, alpha, compute, "alpha");
   const auto second = factor(call, handle->pointers, beta, compute, "beta");
   if (!first || !second) return CUSPARSE_STATUS_EXECUTION_FAILED;
-  return run(handle, call, [op, a = *a, x = *x, y = *y, alpha = *first, beta = *second](const LibraryCall& library) {
-    with_number(y.type, [&](auto number) {
-      using Number = decltype(number);
-      const auto by = number_of<Number>(alpha.read(library)), keep = number_of<Number>(beta.read(library));
-      const std::vector<Number> values = load<Number>(library, vector_of(x, "x"));
-      std::vector<Number> sums(static_cast<size_t>(y.size));
-      for (const SparseEntry<Number>& each : load_operand<Number>(library, a, op)) {
-        sums[static_cast<size_t>(each.row)] += each.value * values[static_cast<size_t>(each.column)];
-      }
-      for (Number& sum : sums) sum *= by;
-      if (keep != Number(0)) {
-        const std::vector<Number> old = load<Number>(library, vector_of(y, "y"));
-        for (size_t i = 0; i < sums.size(); ++i) sums[i] += keep * old[i];
-      }
-      store(library, vector_of(y, "y"), sums);
-    });
-  });
+  return run_sparse(
+      handle, call, [op, a = *a, x = *x, y = *y, alpha = *first, beta = *second](const LibraryCall& library) {
+        with_number(y.type, [&](auto number) {
+          using Number = decltype(number);
+          const auto by = number_of<Number>(alpha.read(library)), keep = number_of<Number>(beta.read(library));
+          const std::vector<Number> values = load<Number>(library, vector_of(x, "x"));
+          std::vector<Number> sums(static_cast<size_t>(y.size));
+          for (const SparseEntry<Number>& each : load_operand<Number>(library, a, op)) {
+            sums[static_cast<size_t>(each.row)] += each.value * values[static_cast<size_t>(each.column)];
+          }
+          for (Number& sum : sums) sum *= by;
+          if (keep != Number(0)) {
+            const std::vector<Number> old = load<Number>(library, vector_of(y, "y"));
+            for (size_t i = 0; i < sums.size(); ++i) sums[i] += keep * old[i];
+          }
+          store(library, vector_of(y, "y"), sums);
+        });
+      });
 }
 
 cusparseStatus_t cusparseSpMM_bufferSize(cusparseHandle_t handle, cusparseOperation_t, cusparseOperation_t, const void*,
                                          cusparseConstSpMatDescr_t, cusparseConstDnMatDescr_t, const void*,
                                          cusparseDnMatDescr_t, cudaDataType, cusparseSpMMAlg_t,
                                          size_t* bytes) noexcept {
-  return no_buffer(handle, bytes);
+  return no_sparse_buffer(handle, bytes);
 }
 
 cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t op_a, cusparseOperation_t op_b,
                               const void* alpha, cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
                               const void* beta, cusparseDnMatDescr_t c, cudaDataType compute, cusparseSpMMAlg_t, void*,
                               Where where) noexcept {
-  const LibraryCall call = library_call(handle, "cusparseSpMM", where);
+  const LibraryCall call = sparse_call(handle, "cusparseSpMM", where);
   if (handle == nullptr) return CUSPARSE_STATUS_NOT_INITIALIZED;
-  if (!all_exist(a, b, c)) return fail(call, kNull);
+  if (!all_exist(a, b, c)) return refuse_sparse(call, kNull);
   const bool plain_a = op_a == CUSPARSE_OPERATION_NON_TRANSPOSE, plain_b = op_b == CUSPARSE_OPERATION_NON_TRANSPOSE;
   const int64_t m = plain_a ? a->rows : a->columns, k = plain_a ? a->columns : a->rows;
   const int64_t b_rows = plain_b ? b->rows : b->columns, n = plain_b ? b->columns : b->rows;
   if (b_rows != k || c->rows != m || c->columns != n) {
-    return fail(call, fmt::format("the shapes do not match: op(A) is {} x {}, op(B) {} x {} and C {} x {}", m, k,
-                                  b_rows, n, c->rows, c->columns));
+    return refuse_sparse(call, fmt::format("the shapes do not match: op(A) is {} x {}, op(B) {} x {} and C {} x {}", m,
+                                           k, b_rows, n, c->rows, c->columns));
   }
   const auto first = factor(call, handle->pointers, alpha, compute, "alpha");
   const auto second = factor(call, handle->pointers, beta, compute, "beta");
   if (!first || !second) return CUSPARSE_STATUS_EXECUTION_FAILED;
-  return run(handle, call, [=, a = *a, b = *b, c = *c, alpha = *first, beta = *second](const LibraryCall& library) {
-    with_number(c.type, [&](auto number) {
-      using Number = decltype(number);
-      const auto by = number_of<Number>(alpha.read(library)), keep = number_of<Number>(beta.read(library));
-      std::vector<Number> dense = load_dense<Number>(library, b, "B");
-      if (op_b == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE) {
-        for (Number& each : dense) each = conjugate(each);
-      }
-      if (!plain_b) dense = transposed(dense, b.rows, b.columns);
-      std::vector<Number> sums(static_cast<size_t>(m * n));
-      for (const SparseEntry<Number>& each : load_operand<Number>(library, a, op_a)) {
-        for (int64_t j = 0; j < n; ++j) {
-          sums[static_cast<size_t>(each.row + j * m)] += each.value * dense[static_cast<size_t>(each.column + j * k)];
-        }
-      }
-      for (Number& sum : sums) sum *= by;
-      if (keep != Number(0)) {
-        const std::vector<Number> old = load_dense<Number>(library, c, "C");
-        for (size_t i = 0; i < sums.size(); ++i) sums[i] += keep * old[i];
-      }
-      store_dense(library, c, sums, "C");
-    });
-  });
+  return run_sparse(
+      handle, call, [=, a = *a, b = *b, c = *c, alpha = *first, beta = *second](const LibraryCall& library) {
+        with_number(c.type, [&](auto number) {
+          using Number = decltype(number);
+          const auto by = number_of<Number>(alpha.read(library)), keep = number_of<Number>(beta.read(library));
+          std::vector<Number> dense = load_dense<Number>(library, b, "B");
+          if (op_b == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE) {
+            for (Number& each : dense) each = conjugate(each);
+          }
+          if (!plain_b) dense = transposed(dense, b.rows, b.columns);
+          std::vector<Number> sums(static_cast<size_t>(m * n));
+          for (const SparseEntry<Number>& each : load_operand<Number>(library, a, op_a)) {
+            for (int64_t j = 0; j < n; ++j) {
+              sums[static_cast<size_t>(each.row + j * m)] +=
+                  each.value * dense[static_cast<size_t>(each.column + j * k)];
+            }
+          }
+          for (Number& sum : sums) sum *= by;
+          if (keep != Number(0)) {
+            const std::vector<Number> old = load_dense<Number>(library, c, "C");
+            for (size_t i = 0; i < sums.size(); ++i) sums[i] += keep * old[i];
+          }
+          store_dense(library, c, sums, "C");
+        });
+      });
 }
 
 cusparseStatus_t cusparseSparseToDense_bufferSize(cusparseHandle_t handle, cusparseConstSpMatDescr_t,
                                                   cusparseDnMatDescr_t, cusparseSparseToDenseAlg_t,
                                                   size_t* bytes) noexcept {
-  return no_buffer(handle, bytes);
+  return no_sparse_buffer(handle, bytes);
 }
 
 cusparseStatus_t cusparseSparseToDense(cusparseHandle_t handle, cusparseConstSpMatDescr_t a, cusparseDnMatDescr_t b,
                                        cusparseSparseToDenseAlg_t, void*, Where where) noexcept {
-  const LibraryCall call = library_call(handle, "cusparseSparseToDense", where);
-  if (!all_exist(a, b)) return fail(call, kNull);
-  if (a->rows != b->rows || a->columns != b->columns) return fail(call, "the shapes do not match");
-  return run(handle, call, [a = *a, b = *b](const LibraryCall& library) {
+  const LibraryCall call = sparse_call(handle, "cusparseSparseToDense", where);
+  if (!all_exist(a, b)) return refuse_sparse(call, kNull);
+  if (a->rows != b->rows || a->columns != b->columns) return refuse_sparse(call, "the shapes do not match");
+  return run_sparse(handle, call, [a = *a, b = *b](const LibraryCall& library) {
     with_number(b.type, [&](auto number) {
       using Number = decltype(number);
       std::vector<Number> values(static_cast<size_t>(b.rows * b.columns));
@@ -235,16 +213,16 @@ DenseEntries entries_of(const LibraryCall& call, const cusparseDnMatDescr& a, cu
 cusparseStatus_t cusparseDenseToSparse_bufferSize(cusparseHandle_t handle, cusparseConstDnMatDescr_t,
                                                   cusparseSpMatDescr_t, cusparseDenseToSparseAlg_t,
                                                   size_t* bytes) noexcept {
-  return no_buffer(handle, bytes);
+  return no_sparse_buffer(handle, bytes);
 }
 
 cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handle, cusparseConstDnMatDescr_t a,
                                                 cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t, void*,
                                                 Where where) noexcept {
-  const LibraryCall call = library_call(handle, "cusparseDenseToSparse_analysis", where);
-  if (!all_exist(a, b)) return fail(call, kNull);
-  if (a->rows != b->rows || a->columns != b->columns) return fail(call, "the shapes do not match");
-  return run(handle, call, [a = *a, b](const LibraryCall& library) {
+  const LibraryCall call = sparse_call(handle, "cusparseDenseToSparse_analysis", where);
+  if (!all_exist(a, b)) return refuse_sparse(call, kNull);
+  if (a->rows != b->rows || a->columns != b->columns) return refuse_sparse(call, "the shapes do not match");
+  return run_sparse(handle, call, [a = *a, b](const LibraryCall& library) {
     const DenseEntries entries = entries_of(library, a, b->format);
     b->count = static_cast<int64_t>(entries.values.size());
     if (b->format != CUSPARSE_FORMAT_COO) {
@@ -257,9 +235,9 @@ cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handle, cuspars
 cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t handle, cusparseConstDnMatDescr_t a,
                                                cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t, void*,
                                                Where where) noexcept {
-  const LibraryCall call = library_call(handle, "cusparseDenseToSparse_convert", where);
-  if (!all_exist(a, b)) return fail(call, kNull);
-  return run(handle, call, [a = *a, b = *b](const LibraryCall& library) {
+  const LibraryCall call = sparse_call(handle, "cusparseDenseToSparse_convert", where);
+  if (!all_exist(a, b)) return refuse_sparse(call, kNull);
+  return run_sparse(handle, call, [a = *a, b = *b](const LibraryCall& library) {
     const DenseEntries entries = entries_of(library, a, b.format);
     if (b.format == CUSPARSE_FORMAT_COO) {
       store_indices(library, b.rows_or_offsets, b.index_type, b.base, entries.outer, "the row indices");
@@ -274,13 +252,13 @@ cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t handle, cusparse
 
 cusparseStatus_t cusparseAxpby(cusparseHandle_t handle, const void* alpha, cusparseConstSpVecDescr_t x,
                                const void* beta, cusparseDnVecDescr_t y, Where where) noexcept {
-  const LibraryCall call = library_call(handle, "cusparseAxpby", where);
+  const LibraryCall call = sparse_call(handle, "cusparseAxpby", where);
   if (handle == nullptr) return CUSPARSE_STATUS_NOT_INITIALIZED;
-  if (!all_exist(x, y)) return fail(call, kNull);
+  if (!all_exist(x, y)) return refuse_sparse(call, kNull);
   const auto first = factor(call, handle->pointers, alpha, y->type, "alpha");
   const auto second = factor(call, handle->pointers, beta, y->type, "beta");
   if (!first || !second) return CUSPARSE_STATUS_EXECUTION_FAILED;
-  return run(handle, call, [x = *x, y = *y, alpha = *first, beta = *second](const LibraryCall& library) {
+  return run_sparse(handle, call, [x = *x, y = *y, alpha = *first, beta = *second](const LibraryCall& library) {
     const std::complex<double> by = alpha.read(library), keep = beta.read(library);
     const std::vector<int64_t> indices = indices_of(library, x, y.size);
     const auto more = load<std::complex<double>>(library, values_of(x));
@@ -293,9 +271,9 @@ cusparseStatus_t cusparseAxpby(cusparseHandle_t handle, const void* alpha, cuspa
 
 cusparseStatus_t cusparseGather(cusparseHandle_t handle, cusparseConstDnVecDescr_t y, cusparseSpVecDescr_t x,
                                 Where where) noexcept {
-  const LibraryCall call = library_call(handle, "cusparseGather", where);
-  if (!all_exist(x, y)) return fail(call, kNull);
-  return run(handle, call, [x = *x, y = *y](const LibraryCall& library) {
+  const LibraryCall call = sparse_call(handle, "cusparseGather", where);
+  if (!all_exist(x, y)) return refuse_sparse(call, kNull);
+  return run_sparse(handle, call, [x = *x, y = *y](const LibraryCall& library) {
     const auto values = load<std::complex<double>>(library, vector_of(y, "y"));
     std::vector<std::complex<double>> gathered;
     for (const int64_t index : indices_of(library, x, y.size)) gathered.push_back(values[static_cast<size_t>(index)]);
@@ -305,9 +283,9 @@ cusparseStatus_t cusparseGather(cusparseHandle_t handle, cusparseConstDnVecDescr
 
 cusparseStatus_t cusparseScatter(cusparseHandle_t handle, cusparseConstSpVecDescr_t x, cusparseDnVecDescr_t y,
                                  Where where) noexcept {
-  const LibraryCall call = library_call(handle, "cusparseScatter", where);
-  if (!all_exist(x, y)) return fail(call, kNull);
-  return run(handle, call, [x = *x, y = *y](const LibraryCall& library) {
+  const LibraryCall call = sparse_call(handle, "cusparseScatter", where);
+  if (!all_exist(x, y)) return refuse_sparse(call, kNull);
+  return run_sparse(handle, call, [x = *x, y = *y](const LibraryCall& library) {
     const std::vector<int64_t> indices = indices_of(library, x, y.size);
     const auto more = load<std::complex<double>>(library, values_of(x));
     for (size_t i = 0; i < more.size(); ++i) {
