@@ -405,7 +405,9 @@ class Description {
     set_text(fmt::format("no progress {}", raw_.detail));
     here_.text = thread() + " is here";
     if (target_.element.empty()) {
-      finding_.help = "possibly an endless loop, or a block that waits for one that has not started yet";
+      finding_.help =
+          "possibly an endless loop, or a block that waits for one that has not started yet, or for the host: simt "
+          "runs a kernel to its end when it is launched";
       return;
     }
     const std::string element = std::exchange(target_.element, "");
