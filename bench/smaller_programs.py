@@ -29,6 +29,7 @@ SMALLER: dict[str, list[tuple[str, str]]] = {
     "axpby": [("(1024*1024) + 1024", "(16*1024) + 1024")],
     "base64e": [("BASE_ARRAY_LENGTH 33554432", "BASE_ARRAY_LENGTH 16384"), ("BASE_LOOP_COUNT 32", "BASE_LOOP_COUNT 2")],
     "bf16TensorCoreGemm": [("M_TILES 512", "M_TILES 16"), ("N_TILES 512", "N_TILES 16"), ("K_TILES 512", "K_TILES 16")],
+    "bh": [("nbodies = atoi(argv[1])", "nbodies = atoi(argv[1]) / 32")],  # more: blocks wait for later ones
     "binomialOptions": [("#define NUM_STEPS 2048", "#define NUM_STEPS 256"), ("#define MAX_OPTIONS 1024", "#define MAX_OPTIONS 32")],
     "bitonic-sort": [("n = std::stoi(argv[1])", "n = std::stoi(argv[1]) - 12")],
     "bitpacking": [("872163, 100000001}", "172163, 250001}"), ("n < 1000; n++", "n < 2; n++")],
