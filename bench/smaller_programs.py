@@ -26,6 +26,7 @@ SMALLER: dict[str, list[tuple[str, str]]] = {
     "aop": [("num_timesteps = 100", "num_timesteps = 20")],
     "atomicAggregate": [("nBlocks = 65536", "nBlocks = 256")],
     "atomicCost": [("length = 922521600", "length = 92160")],
+    "attention-paged": [("max_seq_len = atoi(argv[4])", "max_seq_len = atoi(argv[4]) / 8")],
     "axpby": [("(1024*1024) + 1024", "(16*1024) + 1024")],
     "base64e": [("BASE_ARRAY_LENGTH 33554432", "BASE_ARRAY_LENGTH 16384"), ("BASE_LOOP_COUNT 32", "BASE_LOOP_COUNT 2")],
     "bf16TensorCoreGemm": [("M_TILES 512", "M_TILES 16"), ("N_TILES 512", "N_TILES 16"), ("K_TILES 512", "K_TILES 16")],
