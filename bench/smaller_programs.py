@@ -51,6 +51,7 @@ SMALLER: dict[str, list[tuple[str, str]]] = {
         ("#include \"kernels.cu\"", "#include \"data45.h\"\n#include \"kernels.cu\""),
     ],
     "bspline-vgh": [("WSIZE = 12000", "WSIZE = 24"), ("NSIZE = 2003", "NSIZE = 259")],
+    "btree": [("numKeys = std::atoi(argv[1])", "numKeys = std::atoi(argv[1]) / 512")],
     "channelShuffle": [
         ("N <= 64", "N <= 16"),
         ("W = atoi(argv[2])", "W = atoi(argv[2]) / 32"),
