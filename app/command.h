@@ -35,6 +35,7 @@ Action declare_explain(CLI::App& options);
 Action declare_infer(CLI::App& options);
 Action declare_merge(CLI::App& options);
 Action declare_judge_file(CLI::App& options);
+Action declare_prove_file(CLI::App& options);
 Action declare_list(CLI::App& options);
 Action declare_measure_variants(CLI::App& options);
 Action declare_new(CLI::App& options);

@@ -119,6 +119,7 @@ constexpr std::array kCommands{
     Command{
         kClassCommand, "Run a class: submissions, verdicts, ranking, grades", {"convlab class --help"}, declare_class},
     Command{"judge-file", "", {}, declare_judge_file},              // started by 'convlab verify FILE'
+    Command{"prove-file", "", {}, declare_prove_file},              // started by 'convlab verify FILE --prove'
     Command{"measure-variants", "", {}, declare_measure_variants},  // started by 'convlab ablate'
 };
 

@@ -9,6 +9,7 @@
 
 #include "app/command.h"
 #include "app/compute_options.h"
+#include "app/guests/prove_files.h"
 #include "app/guests/verify_files.h"
 #include "app/problems.h"
 #include "app/results/output_streams.h"
@@ -36,7 +37,7 @@ struct VerifyOptions {
   std::string semester;
   int64_t images = 0;
   double limit_seconds = 60;
-  bool strict = false, all = false, verbose = false;
+  bool strict = false, all = false, verbose = false, prove = false;
   std::string format = "text", color = "auto";
 };
 
@@ -148,6 +149,15 @@ void verify(const VerifyOptions& options, Output& output) {
   verification.finish();
 }
 
+void prove_given_files(const VerifyOptions& options, Output& output) {
+  ProveOptions chosen{.files = options.files,
+                      .semester = options.semester,
+                      .images = options.images,
+                      .limit_seconds = options.limit_seconds};
+  if (!options.problem.empty() || !options.shapes.empty()) chosen.problems = chosen_problems(options);
+  prove_files(chosen, output);
+}
+
 void verify_given_files(const VerifyOptions& options, Output& output) {
   VerifyFilesOptions chosen{.files = options.files,
                             .device = options.compute.device,
@@ -190,6 +200,8 @@ Action declare_verify(CLI::App& options) {
   add_flag(options, "--strict", chosen->strict,
            "files on simt: also fail on faults that change no result: redundant writes, reads of uninitialized memory, "
            "barriers that some threads exited before, lanes of a warp that only wmma functions synchronize");
+  add_flag(options, "--prove", chosen->prove,
+           "files: prove on simt, for each shape, that the file computes the convolution for every input");
   add_flag(options, "-v,--verbose", chosen->verbose, "files: show each shape and all findings");
   add_flag(options, "--all", chosen->all,
            "files: run all shapes and show all findings (default: stop after 3 different findings)");
@@ -200,7 +212,10 @@ Action declare_verify(CLI::App& options) {
   add_choice(options, "--color", chosen->color, {"auto", "always", "never"},
              "files: colors; auto uses them on a terminal unless NO_COLOR is set (default: auto)");
   return [chosen](Output& output) {
+    if (chosen->prove && chosen->files.empty())
+      throw bad_input("--prove takes kernel files: convlab verify FILE --prove");
     if (chosen->files.empty()) return verify(*chosen, output);
+    if (chosen->prove) return prove_given_files(*chosen, output);
     verify_given_files(*chosen, output);
   };
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times CUDA programs on simt: without checks against threads of C++, and with all checks against none.
 
-    python3 bench/cuda_speed.py run BINARY HeCBench=FOLDER   results/cuda_programs/speed.json
+    python3 bench/cuda_speed.py run BINARY HeCBench=FOLDER   results/cuda_speed/speed.json
     python3 bench/cuda_speed.py write [--check]              docs/measured/cuda_speed.md
 
 Against threads: the kernels of bench/cuda_speed, each beside a version for the host by hand. With checks: programs drawn
@@ -28,7 +28,7 @@ from pages import ROOT, publish, table
 from suite_runs import build
 
 PAGE = ROOT / "docs/measured/cuda_speed.md"
-RECORD = ROOT / "results/cuda_programs/speed.json"
+RECORD = ROOT / "results/cuda_speed/speed.json"
 SUITE = ROOT / "results/cuda_programs/hecbench.json"
 KERNELS = ROOT / "bench/cuda_speed"
 LONG = ROOT / "tests/programs"  # programs of about 200 lines, to see how soon findings come

@@ -6,7 +6,8 @@
     python3 bench/cuda_suites.py run ... --gpu GPU                        and how they differ from it
     python3 bench/cuda_suites.py write [--check]                          docs/measured/cuda_programs.md
 
-Suites: HeCBench, cuda-samples, llm.c, compute-sanitizer, Indigo (the artifact of HiRace), GPUVerify. Arguments that are
+Suites: HeCBench, cuda-samples, llm.c, compute-sanitizer, Indigo (the artifact of HiRace), GPUVerify, labs (a folder of
+repositories of courses, see course_labs.py). Arguments that are
 counts of iterations or data become small: a run shows whether a program works, not how fast it is.
 """
 
@@ -27,12 +28,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from pathlib import Path
 
+from course_labs import labs
 from cuda_programs import PROGRAMS, Program
 from cuda_suites_page import page_of
 from gpu_outputs import difference, run_on_gpu
 from pages import ROOT, publish
 from suite_runs import build, execute, verdict_of
 
+SUITES = PROGRAMS | {"labs": labs}
 PAGE = ROOT / "docs/measured/cuda_programs.md"
 RESULTS = ROOT / "results/cuda_programs"
 
@@ -113,10 +116,10 @@ def suites_of(options: argparse.Namespace) -> Iterator[tuple[str, Path, list[Pro
     """The suites that the command line names, each with its programs."""
     for each in options.suites:
         name, _, folder = each.partition("=")
-        if name not in PROGRAMS or not Path(folder).is_dir():
-            sys.exit(f"{each}: expected SUITE=FOLDER with one of {', '.join(PROGRAMS)}")
+        if name not in SUITES or not Path(folder).is_dir():
+            sys.exit(f"{each}: expected SUITE=FOLDER with one of {', '.join(SUITES)}")
         root = Path(folder).resolve()
-        yield name, root, [each for each in PROGRAMS[name](root) if re.search(options.match, each.name)]
+        yield name, root, [each for each in SUITES[name](root) if re.search(options.match, each.name)]
 
 
 def sampled(programs: list[Program], options: argparse.Namespace) -> list[Program]:
@@ -182,7 +185,7 @@ def write(options: argparse.Namespace) -> int:
         record = json.loads(path.read_text())
         for name, suite in record["suites"].items():
             suites[name] = {**suite, "date": record["date"], "timeout_s": record["timeout_s"]}
-    ordered = {name: suites[name] for name in PROGRAMS if name in suites}
+    ordered = {name: suites[name] for name in SUITES if name in suites}
     return publish({PAGE: page_of(ordered)}, options.check)
 
 

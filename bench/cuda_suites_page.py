@@ -136,7 +136,38 @@ def kinds(suites: dict[str, dict]) -> list[str]:
     return table(["finding", *counts], rows)
 
 
+LABS = """
+Labs of public repositories of students, unchanged, each with up to four of its course's data sets; small made ones where there
+are none. `wb.h` is convlab's own. A lab compares its result with the data set's.
+"""
+
+# Why a lab's own check fails.
+LAB_REASONS = {
+    "aschuh703+ECE408/MP2/template": "unfinished: it passes a null pointer as its result",
+    "aschuh703+ECE408/MP3/template": "unfinished: it passes a null pointer as its result",
+    "bomcon123456+UIUC_ECE408_Applied-Parallel-Programming/lab3/lab3": "unfinished: it passes a null pointer as its result",
+    "NikolayGenov+Heterogeneous-Parallel-Programming-Coursera/Week7_VecAddition_With_Streams/vecAddition_streams": "it copies to places past the end of the host array, whatever the input's length",
+}  # fmt: skip
+
+
+def course_labs(suite: dict) -> list[str]:
+    repositories: dict[str, list[dict]] = {}
+    for each in suite["programs"]:
+        repositories.setdefault(each["name"].split("/")[0], []).append(each)
+    rows = []
+    for name, programs in repositories.items():
+        ended = [each for each in programs if each["compiles"] and each["verdict"] in ("passed", "none")]
+        rows.append([f"[{name.replace('+', '/')}](https://github.com/{name.replace('+', '/', 1)})", str(len(programs)),
+                     str(sum(each["compiles"] for each in programs)), str(len(ended)), str(sum(map(has_findings, programs)))])  # fmt: skip
+    failed = [each["name"] for each in suite["programs"] if each["verdict"] == "failed" or not each["compiles"]]
+    reasons = [f"- `{name}`: {LAB_REASONS.get(name, 'not examined')}." for name in failed]
+    lines = [LABS, *table(["repository", "labs", "compile", "right by their own check", "with findings"], rows)]
+    return [*lines, "", "The others:", "", *reasons] if reasons else lines
+
+
 def page_of(suites: dict[str, dict]) -> str:
+    suites = dict(suites)
+    labs = suites.pop("labs", None)
     dates = sorted({suite["date"] for suite in suites.values()})
     limits = sorted({suite["timeout_s"] for suite in suites.values()})
     return "\n".join([
@@ -149,5 +180,6 @@ def page_of(suites: dict[str, dict]) -> str:
         "GPUVerify accepts reads of memory that nothing wrote, and on request that a warp runs in lockstep, which",
         "CUDA no longer guarantees. Racing stores of the same value are not errors here: those of memcpy/, loop_unwind.",
         "", "## Races in Indigo's programs", "", *races(suites["Indigo"]),
+        *(["", "## Course labs", *course_labs(labs)] if labs else []),
         "", "## Where the output differs from a GPU's", "", *unlike(suites), "",
         "## Findings", "", "Programs with each kind of finding:", "", *kinds(suites), ""])  # fmt: skip

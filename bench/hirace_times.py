@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Times Indigo's programs here with all checks, beside their versions with HiRace's instrumentation on this machine's GPU.
 
-    python3 bench/hirace_times.py BINARY NVCC FOLDER --json results/cuda_programs/hirace.json
+    python3 bench/hirace_times.py BINARY NVCC FOLDER --json results/cuda_speed/hirace.json
 
-FOLDER is HiRace's artifact. Each program runs on each of Indigo's inputs, alternately; times are of whole processes.
+FOLDER is HiRace's artifact. Programs are drawn at random; each runs on each of Indigo's inputs, alternately. Times are of whole processes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -51,13 +52,14 @@ def main() -> int:
     parser.add_argument("nvcc")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--json", required=True)
+    parser.add_argument("--only", type=int, default=60, help="programs, drawn at random (default: 60)")
     options = parser.parse_args()
     root = options.folder.resolve()
     device = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True, check=True).stdout
     rows = []
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = Path(name)
-        programs = indigo(root)
+        programs = random.Random(1).sample(indigo(root), options.only)
         built = list(pool.map(lambda each: build(options.binary, options.nvcc, root, each, folder), programs))
         for program in [program for program, is_built in zip(programs, built, strict=True) if is_built]:
             times = [[seconds_of([f"{folder}/{program.name}.{side}", *run]) for side in ("convlab", "hirace")] for run in program.runs]

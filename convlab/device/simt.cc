@@ -17,6 +17,7 @@
 #include "convlab/simt/element.h"
 #include "convlab/simt/failed_call.h"
 #include "convlab/simt/fault.h"
+#include "convlab/simt/field_element.h"
 #include "convlab/simt/host_arrays.h"
 #include "convlab/simt/host_faults.h"
 #include "convlab/simt/last_writer.h"
@@ -142,6 +143,10 @@ std::vector<Finding> simt_faults() {
   } catch (...) {
     return {};
   }
+}
+
+void set_simt_field(SimtField field) {
+  simt::set_field_mode(field == SimtField::degrees ? simt::FieldMode::degrees : simt::FieldMode::values);
 }
 
 void set_simt_strictness(SimtStrictness strictness) {

@@ -57,6 +57,10 @@ std::string simt_place_in(const std::string& library);
 enum class SimtStrictness : uint8_t { strict, usual, lenient };
 void set_simt_strictness(SimtStrictness strictness);
 
+/// What kernels that are compiled over a prime field compute: see simt::FieldMode.
+enum class SimtField : uint8_t { values, degrees };
+void set_simt_field(SimtField field);
+
 /// Returns a number that changes as long as kernels make progress: see simt::blocks_begun().
 int64_t simt_blocks_begun();
 

@@ -21,6 +21,7 @@ std::string simt_place_in(const std::string&) { return {}; }
 void set_simt_array_shapes(const std::vector<SimtArrayShape>&) {}
 void set_simt_stuck_after(double) {}
 std::vector<Finding> simt_faults() { return {}; }
+void set_simt_field(SimtField) {}
 void set_simt_strictness(SimtStrictness) {}
 int64_t simt_blocks_begun() { return 0; }
 void check_simt_host_code() {}

@@ -168,7 +168,7 @@ ProcessRun run_compiler(CompilerCommand command, const std::string& unit, bool c
 
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options) {
   const fs::path root = header_root();
-  const std::string unit = compilation_unit(source, toolchain);
+  const std::string unit = compilation_unit(source, toolchain, {}, options.over_field);
   CompilerCommand command{
       .words = command_of(source, toolchain, options, root), .shown = {root / "convlab"}, .limit_s = options.limit_s};
   if (const fs::path portable = portable_headers(); !portable.empty()) command.shown.push_back(portable);

@@ -48,6 +48,7 @@ struct CompileOptions {
   int compute_capability = 0;  ///< of the GPU: 90 for 9.0; nvcc only
   double limit_s = 300;        ///< timeout: the compiler is killed after this many seconds
   bool counted = false;        ///< instrument for simt's operation counters; kernels run slower
+  bool over_field = false;     ///< for simt: compute modulo a prime, see convlab/verify/file_proof.h
   CompilerOutput output = CompilerOutput::library;
   std::vector<std::string> definitions = {};  ///< macro definitions: "WITH_TILE=1"
   CompilerRunner runner = {};                 ///< runs the compiler; by default as a plain child process of the user

@@ -383,9 +383,12 @@ std::string program_unit(const KernelSource& source, std::span<const std::filesy
   return text + std::string(kWatchHostCode);
 }
 
-std::string compilation_unit(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks) {
+std::string compilation_unit(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks,
+                             bool over_field) {
   const std::string path = std::filesystem::absolute(source.path).string();
-  std::string text = headers_before(source.kind, toolchain != Toolchain::cpu) + declarations_before(source);
+  std::string text = headers_before(source.kind, toolchain != Toolchain::cpu);
+  if (over_field) text += "#include \"convlab/simt/cuda/field_for_float.h\"\n";
+  text += declarations_before(source);
   if (source.kind == FileKind::own && toolchain == Toolchain::simt) text += kInlinePtx;
   text += fmt::format("#line 1 \"{}\"\n{}\n", path, translated(source, toolchain, marks));
   text += "#line 1 \"convlab's calls\"\n";

@@ -22,8 +22,9 @@ std::string translated(const KernelSource& source, Toolchain toolchain, std::spa
 
 /// Returns the complete compiler input: the translated text, preceded by the headers and declarations that it expects,
 /// and followed by the functions through which convlab calls it (convlab/kernel_file/entry.h). Files of convlab's own
-/// kind register themselves and need neither.
-std::string compilation_unit(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks = {});
+/// kind register themselves and need neither. `over_field`: see CompileOptions.
+std::string compilation_unit(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks = {},
+                             bool over_field = false);
 
 /// Returns the compiler input for a source file of a whole CUDA program on simt: its translated text, preceded by what
 /// nvcc includes and then `first`, lines of definitions and includes. Headers in the file's folder or in `folders`

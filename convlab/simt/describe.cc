@@ -454,6 +454,10 @@ class Description {
         set_text(fmt::format("assertion '{}' failed", raw_.detail));
         here_.text = thread();
         return;
+      case FaultKind::no_polynomial:
+        set_text(fmt::format("the kernel {}, so its result is no polynomial of them", raw_.detail));
+        here_.text = thread();
+        return;
       case FaultKind::nested_launch:
         set_text("a kernel launches a kernel: simt does not support dynamic parallelism");
         finding_.help = "launch it in host code, after this kernel";

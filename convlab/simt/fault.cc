@@ -85,6 +85,8 @@ std::string_view name_of(FaultKind kind) {
       return "missing synchronization";
     case FaultKind::copy_direction:
       return "wrong direction of a copy";
+    case FaultKind::no_polynomial:
+      return "no polynomial of the inputs";
     case FaultKind::nested_launch:
       return "launch in a kernel";
   }

@@ -55,6 +55,10 @@ struct KernelCall {
 
 namespace internal {
 
+/// Whether the type takes the place of float in kernels that are compiled over a prime field: see field_element.h.
+template <class T>
+inline constexpr bool kStandsForFloat = false;
+
 /// Calls use(argument, value) for each 8-byte word of each argument that may be a pointer. Arguments may be structs
 /// that contain pointers.
 template <class Use>

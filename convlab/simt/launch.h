@@ -182,11 +182,25 @@ void launch_bound(Bound bound, const LaunchShape& shape) {
   launch_grid({reinterpret_cast<const void*>(bound.kernel), &Bound::invoke, &bound, sizeof(bound), places}, shape);
 }
 
+namespace internal {
+
+/// Converts an argument to a parameter's type.
+template <class P, class A>
+P as_parameter(A&& argument) {
+  if constexpr (std::is_pointer_v<P> && kStandsForFloat<std::remove_cv_t<std::remove_pointer_t<P>>>) {
+    return reinterpret_cast<P>(argument);
+  } else {
+    return static_cast<P>(std::forward<A>(argument));
+  }
+}
+
+}  // namespace internal
+
 /// Converts the arguments to the kernel's parameter types and runs the grid.
 template <class... P, class... A>
 void launch_kernel(void (*kernel)(P...), const LaunchShape& shape, A&&... arguments) {
   static_assert(sizeof...(P) == sizeof...(A), "a launch needs one argument for each kernel parameter");
-  launch_bound(bind_kernel(kernel, static_cast<P>(std::forward<A>(arguments))...), shape);
+  launch_bound(bind_kernel(kernel, internal::as_parameter<P>(std::forward<A>(arguments))...), shape);
 }
 
 }  // namespace convlab::simt

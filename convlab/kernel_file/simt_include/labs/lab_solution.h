@@ -113,7 +113,11 @@ inline void export_solution(const char* file, const std::string& type, const voi
 /// Compares, writes the output file if one is named, and returns the difference; "" if the solution is correct.
 inline std::string compare_solution(const char* expected, const char* output, const char* type, const void* data,
                                     int rows, int columns) {
-  if (expected == nullptr || data == nullptr || type == nullptr) {
+  if (data == nullptr) {
+    log(kLevel_ERROR, __FILE__, __func__, __LINE__, "Failed to grade solution");
+    return "The program has no result: it passes a null pointer to the check of the solution.";
+  }
+  if (expected == nullptr || type == nullptr) {
     log(kLevel_ERROR, __FILE__, __func__, __LINE__, "Failed to grade solution");
     return "There is no expected output: options -e FILE and -t TYPE name it.";
   }
