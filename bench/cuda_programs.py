@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gpuverify_driver import driver_of
+from gpuverify_faults import NOT_CUDA
 from smaller_programs import SMALLER
 
 CUDA = re.compile(r"\.(cu|cc|cpp|cxx|c)$")
@@ -200,10 +201,9 @@ def gpuverify(root: Path) -> list[Program]:
     folder = root / "testsuite/CUDA"
     for path in sorted(folder.rglob("*.cu")):
         name = str(path.relative_to(folder).with_suffix("")).removesuffix("/kernel")
-        driver = driver_of(path)
-        if driver is not None:
-            faults = {"race": ["race"], "barrier": ["barrier"], "assert": ["assert"], "": [], None: None}[driver.fault]
-            every.append(Program(name, [], path.parent, ["-I", str(path.parent), *driver.options], [[]], faults, driver.text))
+        driver = driver_of(path, name)
+        if driver is not None and name not in NOT_CUDA:
+            every.append(Program(name, [], path.parent, ["-I", str(path.parent), *driver.options], [[]], driver.faults, driver.text))
     return every
 
 
