@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gpuverify_driver import driver_of
 from gpuverify_faults import NOT_CUDA
+from smaller_llm_c import smaller_llm_c
 from smaller_programs import SMALLER
 
 CUDA = re.compile(r"\.(cu|cc|cpp|cxx|c)$")
@@ -150,14 +151,17 @@ def cuda_samples(root: Path) -> list[Program]:
 
 
 def llm_c(root: Path) -> list[Program]:
-    """Each program with each of its kernels, whose numbers are its argument."""
+    """Each program with each of its kernels, whose numbers are its argument; without those that need cuDNN or MPI."""
     options = ["-I", str(root / "dev/cuda"), "-I", str(root), *OPENMP]
-    once = [("benchmark_kernel(repeat_times", "benchmark_kernel(1")]  # instead of hundreds of launches of the same work
     every = []
     for path in sorted((root / "dev/cuda").glob("*.cu")):
-        kernels = sorted(set(map(int, re.findall(r"\bcase (\d+):", path.read_text()))) or {1})
-        kernels = [each for each in kernels if each < 32]  # others are sizes of blocks
-        every += [Program(f"{path.stem} {kernel}", [path], path.parent, options, [[str(kernel)]], changes=once) for kernel in kernels]
+        text = re.sub(r"#ifdef ENABLE_CUDNN.*?#endif", "", path.read_text(), flags=re.DOTALL)
+        if "<mpi.h>" in text:
+            continue
+        kernels = sorted(set(map(int, re.findall(r"\bcase (\d+):", text))) or {1})
+        for kernel in (each for each in kernels if each < 32):  # others are sizes of blocks
+            changes = smaller_llm_c(path.stem, kernel)
+            every.append(Program(f"{path.stem} {kernel}", [path], path.parent, options, [[str(kernel)]], changes=changes))
     return every
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from cuda_programs import Program
 
 FAILED = re.compile(r"\bFAIL(ED|URE)?\b|\bmismatch|(?<!\b0 )\bincorrect\b|differs from|\bTest failed", re.IGNORECASE)
-PASSED = re.compile(r"\bPASS(ED)?\b|\bSUCCESS(FUL|FULLY)?\b|result matches|\bcorrect\b|Verified|\bok\b", re.IGNORECASE)
+PASSED = re.compile(r"\bPASS(ED)?\b|\bSUCCESS(FUL|FULLY)?\b|results? match(es)?\b|\bcorrect\b|Verified|\bok\b", re.IGNORECASE)
 COMPILE_ERROR = re.compile(r"^(?:\S+?:\d+:\d+: )(?:fatal )?error: (.*)$|^error: (.*)$|^convlab: (.*)$", re.MULTILINE)
 LINK_ERROR = re.compile(r"(undefined reference to .*)$|(cannot find .*)$|(multiple definition of .*?);", re.MULTILINE)
 
