@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "convlab/base/symbol.h"
 #include "convlab/simt/element.h"
 #include "convlab/simt/host_code.h"
 #include "convlab/simt/host_faults.h"
@@ -83,6 +84,16 @@ std::optional<Touched> touched_in_flight(const InFlight& work, uintptr_t address
                  .other = Label{.place = work.place, .text = fmt::format("{} {}", work.what, does)}};
 }
 
+// A kernel that host code calls through a pointer or a template parameter, which no compiler rejects: nvcc's function
+// of that name returns without a launch if there was no <<<...>>>.
+void explain_call_without_launch(const Module& module, uintptr_t code, Finding& finding) {
+  const Symbol* const function = module.function_at(code);
+  if (function == nullptr || std::ranges::find(module.kernels(), function) == module.kernels().end()) return;
+  const std::string name = short_symbol(function->mangled);
+  finding.text = fmt::format("kernel '{}' is called without <<<grid, block>>>", name);
+  finding.help = fmt::format("write {}<<<grid, block>>>(arguments); with a GPU this call launches nothing", name);
+}
+
 // Slow path, when the address is in no known gap.
 [[gnu::noinline, gnu::cold]] void look_up(Gap& gap, uintptr_t address, size_t bytes, AccessKind kind,
                                           const void* code) {
@@ -132,6 +143,7 @@ std::optional<Touched> touched_in_flight(const InFlight& work, uintptr_t address
                                .subject = touched->name,
                                .writes_it = fault.is_write}},
                    .help = touched->help};
+  explain_call_without_launch(**by, at, fault.finding);
   if (touched->other) fault.finding.labels.push_back(*touched->other);
   keep_host_fault(std::move(fault));
 }
