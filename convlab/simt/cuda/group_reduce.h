@@ -12,8 +12,9 @@
 namespace convlab::simt::cuda::cooperative_groups {
 
 /// Returns the combination of the values of all threads of the group, to each of them. As on a GPU it orders no memory.
+/// Inlined, as the scans are: a finding at the read of `value` then shows the caller's line.
 template <class Group, class T, class Operator>
-auto reduce(const Group& group, T&& value, Operator&& op, Where where = Where::current())
+[[gnu::always_inline]] inline auto reduce(const Group& group, T&& value, Operator&& op, Where where = Where::current())
     -> decltype(op(value, value)) {
   static_assert(is_lane_group<Group> || is_wide_tile<Group>, "reduce: the group must be a tile or a coalesced group");
   std::remove_cvref_t<T> result = value;

@@ -13,8 +13,8 @@ namespace convlab::simt::cuda::cooperative_groups {
 
 /// Returns the combination of the values of the threads with this rank and lower ones.
 template <class Group, class T, class Operator>
-auto inclusive_scan(const Group& group, T&& value, Operator&& op, Where where = Where::current())
-    -> decltype(op(value, value)) {
+[[gnu::always_inline]] inline auto inclusive_scan(const Group& group, T&& value, Operator&& op,
+                                                  Where where = Where::current()) -> decltype(op(value, value)) {
   static_assert(is_lane_group<Group> || is_wide_tile<Group>,
                 "inclusive_scan, exclusive_scan: the group must be a tile or a coalesced group");
   std::remove_cvref_t<T> sum = value;
@@ -32,14 +32,14 @@ auto inclusive_scan(const Group& group, T&& value, Operator&& op, Where where = 
   return sum;
 }
 template <class Group, class T>
-std::remove_cvref_t<T> inclusive_scan(const Group& group, T&& value) {
+[[gnu::always_inline]] inline std::remove_cvref_t<T> inclusive_scan(const Group& group, T&& value) {
   return inclusive_scan(group, value, plus<std::remove_cvref_t<T>>());
 }
 
 /// Returns the combination of the values of the threads with lower ranks: T{} for rank 0, whatever the operator.
 template <class Group, class T, class Operator>
-auto exclusive_scan(const Group& group, T&& value, Operator&& op, Where where = Where::current())
-    -> decltype(op(value, value)) {
+[[gnu::always_inline]] inline auto exclusive_scan(const Group& group, T&& value, Operator&& op,
+                                                  Where where = Where::current()) -> decltype(op(value, value)) {
   using Value = std::remove_cvref_t<T>;
   const unsigned rank = group.thread_rank();
   if constexpr (is_wide_tile<Group>) {
@@ -54,7 +54,7 @@ auto exclusive_scan(const Group& group, T&& value, Operator&& op, Where where = 
   }
 }
 template <class Group, class T>
-std::remove_cvref_t<T> exclusive_scan(const Group& group, T&& value) {
+[[gnu::always_inline]] inline std::remove_cvref_t<T> exclusive_scan(const Group& group, T&& value) {
   return exclusive_scan(group, value, plus<std::remove_cvref_t<T>>());
 }
 
