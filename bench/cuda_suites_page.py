@@ -165,6 +165,28 @@ def gpuverify(suite: dict) -> list[str]:
     ]
 
 
+def llm_c(suite: dict) -> list[str]:
+    """By program of llm.c: its kernels, those that end, that agree with its CPU code, and that have findings."""
+    by_program: dict[str, list[dict]] = {}
+    for each in suite["programs"]:
+        by_program.setdefault(each["name"].rsplit(" ", 1)[0], []).append(each)
+    rows = []
+    totals = [0, 0, 0, 0]
+    for name, kernels in by_program.items():
+        ended = [each for each in kernels if each["compiles"] and not each["timed_out"] and each["status"] >= 0]
+        passed = sum(each["verdict"] == "passed" for each in ended)
+        found = [each for each in ended if has_findings(each)]
+        totals = [sum(pair) for pair in zip(totals, [len(kernels), len(ended), passed, len(found)])]
+        shown = [f"{each['name'].rsplit(' ', 1)[1]}: {', '.join(each['findings'])}" for each in found]
+        rows.append([f"`{name}`", str(len(kernels)), str(len(ended)), str(passed), str(len(found)), "; ".join(shown) or "-"])
+    rows.append(["all", *map(str, totals), "-"])
+    return [
+        "", "## Kernels of llm.c", "",
+        "The programs of llm.c's dev/cuda without those that need cuDNN or MPI. A program gets a kernel's number, runs the kernel",
+        "with each of its block sizes, and compares the results with those of its CPU code.", "",
+        *table(["program", "kernels", "end", "pass", "with findings", "findings by kernel number"], rows)]  # fmt: skip
+
+
 def kinds(suites: dict[str, dict]) -> list[str]:
     counts = {}
     for name, suite in suites.items():
@@ -219,5 +241,6 @@ def page_of(suites: dict[str, dict]) -> str:
         *gpuverify(suites["GPUVerify"]),
         "## Races in Indigo's programs", "", *races(suites["Indigo"]),
         *(["", "## Course labs", *course_labs(labs)] if labs else []),
+        *(llm_c(suites["llm.c"]) if "llm.c" in suites else []),
         "", "## Where the output differs from a GPU's", "", *unlike(suites), "",
         "## Findings", "", "Programs with each kind of finding:", "", *kinds(suites), ""])  # fmt: skip
