@@ -291,11 +291,10 @@ TEST_F(Cuda, WhatIsNotSupportedIsAnErrorWithItsName) {
   const ProgramRun reference = run("texture<float, 2> image;\nint main() {}\n");
   EXPECT_EQ(reference.status, 2);
   EXPECT_THAT(reference.complaint, HasSubstr("CUDA 12 removed texture and surface references"));
-  const ProgramRun cubemap =
-      run("__global__ void read(cudaTextureObject_t cube, float* to) { *to = texCubemap<float>(cube, 0, 0, 1); }\n"
-          "int main() {}\n");
-  EXPECT_EQ(cubemap.status, 2);
-  EXPECT_THAT(cubemap.complaint, HasSubstr("simt does not support 'texCubemap'"));
+  const ProgramRun mipmap =
+      run("int main() {\n  cudaMipmappedArray_t array = nullptr;\n  cudaFreeMipmappedArray(array);\n}\n");
+  EXPECT_EQ(mipmap.status, 2);
+  EXPECT_THAT(mipmap.complaint, HasSubstr("simt does not support 'cudaFreeMipmappedArray'"));
 }
 
 }  // namespace

@@ -41,21 +41,25 @@ cudaError_t fail_no_array(std::string_view call, const Where& where) {
 
 // Returns why an array cannot have this extent; "" if it can.
 std::string_view extent_error(const cudaExtent& extent, unsigned flags) {
-  if ((flags & cudaArrayCubemap) != 0) return "simt does not support cubemaps";
-  constexpr unsigned kKnown = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayTextureGather;
+  constexpr unsigned kKnown = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather;
   if ((flags & ~kKnown) != 0) return "simt does not support this flag";
   if (extent.width == 0) return "the width is 0";
   const bool is_layered = (flags & cudaArrayLayered) != 0;
   if (is_layered && extent.depth == 0) return "a layered array needs its number of layers as depth";
   if (!is_layered && extent.height == 0 && extent.depth != 0) return "an array with depth needs a height";
+  if ((flags & cudaArrayCubemap) == 0) return "";
+  if (extent.width != extent.height) return "the faces of a cubemap need the same width and height";
+  if (!is_layered && extent.depth != runtime::kFaces) return "a cubemap needs a depth of 6, one for each face";
+  if (extent.depth % runtime::kFaces != 0) return "a layered cubemap needs a multiple of 6 as depth";
   return "";
 }
 
 runtime::Image image_with(const cudaChannelFormatDesc& format, const cudaExtent& extent, unsigned flags) {
   runtime::Image image{.format = format, .width = extent.width, .flags = flags};
   if (extent.height > 0) image.height = extent.height;
-  if (extent.depth > 0) (image.is_layered() ? image.layers : image.depth) = extent.depth;
-  image.dimensions = extent.height == 0 ? 1 : (extent.depth == 0 || image.is_layered() ? 2 : 3);
+  const bool has_layers = image.is_layered() || image.is_cubemap();
+  if (extent.depth > 0) (has_layers ? image.layers : image.depth) = extent.depth;
+  image.dimensions = extent.height == 0 ? 1 : (extent.depth == 0 || has_layers ? 2 : 3);
   image.pitch = image.width * runtime::texel_bytes(format);
   image.slice = image.pitch * image.height;
   return image;

@@ -10,7 +10,7 @@
 #include "convlab/simt/where.h"
 
 /// CUDA arrays: memory that textures and surfaces access, and pointers do not. The layout of a device is opaque; here
-/// rows, slices and layers follow each other without gaps. Cubemaps, sparse and mipmapped arrays are not supported.
+/// rows, slices and layers follow each other without gaps. Sparse and mipmapped arrays are not supported.
 namespace convlab::simt::cuda {
 
 struct cudaArray;
@@ -20,7 +20,19 @@ using cudaArray_const_t = const cudaArray*;
 inline constexpr unsigned cudaArrayDefault = 0, cudaArrayLayered = 1, cudaArraySurfaceLoadStore = 2,
                           cudaArrayCubemap = 4, cudaArrayTextureGather = 8;
 
-/// `name`: the source text of the array's address, which names it in reports.
+/// The faces of a cubemap, in the order that they have in an array.
+enum cudaGraphicsCubeFace {
+  cudaGraphicsCubeFacePositiveX,
+  cudaGraphicsCubeFaceNegativeX,
+  cudaGraphicsCubeFacePositiveY,
+  cudaGraphicsCubeFaceNegativeY,
+  cudaGraphicsCubeFacePositiveZ,
+  cudaGraphicsCubeFaceNegativeZ,
+};
+
+/// With cudaArrayLayered, the extent's depth is the number of layers. With cudaArrayCubemap, width and height are equal
+/// and the depth is 6, one for each face; with both flags it is 6 times the number of cubemaps. `name`: the source text
+/// of the array's address, which names it in reports.
 cudaError_t convlab_malloc_3d_array(const char* name, cudaArray_t* array, const cudaChannelFormatDesc* format,
                                     cudaExtent extent, unsigned flags = 0, Where where = Where::current()) noexcept;
 inline cudaError_t convlab_malloc_array(const char* name, cudaArray_t* array, const cudaChannelFormatDesc* format,
@@ -95,16 +107,19 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t) = delete;
 
 namespace runtime {
 
+inline constexpr int kFaces = 6;  ///< of a cubemap
+
 /// A CUDA array or other memory as textures and surfaces see it. Sizes are in texels; a missing dimension has size 1.
 struct Image {
   char* memory = nullptr;
   cudaChannelFormatDesc format = {};
-  size_t width = 0, height = 1, depth = 1, layers = 1;
-  size_t pitch = 0, slice = 0;  ///< bytes between rows, and between slices or layers
+  size_t width = 0, height = 1, depth = 1, layers = 1;  ///< layers: with the faces of each cubemap
+  size_t pitch = 0, slice = 0;                          ///< bytes between rows, and between slices or layers
   int dimensions = 0;
   unsigned flags = 0;
 
   bool is_layered() const { return (flags & cudaArrayLayered) != 0; }
+  bool is_cubemap() const { return (flags & cudaArrayCubemap) != 0; }
   char* row(size_t y, size_t z) const { return memory + z * slice + y * pitch; }
 };
 

@@ -14,17 +14,21 @@
 namespace convlab::simt::cuda::runtime {
 namespace {
 
-const char* layers_text(bool is_layered) { return is_layered ? " and layers" : ""; }
-
-std::string dimensions_text(int dimensions, bool is_layered) {
-  return fmt::format("{} dimension{}{}", dimensions, dimensions == 1 ? "" : "s", layers_text(is_layered));
+// "2 dimensions and layers" or "the faces of a cubemap"
+std::string shape_text(const Image& image) {
+  const char* const layers = image.is_layered() ? " and layers" : "";
+  if (image.is_cubemap()) return fmt::format("the faces of a cubemap{}", layers);
+  return fmt::format("{} dimension{}{}", image.dimensions, image.dimensions == 1 ? "" : "s", layers);
 }
 
-// An image with size 1 in the dimensions that the call lacks can be read as one with fewer dimensions.
-bool has_dimensions(const Image& image, int dimensions, bool is_layered) {
-  if (image.is_layered() != is_layered) return false;
-  if (dimensions == image.dimensions) return true;
-  return (dimensions > 1 || image.height == 1) && (dimensions > 2 || image.depth == 1);
+// An image with size 1 in the dimensions that the call lacks can be read as one with fewer dimensions. A cubemap is a
+// layered array of two dimensions, whose layers surfaces can access as such.
+bool has_shape(const Image& image, bool is_surface, const ImageShape& shape) {
+  if (image.is_cubemap() && !shape.is_cubemap) return is_surface && shape.is_layered && shape.dimensions == 2;
+  if (shape.is_cubemap && !image.is_cubemap()) return false;
+  if (image.is_layered() != shape.is_layered) return false;
+  if (shape.dimensions == image.dimensions) return true;
+  return (shape.dimensions > 1 || image.height == 1) && (shape.dimensions > 2 || image.depth == 1);
 }
 
 }  // namespace
@@ -58,8 +62,8 @@ void fail_image_access(const ImageCall& call, const char* headline, std::string&
   worker->fail(std::move(fault));
 }
 
-const ImageObject& object_for(const ImageCall& call, unsigned long long handle, bool is_surface, int dimensions,
-                              bool is_layered) {
+const ImageObject& object_for(const ImageCall& call, unsigned long long handle, bool is_surface,
+                              const ImageShape& shape) {
   const char* const what = is_surface ? "surface" : "texture";
   const char* const headline = is_surface ? "invalid surface access" : "invalid texture read";
   const ImageObject* const object = object_of(handle);
@@ -71,10 +75,9 @@ const ImageObject& object_for(const ImageCall& call, unsigned long long handle, 
     fail_image_access(call, headline,
                       fmt::format("{} gets a {} object", call.name, is_surface ? "texture" : "surface"));
   }
-  if (!has_dimensions(object->image, dimensions, is_layered)) {
+  if (!has_shape(object->image, is_surface, shape)) {
     fail_image_access(call, headline,
-                      fmt::format("{} accesses a {} with {}", call.name, what,
-                                  dimensions_text(object->image.dimensions, object->image.is_layered())));
+                      fmt::format("{} accesses a {} with {}", call.name, what, shape_text(object->image)));
   }
   return *object;
 }

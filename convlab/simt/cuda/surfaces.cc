@@ -17,7 +17,7 @@ constexpr const char* kHeadline = "invalid surface access";
 
 // Returns the address of the element; nullptr outside the surface, if the mode lets the kernel go on.
 char* element_at(const ImageCall& call, cudaSurfaceObject_t handle, SurfaceAccess access, size_t bytes) {
-  const ImageObject& object = object_for(call, handle, true, access.dimensions, access.is_layered);
+  const ImageObject& object = object_for(call, handle, true, {access.dimensions, access.is_layered, access.is_cubemap});
   const Image& image = object.image;
   const auto size = static_cast<int64_t>(bytes), row = static_cast<int64_t>(image.pitch);
   if (access.x % size != 0) {
@@ -33,7 +33,7 @@ char* element_at(const ImageCall& call, cudaSurfaceObject_t handle, SurfaceAcces
     if (access.mode == cudaBoundaryModeTrap) {
       fail_image_access(call, "out-of-bounds access to a surface",
                         fmt::format("{} accesses {} bytes at ({}, {}, {}); the surface has rows of {} bytes, {} rows "
-                                    "and {} slices or layers; x is in bytes",
+                                    "and {} slices, layers or faces; x is in bytes",
                                     call.name, bytes, access.x, access.y, access.z, row, rows, slices));
     }
     access.x = static_cast<int>(std::clamp<int64_t>(access.x, 0, std::max<int64_t>(row - size, 0)));

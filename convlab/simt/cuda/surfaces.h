@@ -7,8 +7,12 @@
 #include "convlab/simt/where.h"
 
 /// Reads and writes of surfaces in kernels, checked as loads and stores. x is in bytes. Values are stored as they are,
-/// whatever the array's format. Cubemaps are not supported.
+/// whatever the array's format. Each face of a cubemap is a layer: cubemap i has the layers 6 * i to 6 * i + 5.
 namespace convlab::simt::cuda {
+
+inline constexpr int cudaSurfaceType1D = 1, cudaSurfaceType2D = 2, cudaSurfaceType3D = 3, cudaSurfaceTypeCubemap = 0xc,
+                     cudaSurfaceType1DLayered = 0xf1, cudaSurfaceType2DLayered = 0xf2,
+                     cudaSurfaceTypeCubemapLayered = 0xfc;
 
 /// What an access outside the surface does: reads 0 and writes nothing; goes to the nearest element; ends the kernel.
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
@@ -18,8 +22,8 @@ namespace runtime {
 struct SurfaceAccess {
   const char* call;
   int dimensions;
-  bool is_layered = false;
-  int x, y = 0, z = 0;  ///< z: the slice or layer
+  bool is_layered = false, is_cubemap = false;
+  int x, y = 0, z = 0;  ///< z: the slice, layer or face
   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap;
 };
 
@@ -68,12 +72,12 @@ CONVLAB_SIMT_SURFACE(surf1DLayered, (int x, int layer), (.dimensions = 1, .is_la
                      (x, layer))
 CONVLAB_SIMT_SURFACE(surf2DLayered, (int x, int y, int layer),
                      (.dimensions = 2, .is_layered = true, .x = x, .y = y, .z = layer), (x, y, layer))
+CONVLAB_SIMT_SURFACE(surfCubemap, (int x, int y, int face),
+                     (.dimensions = 2, .is_cubemap = true, .x = x, .y = y, .z = face), (x, y, face))
+CONVLAB_SIMT_SURFACE(surfCubemapLayered, (int x, int y, int layer_face),
+                     (.dimensions = 2, .is_layered = true, .is_cubemap = true, .x = x, .y = y, .z = layer_face),
+                     (x, y, layer_face))
 #undef CONVLAB_SIMT_SURFACE
 #undef CONVLAB_SIMT_LIST
-
-template <class T>
-T surfCubemapread(cudaSurfaceObject_t object, int x, int y, int face) = delete;
-template <class T>
-void surfCubemapwrite(T value, cudaSurfaceObject_t object, int x, int y, int face) = delete;
 
 }  // namespace convlab::simt::cuda

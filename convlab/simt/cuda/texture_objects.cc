@@ -151,6 +151,9 @@ std::string_view texture_error(const cudaTextureDesc& texture, const Image& imag
   if (texture.readMode == cudaReadModeNormalizedFloat && !is_float && image.format.x == 32) {
     return "only channels of 8 and 16 bits can be read as normalized float";
   }
+  if (texture.seamlessCubemap != 0 && !image.is_cubemap()) {
+    return "seamlessCubemap needs an array that was allocated with the flag cudaArrayCubemap";
+  }
   if (texture.sRGB != 0) return "simt does not support sRGB";
   return "";
 }

@@ -6,16 +6,17 @@
 #include "convlab/simt/cuda/cuda_errors.h"
 #include "convlab/simt/where.h"
 
-/// Texture and surface objects. Not supported: mipmaps, cubemaps, resource views and sRGB; a call that needs them
-/// returns an error that says so. Texture references (`texture<T, N>`) were removed in CUDA 12.
+/// Texture and surface objects. Not supported: mipmaps, resource views and sRGB; a call that needs them returns an
+/// error that says so. Texture references (`texture<T, N>`) were removed in CUDA 12.
 namespace convlab::simt::cuda {
 
 enum cudaTextureAddressMode { cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder };
 enum cudaTextureFilterMode { cudaFilterModePoint, cudaFilterModeLinear };
 enum cudaTextureReadMode { cudaReadModeElementType, cudaReadModeNormalizedFloat };
 
-inline constexpr int cudaTextureType1D = 1, cudaTextureType2D = 2, cudaTextureType3D = 3,
-                     cudaTextureType1DLayered = 0xf1, cudaTextureType2DLayered = 0xf2;
+inline constexpr int cudaTextureType1D = 1, cudaTextureType2D = 2, cudaTextureType3D = 3, cudaTextureTypeCubemap = 0xc,
+                     cudaTextureType1DLayered = 0xf1, cudaTextureType2DLayered = 0xf2,
+                     cudaTextureTypeCubemapLayered = 0xfc;
 
 struct cudaTextureDesc {
   cudaTextureAddressMode addressMode[3];

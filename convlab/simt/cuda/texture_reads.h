@@ -12,16 +12,22 @@
 /// that is not documented, so results may differ from a GPU's in the last bits.
 ///
 /// Each texel that contributes to a result is checked as a load of the kernel. A texel with weight 0 is not read.
+///
+/// A cubemap is read in a direction, and filtered within the face that this goes through, with the texture's address
+/// modes; with seamlessCubemap, linear filtering goes on in the next face. At a corner, where only three faces meet,
+/// the fourth texel is the mean of the other three: CUDA does not document it.
+///
 /// Mipmaps are not supported, so levels and gradients have no effect. Reads see what the same kernel wrote before; on a
 /// GPU that is undefined.
 namespace convlab::simt::cuda {
 namespace runtime {
 
-/// Where a kernel reads a texture. `dimensions` counts x, y and z, and not the layer.
+/// Where a kernel reads a texture: at x, y and z, or a cubemap in this direction. `dimensions` does not count layers or
+/// faces.
 struct TextureRead {
   const char* call;
   int dimensions;
-  bool is_layered = false;
+  bool is_layered = false, is_cubemap = false;
   float x, y = 0.0f, z = 0.0f;
   int layer = 0;
   bool wants_float = false, is_signed = false;
@@ -101,6 +107,11 @@ CONVLAB_SIMT_TEXTURE(tex1DLayered, (float x, int layer), (.dimensions = 1, .is_l
                      (x, layer))
 CONVLAB_SIMT_TEXTURE(tex2DLayered, (float x, float y, int layer),
                      (.dimensions = 2, .is_layered = true, .x = x, .y = y, .layer = layer), (x, y, layer))
+CONVLAB_SIMT_TEXTURE(texCubemap, (float x, float y, float z),
+                     (.dimensions = 2, .is_cubemap = true, .x = x, .y = y, .z = z), (x, y, z))
+CONVLAB_SIMT_TEXTURE(texCubemapLayered, (float x, float y, float z, int layer),
+                     (.dimensions = 2, .is_layered = true, .is_cubemap = true, .x = x, .y = y, .z = z, .layer = layer),
+                     (x, y, z, layer))
 
 // Without mipmaps, level 0 is the only one.
 CONVLAB_SIMT_TEXTURE(tex1DLod, (float x, float level), (.dimensions = 1, .x = x), (x, level))
@@ -112,6 +123,16 @@ CONVLAB_SIMT_TEXTURE(tex2DGrad, (float x, float y, float2 dx, float2 dy), (.dime
                      (x, y, dx, dy))
 CONVLAB_SIMT_TEXTURE(tex3DGrad, (float x, float y, float z, float4 dx, float4 dy),
                      (.dimensions = 3, .x = x, .y = y, .z = z), (x, y, z, dx, dy))
+CONVLAB_SIMT_TEXTURE(texCubemapLod, (float x, float y, float z, float level),
+                     (.dimensions = 2, .is_cubemap = true, .x = x, .y = y, .z = z), (x, y, z, level))
+CONVLAB_SIMT_TEXTURE(texCubemapGrad, (float x, float y, float z, float4 dx, float4 dy),
+                     (.dimensions = 2, .is_cubemap = true, .x = x, .y = y, .z = z), (x, y, z, dx, dy))
+CONVLAB_SIMT_TEXTURE(texCubemapLayeredLod, (float x, float y, float z, int layer, float level),
+                     (.dimensions = 2, .is_layered = true, .is_cubemap = true, .x = x, .y = y, .z = z, .layer = layer),
+                     (x, y, z, layer, level))
+CONVLAB_SIMT_TEXTURE(texCubemapLayeredGrad, (float x, float y, float z, int layer, float4 dx, float4 dy),
+                     (.dimensions = 2, .is_layered = true, .is_cubemap = true, .x = x, .y = y, .z = z, .layer = layer),
+                     (x, y, z, layer, dx, dy))
 #undef CONVLAB_SIMT_TEXTURE
 #undef CONVLAB_SIMT_LIST
 
@@ -121,11 +142,5 @@ T tex2Dgather(cudaTextureObject_t object, float x, float y, int channel = 0, Whe
   const auto read = runtime::as<T>({.call = "tex2Dgather", .dimensions = 2, .x = x, .y = y});
   return runtime::texel_as<T>(runtime::gather_texture(object, read, channel, where));
 }
-
-// Cubemaps are not supported.
-template <class T>
-T texCubemap(cudaTextureObject_t object, float x, float y, float z) = delete;
-template <class T>
-T texCubemapLayered(cudaTextureObject_t object, float x, float y, float z, int layer) = delete;
 
 }  // namespace convlab::simt::cuda
