@@ -2,3 +2,4 @@
 
 #include "convlab/simt/cuda/cuda_on_host.h"
 #include "convlab/simt/cuda/cusparse.h"
+#include "convlab/simt/cuda/cusparse_triangles.h"

@@ -11,10 +11,9 @@
 /// The generic API of cuSPARSE: sparse matrices as CSR, CSC and COO, their products with dense vectors and matrices,
 /// conversions to and from dense matrices, and sparse vectors; of the legacy API, CSR to CSC and the count of nonzeros.
 /// Arrays and indices are checked as convlab/simt/cuda/library_call.h says. Algorithms have no effect, and no buffer is
-/// needed.
+/// needed. Triangular solves are in cusparse_triangles.h.
 ///
-/// Not supported: products of sparse matrices, triangular solvers, batches, blocked formats, the rest of the legacy
-/// API.
+/// Not supported: products of sparse matrices, batches, blocked formats, the rest of the legacy API.
 namespace convlab::simt::cuda {
 
 /// The macro of cuSPARSE's functions: helper_cuda.h of NVIDIA's samples asks for it.
@@ -173,6 +172,8 @@ cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t matrix, void* row_i
 cusparseStatus_t cusparseSpMatGetSize(cusparseConstSpMatDescr_t matrix, int64_t* rows, int64_t* columns,
                                       int64_t* count) noexcept;
 cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t matrix, void* values) noexcept;
+cusparseStatus_t cusparseSpMatGetAttribute(cusparseConstSpMatDescr_t matrix, cusparseSpMatAttribute_t attribute,
+                                           void* value, size_t bytes) noexcept;
 cusparseStatus_t cusparseSpMatSetAttribute(cusparseSpMatDescr_t matrix, cusparseSpMatAttribute_t attribute, void* value,
                                            size_t bytes) noexcept;
 

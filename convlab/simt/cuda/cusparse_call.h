@@ -1,9 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "convlab/simt/cuda/cublas_call.h"
 #include "convlab/simt/cuda/cusparse.h"
 #include "convlab/simt/cuda/library_call.h"
 
@@ -21,9 +23,13 @@ inline LibraryCall sparse_call(cusparseHandle_t handle, const char* name, const 
   return {&kSparseCodes, name, handle == nullptr ? nullptr : handle->stream, where};
 }
 
-/// Keeps the failed call and returns its status.
+/// Keep the failed call and return its status.
 inline cusparseStatus_t refuse_sparse(const LibraryCall& call, std::string why) {
   return static_cast<cusparseStatus_t>(call.fail(call.invalid(std::move(why))));
+}
+
+inline cusparseStatus_t unsupported_sparse(const LibraryCall& call, std::string why) {
+  return static_cast<cusparseStatus_t>(call.fail(call.unsupported(std::move(why))));
 }
 
 inline cusparseStatus_t run_sparse(cusparseHandle_t handle, const LibraryCall& call,
@@ -31,6 +37,17 @@ inline cusparseStatus_t run_sparse(cusparseHandle_t handle, const LibraryCall& c
   if (handle == nullptr) return CUSPARSE_STATUS_NOT_INITIALIZED;
   return static_cast<cusparseStatus_t>(call.run(std::move(work)));
 }
+
+inline constexpr const char* kNullDescriptor = "a descriptor is a null pointer";
+
+template <class... Descriptors>
+bool all_exist(const Descriptors*... descriptors) {
+  return (... && (descriptors != nullptr));
+}
+
+/// Returns alpha or beta; nullopt, with a finding, if it is in device memory and should be on the host.
+std::optional<BlasFactor> factor(const LibraryCall& call, cusparsePointerMode_t mode, const void* pointer,
+                                 cudaDataType type, const char* name);
 
 /// Answers a question for the size of a buffer.
 inline cusparseStatus_t no_sparse_buffer(cusparseHandle_t handle, size_t* bytes) {

@@ -4,11 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-#include <utility>
-
-#include "convlab/simt/cuda/copy_checks.h"
-#include "convlab/simt/cuda/cublas_call.h"
 #include "convlab/simt/cuda/cusparse_call.h"
 #include "convlab/simt/cuda/dense_products.h"
 #include "convlab/simt/cuda/sparse_entries.h"
@@ -19,46 +14,11 @@ namespace {
 
 using namespace runtime;
 
-/// Returns alpha or beta; nullopt, with a finding, if it is in device memory and should be on the host.
-std::optional<BlasFactor> factor(const LibraryCall& call, cusparsePointerMode_t mode, const void* pointer,
-                                 cudaDataType type, const char* name) {
-  if (mode == CUSPARSE_POINTER_MODE_DEVICE) return BlasFactor{.device = pointer, .type = type, .name = name};
-  if (pointer == nullptr) {
-    refuse_sparse(call, fmt::format("{} is a null pointer", name));
-    return std::nullopt;
-  }
-  if (side_of(pointer, 1) == Side::device) {
-    call.on_wrong_side(name, "pass a host pointer, or call cusparseSetPointerMode first");
-    return std::nullopt;
-  }
-  return BlasFactor{.value = element<std::complex<double>>(pointer, type, 0)};
-}
-
-template <class... Descriptors>
-bool all_exist(const Descriptors*... descriptors) {
-  return (... && (descriptors != nullptr));
-}
-
-/// Returns the entries of op(A).
-template <class Number>
-std::vector<SparseEntry<Number>> load_operand(const LibraryCall& call, const cusparseSpMatDescr& a,
-                                              cusparseOperation_t op) {
-  std::vector<SparseEntry<Number>> entries = load_entries<Number>(call, a);
-  for (SparseEntry<Number>& each : entries) {
-    if (op == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE) each.value = conjugate(each.value);
-    if (op != CUSPARSE_OPERATION_NON_TRANSPOSE) std::swap(each.row, each.column);
-  }
-  return entries;
-}
-
-DeviceVector vector_of(const cusparseDnVecDescr& v, const char* name) { return {v.values, v.type, v.size, 1, name}; }
 DeviceVector values_of(const cusparseSpVecDescr& v) { return {v.values, v.type, v.count, 1, "the values of x"}; }
 
 std::vector<int64_t> indices_of(const LibraryCall& call, const cusparseSpVecDescr& x, int64_t size) {
   return load_indices(call, x.indices, x.index_type, x.base, x.count, size, "the indices of x");
 }
-
-constexpr const char* kNull = "a descriptor is a null pointer";
 
 }  // namespace
 
@@ -80,7 +40,7 @@ cusparseStatus_t cusparseSpMV(cusparseHandle_t handle, cusparseOperation_t op, c
                               Where where) noexcept {
   const LibraryCall call = sparse_call(handle, "cusparseSpMV", where);
   if (handle == nullptr) return CUSPARSE_STATUS_NOT_INITIALIZED;
-  if (!all_exist(a, x, y)) return refuse_sparse(call, kNull);
+  if (!all_exist(a, x, y)) return refuse_sparse(call, kNullDescriptor);
   const bool plain = op == CUSPARSE_OPERATION_NON_TRANSPOSE;
   const int64_t rows = plain ? a->rows : a->columns, columns = plain ? a->columns : a->rows;
   if (x->size != columns || y->size != rows) {
@@ -123,7 +83,7 @@ cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t op_a,
                               Where where) noexcept {
   const LibraryCall call = sparse_call(handle, "cusparseSpMM", where);
   if (handle == nullptr) return CUSPARSE_STATUS_NOT_INITIALIZED;
-  if (!all_exist(a, b, c)) return refuse_sparse(call, kNull);
+  if (!all_exist(a, b, c)) return refuse_sparse(call, kNullDescriptor);
   const bool plain_a = op_a == CUSPARSE_OPERATION_NON_TRANSPOSE, plain_b = op_b == CUSPARSE_OPERATION_NON_TRANSPOSE;
   const int64_t m = plain_a ? a->rows : a->columns, k = plain_a ? a->columns : a->rows;
   const int64_t b_rows = plain_b ? b->rows : b->columns, n = plain_b ? b->columns : b->rows;
@@ -170,7 +130,7 @@ cusparseStatus_t cusparseSparseToDense_bufferSize(cusparseHandle_t handle, cuspa
 cusparseStatus_t cusparseSparseToDense(cusparseHandle_t handle, cusparseConstSpMatDescr_t a, cusparseDnMatDescr_t b,
                                        cusparseSparseToDenseAlg_t, void*, Where where) noexcept {
   const LibraryCall call = sparse_call(handle, "cusparseSparseToDense", where);
-  if (!all_exist(a, b)) return refuse_sparse(call, kNull);
+  if (!all_exist(a, b)) return refuse_sparse(call, kNullDescriptor);
   if (a->rows != b->rows || a->columns != b->columns) return refuse_sparse(call, "the shapes do not match");
   return run_sparse(handle, call, [a = *a, b = *b](const LibraryCall& library) {
     with_number(b.type, [&](auto number) {
@@ -220,7 +180,7 @@ cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handle, cuspars
                                                 cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t, void*,
                                                 Where where) noexcept {
   const LibraryCall call = sparse_call(handle, "cusparseDenseToSparse_analysis", where);
-  if (!all_exist(a, b)) return refuse_sparse(call, kNull);
+  if (!all_exist(a, b)) return refuse_sparse(call, kNullDescriptor);
   if (a->rows != b->rows || a->columns != b->columns) return refuse_sparse(call, "the shapes do not match");
   return run_sparse(handle, call, [a = *a, b](const LibraryCall& library) {
     const DenseEntries entries = entries_of(library, a, b->format);
@@ -236,7 +196,7 @@ cusparseStatus_t cusparseDenseToSparse_convert(cusparseHandle_t handle, cusparse
                                                cusparseSpMatDescr_t b, cusparseDenseToSparseAlg_t, void*,
                                                Where where) noexcept {
   const LibraryCall call = sparse_call(handle, "cusparseDenseToSparse_convert", where);
-  if (!all_exist(a, b)) return refuse_sparse(call, kNull);
+  if (!all_exist(a, b)) return refuse_sparse(call, kNullDescriptor);
   return run_sparse(handle, call, [a = *a, b = *b](const LibraryCall& library) {
     const DenseEntries entries = entries_of(library, a, b.format);
     if (b.format == CUSPARSE_FORMAT_COO) {
@@ -254,7 +214,7 @@ cusparseStatus_t cusparseAxpby(cusparseHandle_t handle, const void* alpha, cuspa
                                const void* beta, cusparseDnVecDescr_t y, Where where) noexcept {
   const LibraryCall call = sparse_call(handle, "cusparseAxpby", where);
   if (handle == nullptr) return CUSPARSE_STATUS_NOT_INITIALIZED;
-  if (!all_exist(x, y)) return refuse_sparse(call, kNull);
+  if (!all_exist(x, y)) return refuse_sparse(call, kNullDescriptor);
   const auto first = factor(call, handle->pointers, alpha, y->type, "alpha");
   const auto second = factor(call, handle->pointers, beta, y->type, "beta");
   if (!first || !second) return CUSPARSE_STATUS_EXECUTION_FAILED;
@@ -272,7 +232,7 @@ cusparseStatus_t cusparseAxpby(cusparseHandle_t handle, const void* alpha, cuspa
 cusparseStatus_t cusparseGather(cusparseHandle_t handle, cusparseConstDnVecDescr_t y, cusparseSpVecDescr_t x,
                                 Where where) noexcept {
   const LibraryCall call = sparse_call(handle, "cusparseGather", where);
-  if (!all_exist(x, y)) return refuse_sparse(call, kNull);
+  if (!all_exist(x, y)) return refuse_sparse(call, kNullDescriptor);
   return run_sparse(handle, call, [x = *x, y = *y](const LibraryCall& library) {
     const auto values = load<std::complex<double>>(library, vector_of(y, "y"));
     std::vector<std::complex<double>> gathered;
@@ -284,7 +244,7 @@ cusparseStatus_t cusparseGather(cusparseHandle_t handle, cusparseConstDnVecDescr
 cusparseStatus_t cusparseScatter(cusparseHandle_t handle, cusparseConstSpVecDescr_t x, cusparseDnVecDescr_t y,
                                  Where where) noexcept {
   const LibraryCall call = sparse_call(handle, "cusparseScatter", where);
-  if (!all_exist(x, y)) return refuse_sparse(call, kNull);
+  if (!all_exist(x, y)) return refuse_sparse(call, kNullDescriptor);
   return run_sparse(handle, call, [x = *x, y = *y](const LibraryCall& library) {
     const std::vector<int64_t> indices = indices_of(library, x, y.size);
     const auto more = load<std::complex<double>>(library, values_of(x));

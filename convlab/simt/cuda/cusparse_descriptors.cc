@@ -150,6 +150,16 @@ cusparseStatus_t cusparseSpMatGetSize(cusparseConstSpMatDescr_t matrix, int64_t*
 cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t matrix, void* values) noexcept {
   return with(matrix, CUSPARSE_STATUS_INVALID_VALUE, [=](cusparseSpMatDescr& each) { each.values = values; });
 }
+cusparseStatus_t cusparseSpMatGetAttribute(cusparseConstSpMatDescr_t matrix, cusparseSpMatAttribute_t attribute,
+                                           void* value, size_t bytes) noexcept {
+  if (matrix == nullptr || value == nullptr || bytes != sizeof(cusparseFillMode_t)) {
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  }
+  const void* const member = attribute == CUSPARSE_SPMAT_FILL_MODE ? static_cast<const void*>(&matrix->fill)
+                                                                   : static_cast<const void*>(&matrix->diagonal);
+  std::memcpy(value, member, bytes);
+  return CUSPARSE_STATUS_SUCCESS;
+}
 cusparseStatus_t cusparseSpMatSetAttribute(cusparseSpMatDescr_t matrix, cusparseSpMatAttribute_t attribute, void* value,
                                            size_t bytes) noexcept {
   static_assert(sizeof(cusparseFillMode_t) == sizeof(cusparseDiagType_t));

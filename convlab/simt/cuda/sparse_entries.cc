@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "convlab/simt/cuda/dense_products.h"
 
 namespace convlab::simt::cuda::runtime {
@@ -64,6 +66,17 @@ std::vector<SparseEntry<Number>> load_entries(const LibraryCall& call, const cus
 }
 
 template <class Number>
+std::vector<SparseEntry<Number>> load_operand(const LibraryCall& call, const cusparseSpMatDescr& a,
+                                              cusparseOperation_t op) {
+  std::vector<SparseEntry<Number>> entries = load_entries<Number>(call, a);
+  for (SparseEntry<Number>& each : entries) {
+    if (op == CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE) each.value = conjugate(each.value);
+    if (op != CUSPARSE_OPERATION_NON_TRANSPOSE) std::swap(each.row, each.column);
+  }
+  return entries;
+}
+
+template <class Number>
 std::vector<Number> load_dense(const LibraryCall& call, const cusparseDnMatDescr& m, std::string_view name) {
   std::vector<Number> values = load<Number>(call, stored(m, name));
   return m.order == CUSPARSE_ORDER_COL ? values : transposed(values, m.columns, m.rows);
@@ -77,6 +90,8 @@ void store_dense(const LibraryCall& call, const cusparseDnMatDescr& m, const std
 
 #define CONVLAB_SIMT_SPARSE(Number)                                                                         \
   template std::vector<SparseEntry<Number>> load_entries(const LibraryCall&, const cusparseSpMatDescr&);    \
+  template std::vector<SparseEntry<Number>> load_operand(const LibraryCall&, const cusparseSpMatDescr&,     \
+                                                         cusparseOperation_t);                              \
   template std::vector<Number> load_dense(const LibraryCall&, const cusparseDnMatDescr&, std::string_view); \
   template void store_dense(const LibraryCall&, const cusparseDnMatDescr&, const std::vector<Number>&,      \
                             std::string_view);

@@ -25,6 +25,15 @@ void store_indices(const LibraryCall& call, const void* data, cusparseIndexType_
 template <class Number>
 std::vector<SparseEntry<Number>> load_entries(const LibraryCall& call, const cusparseSpMatDescr& matrix);
 
+/// Returns the entries of op(A).
+template <class Number>
+std::vector<SparseEntry<Number>> load_operand(const LibraryCall& call, const cusparseSpMatDescr& a,
+                                              cusparseOperation_t op);
+
+inline DeviceVector vector_of(const cusparseDnVecDescr& v, const char* name) {
+  return {v.values, v.type, v.size, 1, name};
+}
+
 /// Dense matrices, columns one after the other, as the libraries' other ones.
 template <class Number>
 std::vector<Number> load_dense(const LibraryCall& call, const cusparseDnMatDescr& matrix, std::string_view name);
