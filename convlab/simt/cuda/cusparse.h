@@ -11,9 +11,10 @@
 /// The generic API of cuSPARSE: sparse matrices as CSR, CSC and COO, their products with dense vectors and matrices,
 /// conversions to and from dense matrices, and sparse vectors; of the legacy API, CSR to CSC and the count of nonzeros.
 /// Arrays and indices are checked as convlab/simt/cuda/library_call.h says. Algorithms have no effect, and no buffer is
-/// needed. Triangular solves are in cusparse_triangles.h.
+/// needed. Triangular solves are in cusparse_triangles.h, products of sparse matrices in
+/// cusparse_sparse_products.h.
 ///
-/// Not supported: products of sparse matrices, batches, blocked formats, the rest of the legacy API.
+/// Not supported: batches, blocked formats, the rest of the legacy API.
 namespace convlab::simt::cuda {
 
 /// The macro of cuSPARSE's functions: helper_cuda.h of NVIDIA's samples asks for it.
