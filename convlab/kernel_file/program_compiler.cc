@@ -84,9 +84,10 @@ std::string first_lines(const ProgramSources& program) {
 fs::path compile_settings(const ProgramSources& program) {
   std::string lines;
   for (const auto& [name, value] : program.settings) lines += fmt::format("{}={}\n", name, value);
-  const std::string text = fmt::format("extern \"C\" {{\nextern const char convlab_program_settings[];\n"
-                                       "const char convlab_program_settings[] = R\"convlab({})convlab\";\n}}\n",
-                                       lines);
+  const std::string text = fmt::format(
+      "extern \"C\" {{\nextern const char convlab_program_settings[];\n"
+      "const char convlab_program_settings[] = R\"convlab({})convlab\";\n}}\n",
+      lines);
   Fingerprint key;
   key.add(text);
   const fs::path source =
