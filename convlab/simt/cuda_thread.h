@@ -44,7 +44,7 @@ struct AwaitedCopy {
   AccessRecord start;  ///< of the thread that started it
 };
 
-/// One CUDA thread, and what it waits for. What most threads use is in the first cache line.
+/// One CUDA thread, and what it waits for. What most threads use comes first: it fits a cache line.
 struct alignas(64) CudaThread {
   boost::context::detail::fcontext_t context = nullptr;
   uint64_t value = 0;      ///< operand before a barrier or warp operation, result after it

@@ -455,7 +455,7 @@ class Description {
         here_.text = thread();
         return;
       case FaultKind::no_polynomial:
-        set_text(fmt::format("the kernel {}, so its result is no polynomial of them", raw_.detail));
+        set_text(fmt::format("the kernel {}, so its result is not a polynomial of them", raw_.detail));
         here_.text = thread();
         return;
       case FaultKind::nested_launch:

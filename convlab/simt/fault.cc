@@ -86,7 +86,7 @@ std::string_view name_of(FaultKind kind) {
     case FaultKind::copy_direction:
       return "wrong direction of a copy";
     case FaultKind::no_polynomial:
-      return "no polynomial of the inputs";
+      return "not a polynomial of the inputs";
     case FaultKind::nested_launch:
       return "launch in a kernel";
   }

@@ -39,7 +39,7 @@ enum class FaultKind {
   host_access,             ///< host code accesses device memory or a device variable
   not_awaited,     ///< host code accesses memory that a copy or a kernel may still use, without having waited for it
   copy_direction,  ///< a copy whose direction does not match its pointers
-  no_polynomial,   ///< over a prime field: an operation that makes the result no polynomial of the inputs
+  no_polynomial,   ///< over a prime field: an operation whose result is not a polynomial of the inputs
   nested_launch,   ///< a kernel launches a kernel, which simt does not support
 };
 

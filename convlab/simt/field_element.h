@@ -29,10 +29,10 @@ uint32_t field_constant(float value);
 uint32_t field_constant(double value);
 
 /// Returns the rational number n/d with |n| and d below 2^15 that has this number modulo the prime. Throws if there is
-/// none: then it is no result of a few operations on small integers.
+/// none: then it is not the result of a few operations on small integers.
 double rational_of(uint32_t number);
 
-/// Ends the kernel, or the host code: what it does is no polynomial of its inputs. `what`: "compares inputs".
+/// Ends the kernel, or the host code: what it does is not a polynomial of its inputs. `what`: "compares inputs".
 [[noreturn]] void refuse_operation(const char* what);
 
 }  // namespace internal

@@ -24,7 +24,7 @@ struct FileProof {
   enum class Outcome : uint8_t {
     proved,
     refuted,      ///< the file computes something else
-    not_provable  ///< its results are no polynomials of its inputs, or it failed
+    not_provable  ///< its results are not polynomials of its inputs, or it failed
   };
   Outcome outcome = Outcome::not_provable;
   std::string reason;  ///< of the other two; "" if it is proved

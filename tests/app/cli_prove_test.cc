@@ -1,4 +1,4 @@
-// Tests `convlab verify FILE --prove` on kernels that are right, wrong by less than any tolerance, or no polynomials.
+// Tests `convlab verify FILE --prove` on kernels that are right, wrong by less than any tolerance, or not polynomials.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -57,7 +57,7 @@ inline double round(Field a) { return std::round(a.real("rounds a value that dep
 inline double ceilf(Field a) { return ceil(a); }
 inline double floorf(Field a) { return floor(a); }
 
-/// Functions that are no polynomials: of numbers that do not depend on inputs only.
+/// Functions that are not polynomials: of numbers that do not depend on inputs only.
 #define CONVLAB_FIELD_FUNCTION(name, of_reals) \
   inline Field name(Field a) { return of_reals(a.real("calls " #name "() with a value that depends on the inputs")); }
 #define CONVLAB_FIELD_FUNCTIONS(name)     \

@@ -7,8 +7,9 @@
 #include "convlab/simt/tile_exchange.h"
 
 /// Cooperative groups: tiles of 64 to 1024 threads. As in CUDA they have no shuffles but shfl(), no ballots and no
-/// matches, are no thread_group, and exchange values of at most 8 bytes. Only sync() orders memory. The block must have
-/// a multiple of the tile's threads; otherwise the kernel ends with an error, where a GPU's threads would wait forever.
+/// matches, do not convert to thread_group, and exchange values of at most 8 bytes. Only sync() orders memory. The
+/// block must have a multiple of the tile's threads; otherwise the kernel ends with an error, where a GPU's threads
+/// would wait forever.
 namespace convlab::simt::cuda::cooperative_groups {
 
 class wide_tile {
