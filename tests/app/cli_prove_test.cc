@@ -67,7 +67,7 @@ TEST_F(Prove, ARightKernelIsProved) {
   const ProgramRun run = prove("x[at_x]", "w[at_w]", "sum");
   EXPECT_EQ(run.status, 0) << run.complaint;
   EXPECT_THAT(run.output, StartsWith("proved "));
-  EXPECT_THAT(run.output, HasSubstr("with a probability below 2^-80 (3 points, degree 2)"));
+  EXPECT_THAT(run.output, HasSubstr("with a probability below 2^-82 (3 points, degree 2)"));
 }
 
 TEST_F(Prove, OtherWaysToComputeTheSameAreProved) {
