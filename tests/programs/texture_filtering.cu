@@ -38,7 +38,11 @@ __global__ void read_volume(cudaTextureObject_t texture, float* result, int size
 
 __global__ void read_layers(cudaTextureObject_t texture, int* result, int width, int height) {
   const int x = threadIdx.x, y = threadIdx.y, layer = blockIdx.x;
-  result[(layer * height + y) * width + x] = tex2DLayered<int>(texture, x, y, layer);
+  const int value = tex2DLayered<int>(texture, x, y, layer);
+  const float2 none = make_float2(0, 0);
+  const bool is_same = value == tex2DLayeredLod<int>(texture, x, y, layer, 0.0f) &&
+                       value == tex2DLayeredGrad<int>(texture, x, y, layer, none, none);
+  result[(layer * height + y) * width + x] = is_same ? value : -1;
 }
 
 __global__ void fetch(cudaTextureObject_t texture, uchar2* result, int count) {

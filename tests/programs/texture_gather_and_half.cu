@@ -32,6 +32,8 @@ __global__ void read_layers(cudaTextureObject_t texture, float* result) {
     for (int x = 0; x < 2; ++x) result[2 * layer + x] = tex1DLayered<float>(texture, x + 0.5f, layer);
   }
   result[4] = tex1DLayered<float>(texture, 0.5f, 7);  // the last layer
+  result[5] = tex1DLayeredLod<float>(texture, 1.5f, 0, 0.0f);
+  tex1DLayeredGrad(&result[6], texture, 0.5f, 0, 0.0f, 0.0f);
 }
 
 int failures = 0;
@@ -85,8 +87,8 @@ void test_layers(float* result) {
   CHECK(cudaMemcpy3D(&copy));
   const cudaTextureObject_t texture = texture_of(array, cudaFilterModePoint, cudaReadModeNormalizedFloat);
   read_layers<<<1, 1>>>(texture, result);
-  const float expected[] = {1.0f, -1.0f, -1.0f, 0.0f, -1.0f};
-  expect("layers", result, 5, expected);
+  const float expected[] = {1.0f, -1.0f, -1.0f, 0.0f, -1.0f, -1.0f, 1.0f};
+  expect("layers", result, 7, expected);
   CHECK(cudaDestroyTextureObject(texture));
   CHECK(cudaFreeArray(array));
 }

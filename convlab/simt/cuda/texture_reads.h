@@ -123,6 +123,14 @@ CONVLAB_SIMT_TEXTURE(tex2DGrad, (float x, float y, float2 dx, float2 dy), (.dime
                      (x, y, dx, dy))
 CONVLAB_SIMT_TEXTURE(tex3DGrad, (float x, float y, float z, float4 dx, float4 dy),
                      (.dimensions = 3, .x = x, .y = y, .z = z), (x, y, z, dx, dy))
+CONVLAB_SIMT_TEXTURE(tex1DLayeredLod, (float x, int layer, float level),
+                     (.dimensions = 1, .is_layered = true, .x = x, .layer = layer), (x, layer, level))
+CONVLAB_SIMT_TEXTURE(tex2DLayeredLod, (float x, float y, int layer, float level),
+                     (.dimensions = 2, .is_layered = true, .x = x, .y = y, .layer = layer), (x, y, layer, level))
+CONVLAB_SIMT_TEXTURE(tex1DLayeredGrad, (float x, int layer, float dx, float dy),
+                     (.dimensions = 1, .is_layered = true, .x = x, .layer = layer), (x, layer, dx, dy))
+CONVLAB_SIMT_TEXTURE(tex2DLayeredGrad, (float x, float y, int layer, float2 dx, float2 dy),
+                     (.dimensions = 2, .is_layered = true, .x = x, .y = y, .layer = layer), (x, y, layer, dx, dy))
 CONVLAB_SIMT_TEXTURE(texCubemapLod, (float x, float y, float z, float level),
                      (.dimensions = 2, .is_cubemap = true, .x = x, .y = y, .z = z), (x, y, z, level))
 CONVLAB_SIMT_TEXTURE(texCubemapGrad, (float x, float y, float z, float4 dx, float4 dy),
