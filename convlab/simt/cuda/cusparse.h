@@ -12,7 +12,7 @@
 /// conversions to and from dense matrices, and sparse vectors; of the legacy API, CSR to CSC and the count of nonzeros.
 /// Arrays and indices are checked as convlab/simt/cuda/library_call.h says. Algorithms have no effect, and no buffer is
 /// needed. Triangular solves are in cusparse_triangles.h, products of sparse matrices in
-/// cusparse_sparse_products.h.
+/// cusparse_sparse_products.h, incomplete factorizations in cusparse_factors.h.
 ///
 /// Not supported: batches, blocked formats, the rest of the legacy API.
 namespace convlab::simt::cuda {
