@@ -191,7 +191,9 @@ std::string headers_before(FileKind kind, bool cuda) {
   if (kind == FileKind::own) return "";
   if (kind == FileKind::program) {
     // convlab's own headers are not for nvcc.
-    return cuda ? "#include <cuda_runtime.h>\n#include \"convlab/simt/cuda/nvcc_macros.h\"\n" : "";
+    return cuda ? "#define CONVLAB_SIMT_PROGRAM\n#include <cuda_runtime.h>\n"
+                  "#include \"convlab/simt/cuda/nvcc_macros.h\"\n"
+                : "";
   }
   return fmt::format("#include <{}>\n#include \"convlab/kernel_file/entry.h\"\n{}", cuda ? "cuda_runtime.h" : "cmath",
                      kind == FileKind::mxnet ? "#include \"convlab/kernel_file/include/mxnet/base.h\"\n" : "");

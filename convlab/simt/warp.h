@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "convlab/simt/operations.h"
+#include "convlab/simt/thread_run.h"
 #include "convlab/simt/vector_types.h"
 #include "convlab/simt/where.h"
 
@@ -72,13 +73,13 @@ namespace cuda {
 /// its compiler may cache them, and variables, so that host code may use the same names. Host code that reads them gets
 /// what the last kernel left.
 #ifdef CONVLAB_SIMT_UNCHECKED  // a loop around the kernel sets it: see KnownKernel
-extern __thread uint3 threadIdx __asm__("convlab_simt_thread_index") __attribute__((tls_model("initial-exec")));
+extern __thread uint3 threadIdx __asm__("convlab_simt_thread_index") CONVLAB_SIMT_THREAD_LOCAL;
 #else
-extern __thread const uint3 threadIdx __asm__("convlab_simt_thread_index") __attribute__((tls_model("initial-exec")));
+extern __thread const uint3 threadIdx __asm__("convlab_simt_thread_index") CONVLAB_SIMT_THREAD_LOCAL;
 #endif
-extern __thread const uint3 blockIdx __asm__("convlab_simt_block_index") __attribute__((tls_model("initial-exec")));
-extern __thread const uint3 blockDim __asm__("convlab_simt_block_extent") __attribute__((tls_model("initial-exec")));
-extern __thread const uint3 gridDim __asm__("convlab_simt_grid_extent") __attribute__((tls_model("initial-exec")));
+extern __thread const uint3 blockIdx __asm__("convlab_simt_block_index") CONVLAB_SIMT_THREAD_LOCAL;
+extern __thread const uint3 blockDim __asm__("convlab_simt_block_extent") CONVLAB_SIMT_THREAD_LOCAL;
+extern __thread const uint3 gridDim __asm__("convlab_simt_grid_extent") CONVLAB_SIMT_THREAD_LOCAL;
 
 inline constexpr int warpSize = 32;
 
