@@ -165,7 +165,7 @@ def gpuverify(suite: dict) -> list[str]:
         "its grid and block. Arrays hold zeros, then distinct values; integers get the values that `__requires` allows, in at",
         "most 1024 launches. `bench/gpuverify_faults.py` has the faults, as read in each file. A race is found as a warning if",
         "its stores have the same value for all inputs. GPUVerify accepts reads of memory that nothing wrote, and with",
-        "`--warp-sync` that a warp runs in lockstep, which CUDA no longer guarantees.",
+        "some options that a warp runs in lockstep, which CUDA no longer guarantees.",
         "",
         f"{len(NOT_CUDA)} files are left out because nvcc 13 rejects them too, such as those with texture references or host variables in",
         "kernels.",

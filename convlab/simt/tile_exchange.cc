@@ -9,11 +9,13 @@
 
 namespace convlab::simt {
 
-void internal::TileExchange::exchange(Worker& worker, unsigned threads, bool orders, uint64_t value, uint64_t* of_warps,
-                                      Where where) {
+namespace {
+
+void exchange(internal::Worker& worker, unsigned threads, bool orders, uint64_t value, uint64_t* of_warps,
+              Where where) {
   const auto thread = static_cast<unsigned>(worker.current_number());
-  in_use_ = true;
-  Tile& tile = tiles_[kMostTileThreads / threads + thread / threads];
+  worker.tiles.in_use = true;
+  internal::TilePhases::Tile& tile = worker.tiles.tiles[kMostTileThreads / threads + thread / threads];
   const uint32_t phase = tile.phase;
   const uintptr_t object = reinterpret_cast<uintptr_t>(&tile);
   uint64_t* const values = tile.values[phase % 2];
@@ -28,6 +30,8 @@ void internal::TileExchange::exchange(Worker& worker, unsigned threads, bool ord
   std::copy_n(values, threads / kWarpSize, of_warps);
 }
 
+}  // namespace
+
 void exchange_in_tile(unsigned threads, bool orders, uint64_t value, uint64_t* of_warps, Where where) noexcept {
   internal::Worker* const worker = internal::active_worker;
   if (!worker) return;
@@ -36,7 +40,7 @@ void exchange_in_tile(unsigned threads, bool orders, uint64_t value, uint64_t* o
   }
   const internal::HostScope host;
   if (worker->attention) worker->settle_stores();
-  worker->tiles.exchange(*worker, threads, orders, value, of_warps, where);
+  exchange(*worker, threads, orders, value, of_warps, where);
 }
 
 }  // namespace convlab::simt

@@ -16,7 +16,7 @@
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/site.h"
 #include "convlab/simt/thread_clocks.h"
-#include "convlab/simt/tile_exchange.h"
+#include "convlab/simt/tile_phases.h"
 #include "convlab/simt/where.h"
 
 namespace convlab::simt::internal {
@@ -132,7 +132,7 @@ class Worker : public HookState, public RunningBlock {
   /// What the thread did so far happens before what a thread of the block does that acquires the object from `clocks`.
   void release(uintptr_t object);
   ThreadClocks clocks;
-  TileExchange tiles;
+  TilePhases tiles;
   std::vector<AwaitedCopy> awaited_copies;
   /// Ends the thread, unless misaligned addresses are not reported.
   void fail_misaligned(uintptr_t address, size_t bytes, bool is_write, const void* code, Where where = {});

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "convlab/simt/cuda/copies.h"
+#include "convlab/simt/cuda/cuda_on_host.h"
 #include "convlab/simt/field_element.h"
 
 namespace convlab::simt::cuda {
