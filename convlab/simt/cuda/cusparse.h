@@ -244,9 +244,9 @@ cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t handle, int rows, int colum
 
 /// Count the elements of each row or column of a dense matrix that are not 0, and all of them: the total is on the host
 /// or the device, as the pointer mode says.
-#define CONVLAB_SIMT_NONZEROS(name, T)                                                                          \
-  cusparseStatus_t name(cusparseHandle_t handle, cusparseDirection_t direction, int rows, int columns,          \
-                        const cusparseMatDescr_t description, const T* a, int leading, int* counts, int* total, \
+#define CONVLAB_SIMT_NONZEROS(name, T)                                                                    \
+  cusparseStatus_t name(cusparseHandle_t handle, cusparseDirection_t direction, int rows, int columns,    \
+                        cusparseMatDescr_t description, const T* a, int leading, int* counts, int* total, \
                         Where where = Where::current()) noexcept;
 CONVLAB_SIMT_NONZEROS(cusparseSnnz, float)
 CONVLAB_SIMT_NONZEROS(cusparseDnnz, double)

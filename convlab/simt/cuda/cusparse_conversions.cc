@@ -94,12 +94,12 @@ cusparseStatus_t count_nonzeros(cusparseHandle_t handle, const LibraryCall& call
 
 }  // namespace
 
-#define CONVLAB_SIMT_NONZEROS(name, T, type)                                                                    \
-  cusparseStatus_t name(cusparseHandle_t handle, cusparseDirection_t direction, int rows, int columns,          \
-                        const cusparseMatDescr_t description, const T* a, int leading, int* counts, int* total, \
-                        Where where) noexcept {                                                                 \
-    return count_nonzeros(handle, sparse_call(handle, #name, where), direction, description,                    \
-                          DeviceMatrix{a, type, rows, columns, leading, "A"}, counts, total);                   \
+#define CONVLAB_SIMT_NONZEROS(name, T, type)                                                              \
+  cusparseStatus_t name(cusparseHandle_t handle, cusparseDirection_t direction, int rows, int columns,    \
+                        cusparseMatDescr_t description, const T* a, int leading, int* counts, int* total, \
+                        Where where) noexcept {                                                           \
+    return count_nonzeros(handle, sparse_call(handle, #name, where), direction, description,              \
+                          DeviceMatrix{a, type, rows, columns, leading, "A"}, counts, total);             \
   }
 CONVLAB_SIMT_NONZEROS(cusparseSnnz, float, CUDA_R_32F)
 CONVLAB_SIMT_NONZEROS(cusparseDnnz, double, CUDA_R_64F)
