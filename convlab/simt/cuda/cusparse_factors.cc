@@ -179,29 +179,29 @@ cusparseStatus_t cusparseXcsric02_zeroPivot(cusparseHandle_t handle, csric02Info
   return zero_pivot(handle, sparse_call(handle, "cusparseXcsric02_zeroPivot", where), info, position);
 }
 
-#define CONVLAB_SIMT_FACTORIZATION(name, Info, T, type)                                                              \
-  cusparseStatus_t name##_bufferSize(cusparseHandle_t handle, int, int, const cusparseMatDescr_t, T*, const int*,    \
-                                     const int*, Info, int* bytes) noexcept {                                        \
-    size_t needed = 0;                                                                                               \
-    const cusparseStatus_t status = no_sparse_buffer(handle, bytes == nullptr ? nullptr : &needed);                  \
-    if (status == CUSPARSE_STATUS_SUCCESS) *bytes = static_cast<int>(needed);                                        \
-    return status;                                                                                                   \
-  }                                                                                                                  \
-  cusparseStatus_t name##_bufferSizeExt(cusparseHandle_t handle, int, int, const cusparseMatDescr_t, T*, const int*, \
-                                        const int*, Info, size_t* bytes) noexcept {                                  \
-    return no_sparse_buffer(handle, bytes);                                                                          \
-  }                                                                                                                  \
-  cusparseStatus_t name##_analysis(cusparseHandle_t handle, int rows, int count, const cusparseMatDescr_t a,         \
-                                   const T* values, const int* offsets, const int* indices, Info info,               \
-                                   cusparseSolvePolicy_t, void* buffer, Where where) noexcept {                      \
-    return analyze(handle, sparse_call(handle, #name "_analysis", where),                                            \
-                   LegacyMatrix{rows, count, a, values, type, offsets, indices}, info, buffer);                      \
-  }                                                                                                                  \
-  cusparseStatus_t name(cusparseHandle_t handle, int rows, int count, const cusparseMatDescr_t a, T* values,         \
-                        const int* offsets, const int* indices, Info info, cusparseSolvePolicy_t, void* buffer,      \
-                        Where where) noexcept {                                                                      \
-    return factor_matrix(handle, sparse_call(handle, #name, where),                                                  \
-                         LegacyMatrix{rows, count, a, values, type, offsets, indices}, info, buffer);                \
+#define CONVLAB_SIMT_FACTORIZATION(name, Info, T, type)                                                         \
+  cusparseStatus_t name##_bufferSize(cusparseHandle_t handle, int, int, cusparseMatDescr_t, T*, const int*,     \
+                                     const int*, Info, int* bytes) noexcept {                                   \
+    size_t needed = 0;                                                                                          \
+    const cusparseStatus_t status = no_sparse_buffer(handle, bytes == nullptr ? nullptr : &needed);             \
+    if (status == CUSPARSE_STATUS_SUCCESS) *bytes = static_cast<int>(needed);                                   \
+    return status;                                                                                              \
+  }                                                                                                             \
+  cusparseStatus_t name##_bufferSizeExt(cusparseHandle_t handle, int, int, cusparseMatDescr_t, T*, const int*,  \
+                                        const int*, Info, size_t* bytes) noexcept {                             \
+    return no_sparse_buffer(handle, bytes);                                                                     \
+  }                                                                                                             \
+  cusparseStatus_t name##_analysis(cusparseHandle_t handle, int rows, int count, cusparseMatDescr_t a,          \
+                                   const T* values, const int* offsets, const int* indices, Info info,          \
+                                   cusparseSolvePolicy_t, void* buffer, Where where) noexcept {                 \
+    return analyze(handle, sparse_call(handle, #name "_analysis", where),                                       \
+                   LegacyMatrix{rows, count, a, values, type, offsets, indices}, info, buffer);                 \
+  }                                                                                                             \
+  cusparseStatus_t name(cusparseHandle_t handle, int rows, int count, cusparseMatDescr_t a, T* values,          \
+                        const int* offsets, const int* indices, Info info, cusparseSolvePolicy_t, void* buffer, \
+                        Where where) noexcept {                                                                 \
+    return factor_matrix(handle, sparse_call(handle, #name, where),                                             \
+                         LegacyMatrix{rows, count, a, values, type, offsets, indices}, info, buffer);           \
   }
 CONVLAB_SIMT_FACTORIZATION(cusparseScsrilu02, csrilu02Info_t, float, CUDA_R_32F)
 CONVLAB_SIMT_FACTORIZATION(cusparseDcsrilu02, csrilu02Info_t, double, CUDA_R_64F)

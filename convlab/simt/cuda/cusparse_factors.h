@@ -30,17 +30,15 @@ cusparseStatus_t cusparseXcsric02_zeroPivot(cusparseHandle_t handle, csric02Info
                                             Where where = Where::current()) noexcept;
 
 #define CONVLAB_SIMT_FACTORIZATION(name, Info, T)                                                                      \
-  cusparseStatus_t name##_bufferSize(cusparseHandle_t handle, int rows, int count, const cusparseMatDescr_t a,         \
-                                     T* values, const int* offsets, const int* indices, Info info,                     \
-                                     int* bytes) noexcept;                                                             \
-  cusparseStatus_t name##_bufferSizeExt(cusparseHandle_t handle, int rows, int count, const cusparseMatDescr_t a,      \
-                                        T* values, const int* offsets, const int* indices, Info info,                  \
-                                        size_t* bytes) noexcept;                                                       \
-  cusparseStatus_t name##_analysis(cusparseHandle_t handle, int rows, int count, const cusparseMatDescr_t a,           \
+  cusparseStatus_t name##_bufferSize(cusparseHandle_t handle, int rows, int count, cusparseMatDescr_t a, T* values,    \
+                                     const int* offsets, const int* indices, Info info, int* bytes) noexcept;          \
+  cusparseStatus_t name##_bufferSizeExt(cusparseHandle_t handle, int rows, int count, cusparseMatDescr_t a, T* values, \
+                                        const int* offsets, const int* indices, Info info, size_t* bytes) noexcept;    \
+  cusparseStatus_t name##_analysis(cusparseHandle_t handle, int rows, int count, cusparseMatDescr_t a,                 \
                                    const T* values, const int* offsets, const int* indices, Info info,                 \
                                    cusparseSolvePolicy_t policy, void* buffer,                                         \
                                    Where where = Where::current()) noexcept;                                           \
-  cusparseStatus_t name(cusparseHandle_t handle, int rows, int count, const cusparseMatDescr_t a, T* values,           \
+  cusparseStatus_t name(cusparseHandle_t handle, int rows, int count, cusparseMatDescr_t a, T* values,                 \
                         const int* offsets, const int* indices, Info info, cusparseSolvePolicy_t policy, void* buffer, \
                         Where where = Where::current()) noexcept;
 CONVLAB_SIMT_FACTORIZATION(cusparseScsrilu02, csrilu02Info_t, float)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 
 #include "convlab/simt/cuda/cusparse_call.h"
 #include "convlab/simt/cuda/sparse_entries.h"
@@ -101,7 +102,7 @@ cusparseStatus_t refuse(cusparseHandle_t handle, const LibraryCall& call, cuspar
   if (op_a != CUSPARSE_OPERATION_NON_TRANSPOSE || op_b != CUSPARSE_OPERATION_NON_TRANSPOSE) {
     return unsupported_sparse(call, "A and B cannot be transposed");
   }
-  for (const cusparseConstSpMatDescr_t each : {a, b, c}) {
+  for (cusparseConstSpMatDescr_t each : {a, b, c}) {
     if (each->format != CUSPARSE_FORMAT_CSR) return unsupported_sparse(call, "A, B and C must be in CSR");
   }
   if (a->columns == b->rows && c->rows == a->rows && c->columns == b->columns) return CUSPARSE_STATUS_SUCCESS;
@@ -113,8 +114,8 @@ cusparseStatus_t refuse(cusparseHandle_t handle, const LibraryCall& call, cuspar
 
 cusparseStatus_t cusparseSpGEMM_createDescr(cusparseSpGEMMDescr_t* descriptor) noexcept {
   if (descriptor == nullptr) return CUSPARSE_STATUS_INVALID_VALUE;
-  *descriptor = new cusparseSpGEMMDescr;
-  return CUSPARSE_STATUS_SUCCESS;
+  *descriptor = new (std::nothrow) cusparseSpGEMMDescr;
+  return *descriptor != nullptr ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
 }
 cusparseStatus_t cusparseSpGEMM_destroyDescr(cusparseSpGEMMDescr_t descriptor) noexcept {
   delete descriptor;
