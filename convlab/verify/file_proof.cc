@@ -112,14 +112,18 @@ class Convolution {
 
   uint32_t at(int64_t n, int64_t k, int64_t p, int64_t q) const {
     const ConvProblem& problem = problem_;
+    const int64_t channels = problem.channels_per_group(), first_channel = k / problem.maps_per_group() * channels;
     uint32_t sum = 0;
-    for (int64_t c = 0; c < problem.c; ++c) {
+    for (int64_t c = 0; c < channels; ++c) {
+      const int64_t plane = (n * problem.c + first_channel + c) * problem.h;
       for (int64_t r = 0; r < problem.r; ++r) {
-        const int64_t row = p * problem.stride_h + r;
+        const int64_t row = p * problem.stride_h + r * problem.dilation_h - problem.pad_top;
+        if (row < 0 || row >= problem.h) continue;
         for (int64_t s = 0; s < problem.s; ++s) {
-          const int64_t column = q * problem.stride_w + s;
-          sum = prime::sum(sum, prime::product(number(x_[((n * problem.c + c) * problem.h + row) * problem.w + column]),
-                                               number(w_[((k * problem.c + c) * problem.r + r) * problem.s + s])));
+          const int64_t column = q * problem.stride_w + s * problem.dilation_w - problem.pad_left;
+          if (column < 0 || column >= problem.w) continue;
+          sum = prime::sum(sum, prime::product(number(x_[(plane + row) * problem.w + column]),
+                                               number(w_[((k * channels + c) * problem.r + r) * problem.s + s])));
         }
       }
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "convlab/device/simt.h"
+#include "tests/support/paths.h"
 #include "tests/support/program_run.h"
 #include "tests/support/temporary_folder.h"
 
@@ -74,6 +75,15 @@ TEST_F(Prove, OtherWaysToComputeTheSameAreProved) {
   for (const char* const output : {"(sum + sum) / 2", "fmaf(0.5f, sum, sum * 0.5f)", "3 * (sum * 0.33333333f)",
                                    "sum + x[0] * w[1] - w[1] * x[0]", "sum * (1 + 1e-3f) - sum * 1e-3f"}) {
     EXPECT_EQ(prove("x[at_x]", "w[at_w]", output).status, 0) << output;
+  }
+}
+
+TEST_F(Prove, KernelsOfConvlabAreProvedForAllConvolutions) {
+  const std::string rung = (source_folder() / "convlab/kernels/ladder/01_basic.cu").string();
+  for (const char* const problem :
+       {"n2_c2h7w8_k3r3s3", "c2h5w6_k3r3s3_p1", "c4h6w6_k4r3s3_g2", "c2h9w9_k3r3s3_d2", "c2h9w9_k3r3s3_st2"}) {
+    const ProgramRun run = run_program({"verify", rung, "--prove", "--problem", problem});
+    EXPECT_EQ(run.status, 0) << run.output << run.complaint;
   }
 }
 
