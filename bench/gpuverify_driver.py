@@ -19,7 +19,7 @@ from gpuverify_faults import FAULTS
 MOST_BLOCK_THREADS = 1024  # some kernels ask for more than a GPU has
 MOST_LAUNCHES = 1024
 MOST_THREADS = 1 << 20  # of all launches with one choice of contents
-FREE_VALUES = range(65)  # of an integer of which nothing is required
+FREE_VALUES = range(65)  # of an integer that no __requires restricts
 INTEGER = re.compile(r"\b(int|unsigned|size_t|char|short|long|bool|uint)\b")
 REAL = re.compile(r"\b(float|double)\b")
 POINTER_MEMBER = re.compile(r"(?:struct|class)\b[^;{(]*\{[^}]*\*\s*\w+\s*(?:\[\d+\])?\s*;")

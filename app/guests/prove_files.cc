@@ -16,7 +16,6 @@
 #include "app/program.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
-#include "convlab/base/prime_numbers.h"
 #include "convlab/device/devices.h"
 #include "convlab/device/simt.h"
 #include "convlab/diagnostics/finding.h"

@@ -10,6 +10,9 @@ inline constexpr uint32_t kPrime = 0x7fffffff;
 /// The bit of a word with a number that says that it depends on a kernel's inputs: see convlab/verify/file_proof.h.
 inline constexpr uint32_t kOfInput = 0x80000000;
 
+/// The number in such a word.
+constexpr uint32_t number_of(uint32_t word) { return word & ~kOfInput; }
+
 constexpr uint32_t reduced(uint64_t number) {
   number = (number & kPrime) + (number >> 31);
   number = (number & kPrime) + (number >> 31);

@@ -11,12 +11,12 @@
 #include "convlab/simt/worker.h"
 
 namespace convlab::simt {
-
 namespace {
+
+using prime::number_of;
 
 FieldMode field_mode = FieldMode::values;
 
-uint32_t number_of(uint32_t bits) { return bits & ~prime::kOfInput; }
 uint32_t degree_of(uint32_t bits) { return (bits & prime::kOfInput) != 0 ? number_of(bits) : 0; }
 
 /// Whether the result is a degree.

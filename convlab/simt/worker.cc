@@ -98,9 +98,7 @@ void Worker::yield() {
 }
 
 void Worker::wait_for_change(uintptr_t address, bool again, Where where) {
-  wait_for_thread(
-      address - static_shared.base < static_shared.span || address - dynamic_shared.base < dynamic_shared.span, again,
-      where);
+  wait_for_thread(is_shared(address), again, where);
 }
 
 void Worker::wait_for_thread(bool of_block, bool again, Where where) {

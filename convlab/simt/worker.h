@@ -52,6 +52,9 @@ struct HookState {
   bool attention = false;       ///< the next access must be traced, or held stores must be checked
   ControlFlow* flow = nullptr;  ///< the control-flow graph that traces extend
   SharedRegion static_shared, dynamic_shared;
+  bool is_shared(uintptr_t address) const {
+    return address - static_shared.base < static_shared.span || address - dynamic_shared.base < dynamic_shared.span;
+  }
   uintptr_t stack_base = 0;
   static constexpr size_t kStackBytes = 64 * 1024;
   static constexpr size_t kStackReserve = 4 * 1024;  ///< a stack with fewer bytes left has overflowed

@@ -12,6 +12,7 @@
 #include <random>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "convlab/base/error.h"
 #include "convlab/base/prime_numbers.h"
@@ -122,8 +123,9 @@ class Convolution {
         for (int64_t s = 0; s < problem.s; ++s) {
           const int64_t column = q * problem.stride_w + s * problem.dilation_w - problem.pad_left;
           if (column < 0 || column >= problem.w) continue;
-          sum = prime::sum(sum, prime::product(number(x_[(plane + row) * problem.w + column]),
-                                               number(w_[((k * channels + c) * problem.r + r) * problem.s + s])));
+          sum = prime::sum(sum,
+                           prime::product(prime::number_of(x_[(plane + row) * problem.w + column]),
+                                          prime::number_of(w_[((k * channels + c) * problem.r + r) * problem.s + s])));
         }
       }
     }
@@ -131,7 +133,6 @@ class Convolution {
   }
 
  private:
-  static uint32_t number(uint32_t bits) { return bits & ~prime::kOfInput; }
   const ConvProblem& problem_;
   std::span<const uint32_t> x_, w_;
 };
@@ -145,8 +146,7 @@ std::optional<std::string> first_difference(const ConvProblem& problem, const Nu
     for (int64_t k = 0; k < problem.k; ++k) {
       for (int64_t p = 0; p < problem.p(); ++p) {
         for (int64_t q = 0; q < problem.q(); ++q, ++at) {
-          if ((y[at] & ~prime::kOfInput) != convolution.at(n, k, p, q))
-            return fmt::format("y[{},{},{},{}]", n, k, p, q);
+          if (prime::number_of(y[at]) != convolution.at(n, k, p, q)) return fmt::format("y[{},{},{},{}]", n, k, p, q);
         }
       }
     }
@@ -162,7 +162,7 @@ uint32_t degree_of(const Run& run, const ConvProblem& problem) {
   set_simt_field(SimtField::values);
   uint32_t degree = 0;
   for (const uint32_t each : y) {
-    if ((each & prime::kOfInput) != 0) degree = std::max(degree, each & ~prime::kOfInput);
+    if ((each & prime::kOfInput) != 0) degree = std::max(degree, prime::number_of(each));
   }
   return std::max(degree, 2u);  // the convolution's own
 }
@@ -200,8 +200,7 @@ FileProof proof_of(const Run& run, const ConvProblem& problem, const Refusal& re
     prove(run, problem, proof);
   } catch (...) {
     proof.outcome = FileProof::Outcome::not_provable;
-    proof.findings = findings_of_exception();
-    proof.reason = reason_of(proof.findings);
+    proof.reason = reason_of(findings_of_exception());
   }
   return proof;
 }

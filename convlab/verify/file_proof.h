@@ -2,10 +2,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "convlab/device/device.h"
-#include "convlab/diagnostics/finding.h"
 #include "convlab/kernel_file/library.h"
 #include "convlab/kernel_file/source.h"
 #include "convlab/kernels/kernel.h"
@@ -28,7 +26,6 @@ struct FileProof {
   };
   Outcome outcome = Outcome::not_provable;
   std::string reason;  ///< of the other two; "" if it is proved
-  std::vector<Finding> findings;
   int points = 0;
   uint32_t degree = 0;          ///< of the file's outputs, at most
   double log2_probability = 0;  ///< that a wrong file agrees at all points for all outputs, at most: its logarithm

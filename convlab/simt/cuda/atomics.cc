@@ -49,10 +49,7 @@ T replace(T* address, Change change) {
 // checks.
 bool is_alone(const void* address) {
   const internal::Worker* const worker = internal::active_worker;
-  if (!worker || !worker->grid->checks.is_empty()) return false;
-  const auto at = reinterpret_cast<uintptr_t>(address);
-  return at - worker->static_shared.base < worker->static_shared.span ||
-         at - worker->dynamic_shared.base < worker->dynamic_shared.bytes;
+  return worker && worker->grid->checks.is_empty() && worker->is_shared(reinterpret_cast<uintptr_t>(address));
 }
 
 // `code` is the caller's return address.

@@ -9,7 +9,7 @@
 #include "convlab/simt/where.h"
 
 /// The generic API of cuSPARSE: sparse matrices as CSR, CSC and COO, their products with dense vectors and matrices,
-/// conversions to and from dense matrices, and sparse vectors; of the legacy API, CSR to CSC and the count of nonzeros.
+/// conversions to and from dense matrices, and sparse vectors; of the older API, CSR to CSC and counts of nonzeros.
 /// Arrays and indices are checked as convlab/simt/cuda/library_call.h says. Algorithms have no effect, and no buffer is
 /// needed. Triangular solves are in cusparse_triangles.h, products of sparse matrices in
 /// cusparse_sparse_products.h, incomplete factorizations in cusparse_factors.h.
